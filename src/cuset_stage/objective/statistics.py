@@ -1,0 +1,111 @@
+"""What a training log says about the objective, summed exactly over micro-batches and ranks (torch only)."""
+
+from collections.abc import Callable
+
+import torch
+
+from .terms import TokenTerms
+
+
+SUMS = (
+    "tokens",
+    "nll",
+    "confident",
+    "left_out",
+    "cuda",
+    "cuda_nll",
+    "cuda_confidence",
+    "confidence",
+    "samples",
+    "region_confidence",
+    "sample_weight",
+)
+EXTREMES = ("region_confidence", "sample_weight")
+
+# Reduces a 1-D tensor over the ranks of a run with "sum" or "max".
+Reduce = Callable[[torch.Tensor, str], torch.Tensor]
+
+
+class ObjectiveMeter:
+    """Collects `TokenTerms` on their device, without waiting for it, until `compute` turns them into averages.
+
+    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`: neither the number of micro-batches
+    nor the number of ranks, nor how full each of them is, changes the result.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._sums: torch.Tensor | None = None
+        self._maxima: torch.Tensor | None = (
+            None  # of the values and of the negated values, so that one reduction does both
+        )
+
+    @torch.no_grad()
+    def update(self, terms: TokenTerms, tau: float) -> None:
+        """Add a micro-batch. `tau` decides which tokens count as confident."""
+        nll, confidence = terms.nll.detach(), terms.confidence
+        cuda = terms.is_cuda.float()
+        rows = (
+            torch.ones_like(nll),
+            nll,
+            (confidence > tau).float(),
+            (terms.weight == 0).float(),
+            cuda,
+            cuda * nll,
+            cuda * confidence,
+            confidence,
+        )
+        per_token = torch.stack([row.sum() for row in rows])
+        per_sample = torch.stack(
+            [torch.ones_like(terms.sample_weight).sum(), terms.region_confidence.sum(), terms.sample_weight.sum()]
+        )
+        # Sums run over a whole logging interval: double keeps them exact where the device has it.
+        dtype = torch.float32 if nll.device.type == "mps" else torch.float64
+        sums = torch.cat([per_token, per_sample]).to(dtype)
+        self._sums = sums if self._sums is None else self._sums + sums
+        if terms.sample_weight.numel():
+            extremes = (terms.region_confidence, terms.sample_weight)
+            maxima = torch.stack([e.max() for e in extremes] + [(-e).max() for e in extremes]).float()
+            self._maxima = maxima if self._maxima is None else torch.maximum(self._maxima, maxima)
+
+    def compute(self, device: torch.device, reduce: Reduce | None = None) -> dict[str, float]:
+        """Average what was collected, over all ranks when `reduce` is given, and start anew.
+
+        Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and confidences in
+        [0, 1].
+        """
+        dtype = torch.float32 if device.type == "mps" else torch.float64
+        sums = self._sums if self._sums is not None else torch.zeros(len(SUMS), dtype=dtype, device=device)
+        maxima = self._maxima
+        if maxima is None:
+            maxima = torch.full((2 * len(EXTREMES),), -torch.inf, device=device)
+        if reduce is not None:
+            sums, maxima = reduce(sums, "sum"), reduce(maxima, "max")
+        self.reset()
+
+        total = dict(zip(SUMS, sums.tolist(), strict=True))
+        if not total["tokens"]:
+            return {}
+
+        tokens, cuda, samples = total["tokens"], total["cuda"], total["samples"]
+        result = {
+            "nll": total["nll"] / tokens,
+            "confident_share": total["confident"] / tokens,
+            "cuda_share": cuda / tokens,
+            "left_out_share": total["left_out"] / tokens,
+        }
+        # A mean over no token is left out of the log rather than shown as 0.
+        if cuda:
+            result["cuda_confidence"] = total["cuda_confidence"] / cuda
+            result["cuda_nll"] = total["cuda_nll"] / cuda
+        if tokens > cuda:
+            result["other_confidence"] = (total["confidence"] - total["cuda_confidence"]) / (tokens - cuda)
+            result["other_nll"] = (total["nll"] - total["cuda_nll"]) / (tokens - cuda)
+        values = maxima.tolist()
+        for index, name in enumerate(EXTREMES):
+            result[f"{name}_mean"] = total[name] / samples
+            result[f"{name}_min"] = -values[len(EXTREMES) + index]
+            result[f"{name}_max"] = values[index]
+        return result

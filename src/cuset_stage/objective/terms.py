@@ -1,0 +1,138 @@
+"""From logits to the terms of the loss, token by token (torch only).
+
+Trainers want more than a scalar: they log the terms, and they evaluate row by row. `TokenTerms` is what the readable loss and the
+trainer share.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from .regions import least_confident_window, number_samples, window_confidence
+from .settings import ObjectiveSettings
+from .weights import token_weight
+
+
+IGNORE_INDEX = -100
+
+
+@dataclass
+class TokenTerms:
+    r"""The supervised tokens of a batch, laid end to end, with what the objective makes of each.
+
+    The loss is sum over tokens of `weight * sample_weight[sample] * nll + penalty`, divided by a count.
+
+    Attributes:
+        nll: [num_valid] float32, -log c in nats, differentiable.
+        confidence: [num_valid] float32, c = softmax(logits)[target], Eq. 1.
+        weight: [num_valid] float32, the objective's token weight (for CuSeT the hybrid mask M, Eq. 4).
+        is_cuda: [num_valid] boolean, the CUDA mask before lambda, Eq. 3.
+        row: [num_valid], the row of the batch.
+        sample: [num_valid], the sample, numbered from 0 over the batch.
+        region_confidence: [num_samples] float32, confidence of the least confident window, Eq. 7.
+        sample_weight: [num_samples] float32, w = 1 - C, Eq. 8.
+        penalty: [num_valid] float32, added to the weighted nll (ASFT's KL term), or None.
+    """
+
+    nll: torch.Tensor
+    confidence: torch.Tensor
+    weight: torch.Tensor
+    is_cuda: torch.Tensor
+    row: torch.Tensor
+    sample: torch.Tensor
+    region_confidence: torch.Tensor
+    sample_weight: torch.Tensor
+    penalty: torch.Tensor | None = None
+
+    @property
+    def loss(self) -> torch.Tensor:
+        """[num_valid] float32: each token's share of the loss before the division."""
+        loss = self.sample_weight[self.sample] * self.weight * self.nll
+        return loss if self.penalty is None else loss + self.penalty
+
+
+def check_shapes(
+    logits: torch.Tensor, labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
+) -> None:
+    """Raise ValueError when the tensors of a batch do not belong together."""
+    if logits.dim() != 3 or labels.dim() != 2:
+        raise ValueError(
+            f"expected logits [batch, length, vocabulary] and labels [batch, length], got {list(logits.shape)} "
+            f"and {list(labels.shape)}."
+        )
+    for name, tensor in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
+        if tensor is not None and tensor.shape != logits.shape[:2]:
+            raise ValueError(
+                f"{name} has the shape {list(tensor.shape)}, but logits {list(logits.shape)} want "
+                f"{list(logits.shape[:2])}: one value for each token, unshifted."
+            )
+
+
+def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
+    """[batch, length - 1] boolean: True at t where the token t + 1 is supervised, so that logits[t] are needed."""
+    return labels[:, 1:] != IGNORE_INDEX
+
+
+def token_terms(
+    logits: torch.Tensor,
+    labels: torch.Tensor,
+    cuda_mask: torch.Tensor | None,
+    sample_ids: torch.Tensor | None,
+    settings: ObjectiveSettings,
+    reference_logits: torch.Tensor | None = None,
+) -> TokenTerms:
+    r"""Evaluate the objective's terms at every supervised token of a batch.
+
+    Args:
+        logits: [batch, length, vocab_size], any floating dtype; the work is done in float32.
+        labels: [batch, length], unshifted, -100 where not supervised.
+        cuda_mask: [batch, length], not 0 where the token lies in a CUDA span; None: nowhere.
+        sample_ids: [batch, length], the number of the sample within the row; None: a row is a sample.
+        settings: the objective.
+        reference_logits: [batch, length, vocab_size] of the base model, for ASFT.
+
+    Raises:
+        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a reference.
+    """
+    check_shapes(logits, labels, cuda_mask, sample_ids)
+    keep = supervised_positions(labels)
+    row = keep.nonzero()[:, 0]  # [num_valid]
+    target = labels[:, 1:][keep]
+    vocab_size = logits.size(-1)
+    if target.numel() and not 0 <= int(target.min()) <= int(target.max()) < vocab_size:
+        raise ValueError(
+            f"labels run from {int(target.min())} to {int(target.max())}, outside the vocabulary of {vocab_size} logits: "
+            "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
+        )
+
+    valid_logits = logits[:, :-1][keep].float()  # [num_valid, vocab_size]
+    nll = F.cross_entropy(valid_logits, target, reduction="none")
+    if not torch.isfinite(nll).all():
+        bad = int((~torch.isfinite(nll)).sum())
+        raise ValueError(
+            f"{bad} of {nll.numel()} supervised tokens have NaN or infinite logits: training has diverged or the weights are "
+            "damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
+        )
+
+    confidence = (-nll.detach()).exp()  # Eq. 1
+    is_cuda = torch.zeros_like(target, dtype=torch.bool) if cuda_mask is None else cuda_mask[:, 1:][keep] != 0
+    weight = token_weight(valid_logits.detach(), confidence, is_cuda, settings)
+
+    ids = torch.zeros_like(target) if sample_ids is None else sample_ids[:, 1:][keep]
+    sample, lengths = number_samples(row, ids)
+    means = window_confidence(confidence, sample, lengths, int(settings.window))  # Eq. 5 and 6
+    candidates = is_cuda if settings.region_scope == "cuda" else None
+    region = least_confident_window(means, sample, lengths.numel(), candidates)  # Eq. 7
+    reweight = settings.objective == "cuset" and settings.use_region_weight
+    sample_weight = 1.0 - region if reweight else torch.ones_like(region)  # Eq. 8
+
+    penalty = None
+    if settings.objective == "asft" and settings.asft_alpha > 0:
+        if reference_logits is None:
+            raise ValueError("the objective asft needs the base model's logits: pass reference_logits.")
+        log_base = reference_logits[:, :-1][keep].float().log_softmax(dim=-1)
+        log_p = valid_logits.log_softmax(dim=-1)
+        penalty = settings.asft_alpha * F.kl_div(log_p, log_base, reduction="none", log_target=True).sum(dim=-1)
+
+    return TokenTerms(nll, confidence, weight, is_cuda, row, sample, region, sample_weight, penalty)
