@@ -1,0 +1,108 @@
+"""Make a small, untrained Qwen2-shaped model with a tokenizer of its own, from local files alone.
+
+The tokenizer is a byte-level BPE trained on the bundled kernels, with Qwen's chat markers. Nothing is downloaded. The model knows
+nothing: it is for demonstrations and tests, where what matters is that every part is real.
+
+    python scripts/make_tiny_model.py outputs/tiny --hidden-size 128 --layers 4
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+
+
+def read_texts(data: Path) -> list[str]:
+    """All strings of the LLaMA-Factory data files (lists of objects) in `data`."""
+    texts = []
+    for file in sorted(data.glob("cuset_kernels*.json")):
+        for row in json.loads(file.read_text(encoding="utf-8")):
+            texts += [value for value in row.values() if isinstance(value, str)]
+    if not texts:
+        raise SystemExit(f"{data}: no cuset_kernels*.json to train a tokenizer on; run scripts/build_data.py first.")
+    return texts
+
+
+def make_tokenizer(texts: list[str], vocab_size: int):
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    # Digits one by one, as Qwen has them; words with their leading space; code punctuation in short runs.
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=SPECIAL_TOKENS,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=["<|im_start|>"],
+        chat_template=CHAT_TEMPLATE,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def make_model(
+    path: Path, data: Path, *, hidden_size: int = 64, layers: int = 2, vocab_size: int = 2048, seed: int = 0
+) -> None:
+    """Write tokenizer and model to `path`; the same arguments give the same files."""
+    import torch
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    tokenizer = make_tokenizer(read_texts(data), vocab_size)
+    torch.manual_seed(seed)
+    config = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden_size,
+        intermediate_size=4 * hidden_size,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=8192,
+        tie_word_embeddings=False,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    model = Qwen2ForCausalLM(config)
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    size = sum(parameter.numel() for parameter in model.parameters())
+    print(f"{path}: {size / 1e6:.2f} M parameters, {len(tokenizer)} tokens in the vocabulary")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path, help="folder to write the model to")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent.parent / "data")
+    parser.add_argument("--hidden-size", type=int, default=64)
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--vocab-size", type=int, default=2048)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    make_model(
+        args.path,
+        args.data,
+        hidden_size=args.hidden_size,
+        layers=args.layers,
+        vocab_size=args.vocab_size,
+        seed=args.seed,
+    )
+
+
+if __name__ == "__main__":
+    main()

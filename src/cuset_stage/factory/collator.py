@@ -1,0 +1,57 @@
+"""LLaMA-Factory's SFT collator, carrying the label columns along."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from llamafactory.data import SFTDataCollatorWith4DAttentionMask
+from llamafactory.extras.constants import IGNORE_INDEX
+
+from .processors import COLUMNS
+
+
+@dataclass
+class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
+    """Pads `cuda_mask` and `sample_ids` to wherever LLaMA-Factory's collator has put the tokens.
+
+    That collator pads and trims a fixed set of keys, so the two columns are taken out before it runs and fitted to its result: padded
+    on the tokenizer's side, and, where FlashAttention's neat packing removed padding positions, trimmed by the same positions.
+    """
+
+    def __call__(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
+            return super().__call__(features)
+
+        columns = {name: [torch.as_tensor(feature.pop(name)) for feature in features] for name in COLUMNS}
+        attention = [torch.as_tensor(feature["attention_mask"]) for feature in features]
+        batch = super().__call__(features)
+        labels = batch["labels"]
+        for name, rows in columns.items():
+            batch[name] = torch.stack(
+                [self._fit(row, mask, labels.size(1)) for row, mask in zip(rows, attention, strict=True)]
+            )
+
+        if self.label_pad_token_id != IGNORE_INDEX:
+            # ignore_pad_token_for_loss: false supervises padding too; it goes with the row's last sample.
+            last = batch["sample_ids"].amax(dim=1, keepdim=True).clamp(min=1)
+            is_padding = (batch["sample_ids"] == 0) & (labels == self.label_pad_token_id)
+            batch["sample_ids"] = torch.where(is_padding, last, batch["sample_ids"])
+
+        if not torch.equal(labels != IGNORE_INDEX, batch["sample_ids"] != 0):
+            raise ValueError(
+                "cuda_mask and sample_ids do not line up with the labels of this batch: the data set was changed after it was "
+                "labelled, or the collator moved tokens in a way CuSeT does not know. Set overwrite_cache: true, and report it if "
+                "it stays."
+            )
+        return batch
+
+    def _fit(self, row: torch.Tensor, attention: torch.Tensor, length: int) -> torch.Tensor:
+        row = row.long()
+        if row.numel() > length:  # padding inside a packed row was removed
+            row = row[attention != 0]
+        fitted = torch.zeros(length, dtype=torch.long)
+        if self.tokenizer.padding_side == "left":
+            fitted[length - row.numel() :] = row
+        else:
+            fitted[: row.numel()] = row
+        return fitted

@@ -1,0 +1,123 @@
+"""Building and checking the labelled data sets of a run."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+from llamafactory.extras import logging
+from llamafactory.extras.misc import has_tokenized_data
+
+from .processors import COLUMNS, LabelRules, labelling
+
+
+logger = logging.get_logger(__name__)
+
+RULES_FILE = "cuset_labels.json"  # beside the data set in tokenized_path
+
+
+def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRules) -> Callable[..., dict[str, Any]]:
+    """Wrap LLaMA-Factory's `get_dataset`: same arguments, same result, labelled by `rules` and checked."""
+
+    def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
+        path = data_args.tokenized_path
+        was_saved_before = path is not None and has_tokenized_data(path)
+        with labelling(rules):
+            module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
+
+        if was_saved_before:
+            check_saved_rules(Path(path), rules)
+        elif path is not None and training_args.should_save:
+            (Path(path) / RULES_FILE).write_text(json.dumps(asdict(rules), indent=2) + "\n", encoding="utf-8")
+
+        for name, dataset in _splits(module):
+            # predict_with_generate evaluates on prompts, which carry no labels
+            if name != "training" and training_args.predict_with_generate:
+                continue
+            check_columns(dataset, name, path)
+            if training_args.should_log:
+                report_cuda_share(dataset, name)
+        return module
+
+    return get_labelled_dataset
+
+
+def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The data sets of a run with a name for messages."""
+    splits = [("training", module.get("train_dataset"))]
+    evaluation = module.get("eval_dataset")
+    if isinstance(evaluation, dict):
+        splits += [(f"evaluation set {name}", dataset) for name, dataset in evaluation.items()]
+    else:
+        splits.append(("evaluation", evaluation))
+    return [(name, dataset) for name, dataset in splits if dataset is not None]
+
+
+def check_saved_rules(path: Path, rules: LabelRules) -> None:
+    """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's."""
+    file = path / RULES_FILE
+    way_out = "Give another tokenized_path, or delete this folder to have it written anew."
+    if not file.exists():
+        raise ValueError(
+            f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {way_out}"
+        )
+    saved, expected = json.loads(file.read_text(encoding="utf-8")), json.loads(json.dumps(asdict(rules)))
+    if saved != expected:
+        changed = [key for key in expected if saved.get(key) != expected[key]]
+        details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)
+        raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {way_out}")
+
+
+def check_columns(dataset: Any, name: str, tokenized_path: str | None = None) -> None:
+    """Raise ValueError when a data set lacks the label columns."""
+    columns = dataset.column_names or list(next(iter(dataset)))  # a streamed data set may not know its columns
+    missing = [column for column in COLUMNS if column not in columns]
+    if missing:
+        source = f"tokenized_path: {tokenized_path}" if tokenized_path else f"the {name} data"
+        raise ValueError(
+            f"{source} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} that stage: cuset needs: it was tokenized by "
+            "another stage. Give another tokenized_path, or delete that folder to have it written anew."
+        )
+
+
+def report_cuda_share(dataset: Any, name: str) -> None:
+    """Log how much of a data set is CUDA, and say loudly when nothing is.
+
+    A streamed data set is not read ahead; there the training log shows the share.
+    """
+    if not hasattr(dataset, "data"):
+        return
+
+    table = dataset.with_format("arrow")
+    rows = len(dataset)
+    supervised = cuda = without_cuda = unsupervised_rows = samples = 0
+    for start in range(0, rows, 1000):
+        batch = table[start : start + 1000]
+        mask, ids = batch["cuda_mask"].combine_chunks(), batch["sample_ids"].combine_chunks()
+        counts = pc.greater(pc.list_flatten(ids), 0)
+        in_span = pc.and_(counts, pc.equal(pc.list_flatten(mask), 1))
+        supervised += pc.sum(counts).as_py() or 0
+        cuda += pc.sum(in_span).as_py() or 0
+        parents = pc.list_parent_indices(mask)
+        without_cuda += len(batch) - pc.count_distinct(pc.filter(parents, in_span)).as_py()
+        unsupervised_rows += len(batch) - pc.count_distinct(pc.filter(parents, counts)).as_py()
+        samples += sum(max(row, default=0) for row in ids.to_numpy(zero_copy_only=False))
+
+    logger.info_rank0(
+        f"CUDA labels of the {name} data: {cuda:,} of {supervised:,} supervised tokens "
+        f"({100 * cuda / max(supervised, 1):.1f}%) in {samples:,} samples; {without_cuda:,} of {rows:,} rows have none."
+    )
+    if unsupervised_rows:
+        logger.warning_rank0(
+            f"{unsupervised_rows:,} of {rows:,} rows of the {name} data have no supervised token left: their prompts fill cutoff_len. "
+            "Raise cutoff_len or shorten them."
+        )
+    if supervised and not cuda:
+        logger.warning_rank0(
+            f"NOT ONE CUDA TOKEN was found in the {name} data ({rows:,} rows, {supervised:,} supervised tokens), so the CUDA mask does "
+            "nothing. Check that the responses hold kernels (a __global__ definition or a <<<...>>> launch), that the columns of "
+            "dataset_info.json map the response to the assistant's side, that cutoff_len does not cut the code off, and "
+            "cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
+        )

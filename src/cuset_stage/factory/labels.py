@@ -1,0 +1,126 @@
+"""CUDA labels that travel with the token ids through LLaMA-Factory's own preprocessing.
+
+Templates, truncation, history masking and packing all handle token ids as opaque integers: they cut, reorder and join lists. So an id
+carries its labels in its upper bits on the way in, and is taken apart when LLaMA-Factory is done. Whatever happens to a token in
+between happens to its labels too.
+
+    bits 0-31   the token id
+    bit  32     1 where the token overlaps a CUDA span of an assistant message
+    bits 33-    the turn, counted from 1 over a preprocessing batch
+
+This room knows the template and the tokenizer by their interface only.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..sensitivity import find_spans
+from ..sensitivity.spans import Span
+from ..sensitivity.tokenizers import TokenAligner
+
+
+IGNORE_INDEX = -100
+TOKEN_MASK = (1 << 32) - 1
+CUDA_BIT = 1 << 32
+TURN_SHIFT = 33
+
+
+def _surroundings(template: Any) -> list[tuple[str, str]]:
+    """What the template writes before and after an assistant message within one encoded string, longest first."""
+    pairs = {("", "")}
+    for formatter in (template.format_assistant, template.format_function):
+        for slot in formatter.slots:
+            if isinstance(slot, str) and "{{content}}" in slot:
+                before, after = slot.split("{{content}}", 1)
+                pairs.add((before, after))
+    return sorted(pairs, key=lambda pair: -len(pair[0]) - len(pair[1]))
+
+
+class LabellingTokenizer:
+    """A tokenizer whose `encode` sets `CUDA_BIT` on the ids of tokens inside CUDA spans."""
+
+    def __init__(
+        self, tokenizer: Any, kinds: tuple[str, ...], aliases: tuple[str, ...], surroundings: list[tuple[str, str]]
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._aligner = TokenAligner(tokenizer)
+        self._kinds = kinds
+        self._aliases = aliases
+        self._surroundings = surroundings
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokenizer, name)
+
+    def encode(self, text: str, add_special_tokens: bool = False, **options: Any) -> list[int]:
+        spans = self._spans(text)
+        if not spans:
+            return self._tokenizer.encode(text, add_special_tokens=add_special_tokens, **options)
+
+        ids, mask = self._aligner.mask(text, spans)
+        return [token | CUDA_BIT if is_cuda else token for token, is_cuda in zip(ids, mask, strict=True)]
+
+    def _spans(self, text: str) -> list[Span]:
+        # The end-of-turn marker is no part of the answer: code that was cut off must not run on into it.
+        before, after = next(
+            pair for pair in self._surroundings if text.startswith(pair[0]) and text.endswith(pair[1])
+        )
+        answer = text[len(before) : len(text) - len(after)]
+        shift = len(before)
+        spans = find_spans(answer, self._kinds, aliases=self._aliases)
+        return [Span(span.start + shift, span.end + shift, span.kind) for span in spans] if shift else spans
+
+
+class LabellingTemplate:
+    """A chat template whose `encode_multiturn` returns ids that carry the turn and the CUDA labels."""
+
+    def __init__(self, template: Any, kinds: tuple[str, ...], aliases: tuple[str, ...]) -> None:
+        self._template = template
+        self._labels = (kinds, aliases, _surroundings(template))
+        self._tokenizer: LabellingTokenizer | None = None
+        self._turn = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._template, name)
+
+    def encode_multiturn(self, tokenizer: Any, *args: Any, **kwargs: Any) -> list[tuple[list[int], list[int]]]:
+        if self._tokenizer is None:
+            self._tokenizer = LabellingTokenizer(tokenizer, *self._labels)
+        tagged = []
+        for source_ids, target_ids in self._template.encode_multiturn(self._tokenizer, *args, **kwargs):
+            self._turn += 1
+            turn = self._turn << TURN_SHIFT
+            # CUDA labels belong to the response: those of a prompt that quotes a kernel are dropped.
+            tagged.append(([(i & TOKEN_MASK) | turn for i in source_ids], [i | turn for i in target_ids]))
+        return tagged
+
+
+def take_apart(tagged_ids: list[int], tagged_labels: list[int]) -> tuple[list[int], list[int], np.ndarray, np.ndarray]:
+    """Separate one row's ids and labels from what they carry.
+
+    Args:
+        tagged_ids: [length] ids as LLaMA-Factory returns them; ids it added itself (padding, image tokens) carry nothing.
+        tagged_labels: [length] labels, -100 where not supervised.
+
+    Returns:
+        input_ids and labels, [length] lists; cuda_mask, [length] int8; sample_ids, [length] int32: 0 where a token is not
+        supervised, else the number of its sample, counted from 1 within the row.
+    """
+    ids, labels = np.asarray(tagged_ids, dtype=np.int64), np.asarray(tagged_labels, dtype=np.int64)
+    is_supervised = labels != IGNORE_INDEX
+    cuda_mask = ((ids >> 32) & 1).astype(np.int8)
+
+    turn = np.where(is_supervised, labels >> TURN_SHIFT, 0)
+    unmarked = np.flatnonzero(is_supervised & (turn == 0))
+    if unmarked.size:
+        # Templates with an efficient end-of-sequence token add it themselves, behind the turn it ends: at the head of the next turn
+        # or at the very end. It belongs to the turn of the token before it.
+        turn[unmarked] = ids[np.maximum(unmarked - 1, 0)] >> TURN_SHIFT
+    # Number the runs of equal turns among the supervised tokens.
+    sample_ids = np.zeros(len(ids), dtype=np.int32)
+    turns = turn[is_supervised]
+    if turns.size:
+        sample_ids[is_supervised] = 1 + np.concatenate(([0], np.cumsum(turns[1:] != turns[:-1])))
+
+    plain_labels = np.where(is_supervised, labels & TOKEN_MASK, IGNORE_INDEX)
+    return (ids & TOKEN_MASK).tolist(), plain_labels.tolist(), cuda_mask, sample_ids

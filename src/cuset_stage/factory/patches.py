@@ -1,0 +1,94 @@
+"""What changes in LLaMA-Factory: four symbols, each right after the module that defines it has run.
+
+Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
+needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
+keeps the error until `stage: cuset` is asked for.
+"""
+
+import functools
+import inspect
+from types import ModuleType
+from typing import Any
+
+
+STAGE_TITLE = "CUDA-Sensitive Fine-Tuning (CuSeT)"
+
+
+def _symbol(module: ModuleType, name: str) -> Any:
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise AttributeError(f"{module.__name__}.{name} does not exist") from None
+
+
+def _expect_parameters(module: ModuleType, name: str, expected: list[str]) -> Any:
+    function = _symbol(module, name)
+    found = list(inspect.signature(function).parameters)
+    if found[: len(expected)] != expected:
+        raise TypeError(f"{module.__name__}.{name} takes ({', '.join(found)}), expected ({', '.join(expected)})")
+    return function
+
+
+def _patch_arguments(module: ModuleType) -> None:
+    from .arguments import extend
+
+    base = _symbol(module, "FinetuningArguments")
+    for method in ("__post_init__", "to_dict"):
+        if not hasattr(base, method):
+            raise AttributeError(f"{module.__name__}.FinetuningArguments.{method} does not exist")
+    if not hasattr(base, "cuset_objective"):
+        module.FinetuningArguments = extend(base)
+
+
+def _patch_sft(module: ModuleType) -> None:
+    expected = ["model_args", "data_args", "training_args", "finetuning_args", "generating_args", "callbacks"]
+    plain_run_sft = _expect_parameters(module, "run_sft", expected)
+    if hasattr(plain_run_sft, "__wrapped__"):
+        return
+
+    @functools.wraps(plain_run_sft)
+    def run_sft(model_args, data_args, training_args, finetuning_args, generating_args, callbacks=None):
+        if getattr(finetuning_args, "is_cuset", False):
+            from .workflow import run_cuset
+
+            return run_cuset(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+
+        from .checks import warn_unused_keys
+
+        warn_unused_keys(finetuning_args)
+        return plain_run_sft(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+
+    module.run_sft = run_sft
+
+
+def _patch_loader(module: ModuleType) -> None:
+    expected = ["data_args", "stage", "template", "tokenizer", "processor", "do_generate"]
+    plain_processor = _expect_parameters(module, "_get_dataset_processor", expected)
+    if hasattr(plain_processor, "__wrapped__"):
+        return
+
+    @functools.wraps(plain_processor)
+    def _get_dataset_processor(*args: Any, **kwargs: Any) -> Any:
+        from .processors import labelling_processor
+
+        return labelling_processor(plain_processor(*args, **kwargs))
+
+    module._get_dataset_processor = _get_dataset_processor
+
+
+def _patch_constants(module: ModuleType) -> None:
+    stages = _symbol(module, "TRAINING_STAGES")
+    stages.setdefault(STAGE_TITLE, "cuset")
+
+
+_PATCHES = {
+    "llamafactory.hparams.finetuning_args": _patch_arguments,
+    "llamafactory.train.sft": _patch_sft,
+    "llamafactory.data.loader": _patch_loader,
+    "llamafactory.extras.constants": _patch_constants,
+}
+
+
+def apply(module: ModuleType) -> None:
+    """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
+    _PATCHES[module.__name__](module)

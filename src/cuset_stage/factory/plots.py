@@ -1,0 +1,60 @@
+"""Plots of a training run's log: LLaMA-Factory's, and one page for the objective."""
+
+import json
+from pathlib import Path
+
+from llamafactory.extras.ploting import plot_loss, smooth
+
+from .trainer import LOG_PREFIX
+
+
+# One panel a question; each curve is a key of the training log.
+PANELS = {
+    "negative log-likelihood (nats per token)": ("nll", "cuda_nll", "other_nll"),
+    "mean confidence": ("cuda_confidence", "other_confidence"),
+    "share of supervised tokens": ("confident_share", "cuda_share", "left_out_share"),
+    "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
+    "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
+}
+
+
+def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
+    """Draw training_*.png as LLaMA-Factory does, the objective's evaluation loss, and training_cuset.png with all of `PANELS`."""
+    evaluation = [
+        key.removesuffix("_loss") + f"_{objective}_loss"
+        for key in keys
+        if key.startswith("eval_") and key.endswith("_loss")
+    ]
+    log = json.loads((Path(output_dir) / "trainer_state.json").read_text(encoding="utf-8"))["log_history"]
+    logged = {key for entry in log for key in entry}
+    plot_loss(output_dir, keys=keys + [key for key in evaluation if key in logged])
+    path = plot_panels(log, Path(output_dir))
+    print("Figure saved at:", path)
+
+
+def plot_panels(log: list[dict[str, float]], directory: Path) -> Path:
+    """Write training_cuset.png from a Trainer's log history."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(
+        len(PANELS) + 1, 1, figsize=(8, 3 * (len(PANELS) + 1)), sharex=True, layout="constrained"
+    )
+    panels = {"objective": ("loss",), **PANELS}
+    for axis, (title, names) in zip(axes, panels.items(), strict=True):
+        for name in names:
+            key = name if name == "loss" else LOG_PREFIX + name
+            points = [(entry["step"], entry[key]) for entry in log if key in entry]
+            if not points:
+                continue
+            steps, values = zip(*points, strict=True)
+            (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "))
+            axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
+        axis.set_title(title, loc="left", fontsize="medium")
+        axis.grid(alpha=0.3)
+        if axis.lines:
+            axis.legend(fontsize="small")
+    axes[-1].set_xlabel("step")
+    path = directory / "training_cuset.png"
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+    return path
