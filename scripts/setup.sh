@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Makes the environment this checkout runs in: a virtual environment, the tested versions, cuset-stage in editable mode.
+#
+#   scripts/setup.sh                run it, or source it: then the environment's programs come first on PATH
+#   CUSET_VENV=/somewhere           where the environment lies; default: .venv in this checkout
+#   CUSET_PYTHON=python3.12         the Python it is made from; default: the first 3.11 or later found
+#
+# The second run takes no time: it only compares a stamp of the files that say what is installed. CUDA is not needed.
+set -euo pipefail
+
+cuset_root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cuset_venv="${CUSET_VENV:-$cuset_root/.venv}"
+
+cuset_recent() { # whether this command is a Python that cuset-stage runs on
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+cuset_find_python() {
+    local candidate
+    for candidate in ${CUSET_PYTHON:-python3.11 python3.12 python3.13 python3 python}; do
+        if cuset_recent "$candidate"; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "setup: no Python 3.11 or later among: ${CUSET_PYTHON:-python3.11 python3.12 python3.13 python3 python}." >&2
+    echo "setup: install one, or name yours: CUSET_PYTHON=/path/to/python3.11 scripts/setup.sh" >&2
+    return 1
+}
+
+cuset_stamp() { # the files that decide what is installed, and where the editable install points
+    "$cuset_venv/bin/python" - "$cuset_root" <<'PYTHON'
+import hashlib, pathlib, sys
+
+root = pathlib.Path(sys.argv[1])
+names = ("setup.cfg", "setup.py", "pyproject.toml", "requirements/constraints.txt", "src/cuset_stage.pth", "src/cuset_stage.start")
+print(hashlib.sha256(b"\0".join([str(root).encode(), *((root / name).read_bytes() for name in names)])).hexdigest())
+PYTHON
+}
+
+if [ ! -x "$cuset_venv/bin/python" ]; then
+    cuset_python="$(cuset_find_python)"
+    echo "setup: making $cuset_venv with $("$cuset_python" --version)"
+    if ! "$cuset_python" -m venv "$cuset_venv"; then
+        echo "setup: '$cuset_python -m venv' failed; on Debian and Ubuntu it needs the python3-venv package" >&2
+        exit 1
+    fi
+elif ! cuset_recent "$cuset_venv/bin/python"; then
+    echo "setup: $cuset_venv holds $("$cuset_venv/bin/python" --version); cuset-stage needs 3.11 or later." >&2
+    echo "setup: remove it, or set CUSET_VENV to another folder" >&2
+    exit 1
+fi
+
+if [ -x "$cuset_venv/bin/cuset" ] && [ "$(cat "$cuset_venv/cuset-stage.stamp" 2>/dev/null)" = "$(cuset_stamp)" ]; then
+    echo "setup: $cuset_venv is up to date"
+else
+    echo "setup: installing cuset-stage and the tested versions into $cuset_venv (a few GB the first time)"
+    "$cuset_venv/bin/python" -m pip install --disable-pip-version-check \
+        -c "$cuset_root/requirements/constraints.txt" -e "$cuset_root[dev]"
+    cuset_stamp >"$cuset_venv/cuset-stage.stamp"
+    echo "setup: done; activate it with: source $cuset_venv/bin/activate"
+fi
+
+# For a script that sources this file. A shebang line of the environment works without it.
+export PATH="$cuset_venv/bin:$PATH"

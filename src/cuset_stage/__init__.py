@@ -1,0 +1,33 @@
+"""cuset-stage: `stage: cuset` for LLaMA-Factory (CuSeT, arXiv 2606.16231).
+
+Every Python process of an environment with cuset-stage in it imports this file at start-up, so it imports nothing:
+the public names come from their rooms on first use (PEP 562).
+"""
+
+__version__ = "0.1.0"
+
+TYPE_CHECKING = False  # what typing.TYPE_CHECKING is, without importing typing
+if TYPE_CHECKING:
+    from cuset_stage.objective import cuset_loss
+    from cuset_stage.sensitivity import Span, find_spans
+
+__all__ = ["Span", "__version__", "cuset_loss", "find_spans"]
+
+_ROOMS = {
+    "Span": "cuset_stage.sensitivity",
+    "cuset_loss": "cuset_stage.objective",
+    "find_spans": "cuset_stage.sensitivity",
+}
+
+
+def __getattr__(name: str):
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_ROOMS[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS})

@@ -1,0 +1,197 @@
+"""Builds cuset-stage once, installs it in small throw-away environments and puts a pretend LLaMA-Factory beside it.
+
+Nothing here needs a network or the packages that cuset-stage depends on: the hook is standard library only, and the
+pretend LLaMA-Factory has the real one's module names and the two ways it starts processes.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", "requirements", "setup.cfg", "setup.py", "src")
+STARTUP_FILES = {"cuset_stage.pth", "cuset_stage.start"}
+PATCHED = (
+    "llamafactory.data.loader",
+    "llamafactory.extras.constants",
+    "llamafactory.hparams.finetuning_args",
+    "llamafactory.train.sft",
+)
+PRETEND = {
+    # Stands in for cuset_stage.factory: counts how often a module was patched, fails on the one it is told to.
+    "llamafactory/__init__.py": """
+import os, sys, types
+def apply(module):
+    if os.environ.get("FAILS") == module.__name__:
+        raise AttributeError("the symbol is gone")
+    module.patched = getattr(module, "patched", 0) + 1
+factory = types.ModuleType("cuset_stage.factory")
+factory.patches = types.ModuleType("cuset_stage.factory.patches")
+factory.patches.apply = apply
+sys.modules.setdefault("cuset_stage.factory", factory)
+sys.modules.setdefault("cuset_stage.factory.patches", factory.patches)
+""",
+    "llamafactory/cli.py": """
+import os
+def main():
+    if os.environ.get("USE_V1") == "1":
+        from .v1 import launcher
+    else:
+        from . import launcher
+    launcher.launch()
+""",
+    "llamafactory/launcher.py": """
+import os, subprocess, sys
+def launch():
+    command = sys.argv.pop(1)
+    if command == "train" and os.environ.get("FORCE_TORCHRUN") == "1":
+        sys.exit(subprocess.run(["torchrun", __file__, *sys.argv[1:]], check=True).returncode)
+    elif command == "train":
+        from .train.tuner import run_exp
+        run_exp()
+    else:
+        print("command", command)
+if __name__ == "__main__":
+    from llamafactory.train.tuner import run_exp
+    run_exp()
+""",
+    "llamafactory/train/tuner.py": """
+import sys
+from ..data import loader
+from ..extras import constants
+from ..hparams import finetuning_args
+from . import sft
+def run_exp():
+    patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, sft)]
+    print("run_exp", patched, sys.executable, *sys.argv[1:], flush=True)
+""",
+    "llamafactory/v1/launcher.py": """
+def launch():
+    print("v1 runs")
+""",
+    "llamafactory-9.9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: llamafactory\nVersion: 9.9.9\n",
+    **dict.fromkeys(("llamafactory/train/__init__.py", "llamafactory/v1/__init__.py"), ""),
+    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED[:3]), "VALUE = 1\n"),
+    **{f"llamafactory/{name}/__init__.py": "" for name in ("data", "extras", "hparams")},
+    "llamafactory/train/sft/__init__.py": "VALUE = 1\n",
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    wheel: Path
+    sdist: Path
+    editable: Path  # the wheel pip makes for `pip install -e`
+    editable_strict: Path
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment without pip, the folder pip installs into, and a Python of it."""
+
+    folder: Path
+    site: Path
+    python: Path
+
+    def files(self) -> set[str]:
+        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
+
+    def pip(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "pip", "--python", str(self.python), *arguments]
+        subprocess.run([*command, "--quiet", "--disable-pip-version-check"], check=True)
+
+    def install(self, wheel: Path) -> None:
+        self.pip("install", "--no-deps", "--no-index", str(wheel))
+
+    def run(self, *arguments: str, path: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
+        """Run this environment's Python; `path` goes to PYTHONPATH."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "CUSET_", "USE_V1"))}
+        if path is not None:
+            kept["PYTHONPATH"] = str(path)
+        return subprocess.run(
+            [str(self.python), *arguments], env=kept | variables, capture_output=True, text=True, timeout=60
+        )
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def copy_checkout(to: Path) -> Path:
+    """What a build reads, in a folder of its own: it leaves no build folder in the checkout."""
+    to.mkdir()
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        elif (ROOT / part).exists():
+            shutil.copy(ROOT / part, to / part)
+    return to
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory) -> Built:
+    """sdist, the wheel made from that sdist, and the editable wheels."""
+    folder = tmp_path_factory.mktemp("built")
+    source = copy_checkout(folder / "source")
+
+    def call(*command: str) -> None:
+        done = subprocess.run(command, cwd=source, capture_output=True, text=True)
+        assert done.returncode == 0, (
+            f"{command}: pip install -e '.[dev]' brings what it needs\n{done.stdout}{done.stderr}"
+        )
+
+    call(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder / "dist"), ".")
+    for mode in ("lenient", "strict"):
+        # What pip calls; without the pip that would look for cuset-stage in the environment the tests run in.
+        hook = "import sys; from setuptools import build_meta as b; b.build_editable(sys.argv[1], {'editable_mode': sys.argv[2]})"
+        call(sys.executable, "-c", hook, str(folder / mode), mode)
+    return Built(
+        wheel=next((folder / "dist").glob("*.whl")),
+        sdist=next((folder / "dist").glob("*.tar.gz")),
+        editable=next((folder / "lenient").glob("*.whl")),
+        editable_strict=next((folder / "strict").glob("*.whl")),
+    )
+
+
+@pytest.fixture(scope="session")
+def new_environment(tmp_path_factory) -> Callable[[], Environment]:
+    def make() -> Environment:
+        folder = tmp_path_factory.mktemp("environment")
+        venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+        site = next(folder.glob("[Ll]ib/**/site-packages"))
+        return Environment(folder, site, next(folder.glob("[bS]*/python*")))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def installed(built, new_environment) -> Environment:
+    """An environment with cuset-stage's wheel in it. Tests leave it as it is."""
+    environment = new_environment()
+    environment.install(built.wheel)
+    return environment
+
+
+@pytest.fixture(scope="session")
+def pretend(tmp_path_factory) -> Path:
+    """A folder for PYTHONPATH that holds the pretend LLaMA-Factory 9.9.9."""
+    return write(tmp_path_factory.mktemp("pretend"), PRETEND)
+
+
+@pytest.fixture
+def recipe(tmp_path) -> Path:
+    path = tmp_path / "recipe.yaml"
+    path.write_text("stage: cuset\n", encoding="utf-8")
+    return path

@@ -1,0 +1,170 @@
+"""A patch that fails must not break other stages, and must stop `stage: cuset` with a sentence that helps."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from cuset_stage import _startup
+
+from .conftest import PATCHED
+
+
+ARGUMENTS = "llamafactory.hparams.finetuning_args"
+IMPORT_ALL = f"import importlib; [importlib.import_module(name) for name in {PATCHED!r}]\n"
+
+
+@pytest.mark.parametrize("failing", PATCHED)
+def test_plain_sft_goes_on(failing, installed, pretend):
+    code = (
+        IMPORT_ALL + "from cuset_stage import _startup\n"
+        f"assert set(_startup.errors) == {{{failing!r}}} and len(_startup.applied) == 3\n"
+        "try: _startup.check()\n"
+        "except _startup.CompatibilityError as error: print(error, '| from', type(error.__cause__).__name__)"
+    )
+    done = installed.run("-c", code, path=pretend, FAILS=failing)
+    assert done.returncode == 0, done.stderr
+    for word in ("9.9.9", f"{failing}.{_startup.SYMBOLS[failing]}", "0.9.5", "pip install", "| from AttributeError"):
+        assert word in done.stdout
+
+
+def test_check_is_silent_when_all_is_well(installed, pretend):
+    code = IMPORT_ALL + "from cuset_stage import _startup; _startup.check(); print(sorted(_startup.applied))"
+    assert installed.run("-c", code, path=pretend).stdout.strip() == str(sorted(PATCHED))
+
+
+def test_check_notices_a_module_that_slipped_through(installed, pretend):
+    code = (
+        "import sys, types; from cuset_stage import _startup\n"
+        "sys.modules['llamafactory.train.sft'] = types.ModuleType('llamafactory.train.sft')\n"
+        "_startup.check()"
+    )
+    done = installed.run("-c", code, path=pretend)
+    assert "llamafactory.train.sft.run_sft (RuntimeError: the module was loaded without" in done.stderr
+
+
+def test_reload_clears_the_error(installed, pretend):
+    code = (
+        "import importlib, os, llamafactory.train.sft as sft; from cuset_stage import _startup\n"
+        "assert _startup.errors; os.environ.pop('FAILS'); importlib.reload(sft); _startup.check()\n"
+        "print(sft.patched)"
+    )
+    assert installed.run("-c", code, path=pretend, FAILS="llamafactory.train.sft").stdout.strip() == "1"
+
+
+def test_cuset_recipe_stops_at_the_arguments(installed, pretend, recipe):
+    """LLaMA-Factory would go on to reject `cuset` as an unknown stage, without a word about versions."""
+    code = IMPORT_ALL + "print('imported')"
+    done = installed.run("-c", code, str(recipe), path=pretend, FAILS=ARGUMENTS)
+    assert done.returncode == 1
+    assert "CompatibilityError: cuset-stage 0.1.0 could not patch LLaMA-Factory 9.9.9" in done.stderr
+    for command_line in (("--stage", "sft"), (str(recipe), "stage=sft")):
+        assert installed.run("-c", code, *command_line, path=pretend, FAILS=ARGUMENTS).stdout.strip() == "imported"
+
+
+def test_unhookable_loader_is_an_error_kept(installed, pretend):
+    """A loader that is a class serves every module there is; covering its exec_module would cover them all."""
+    code = (
+        "import importlib.machinery, sys\n"
+        "class Loader:\n"
+        "    create_module = staticmethod(lambda spec: None)\n"
+        "    exec_module = staticmethod(lambda module: None)\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'llamafactory.train.sft': return importlib.machinery.ModuleSpec(name, Loader)\n"
+        "sys.meta_path.insert(1, Finder())\n" + IMPORT_ALL + "from cuset_stage import _startup\n"
+        "print(_startup.errors, len(_startup.applied))"
+    )
+    done = installed.run("-c", code, path=pretend)
+    assert done.stdout.startswith("{'llamafactory.train.sft': TypeError(") and done.stdout.endswith(" 3\n"), done
+
+
+def test_v1_refuses_cuset_and_nothing_else(installed, pretend, recipe):
+    code = "from llamafactory.cli import main; main()"
+    refused = installed.run("-c", code, "train", str(recipe), path=pretend, USE_V1="1")
+    assert refused.returncode == 1
+    assert refused.stderr.count("\n") == 1 and "unset USE_V1" in refused.stderr
+    assert installed.run("-c", code, "train", path=pretend, USE_V1="1").stdout == "v1 runs\n"
+    assert installed.run("-c", code, "train", str(recipe), "stage=sft", path=pretend, USE_V1="1").stdout == "v1 runs\n"
+
+
+RECIPES = [
+    ("stage: cuset", True),
+    ("### method\nstage: cuset  # CuSeT\ndo_train: true\n", True),
+    ("\ufeffstage: 'cuset'\r\nlr: 1\r\n", True),
+    ('stage:   "cuset"', True),
+    ("{stage: cuset, do_train: true}", True),
+    ('{"do_train": true, "stage": "cuset"}', True),
+    ('{\n  "stage": "cuset",\n  "lr": 1\n}\n', True),
+    ("stage: sft", False),
+    ("# stage: cuset\nstage: sft", False),
+    ("stage: sft  # not stage: cuset", False),
+    ("stage: cuset_variant", False),
+    ("output_dir: saves/stage: cuset", False),
+    ("training_stage: cuset", False),
+    ("cuset_objective: cuset\nstage: sft", False),
+    ("", False),
+]
+
+
+@pytest.mark.parametrize("text, asked", RECIPES)
+@pytest.mark.parametrize("suffix", [".yaml", ".yml", ".YAML", ".json"])
+def test_recipe_detection(text, asked, suffix, tmp_path):
+    path = tmp_path / f"recipe{suffix}"
+    path.write_bytes(text.encode())
+    assert _startup.asks_for_cuset(["llamafactory-cli", "train", str(path)]) is asked
+    assert _startup.asks_for_cuset([str(path)]) is False  # argv[0] is the program
+    assert _startup.asks_for_cuset(["launcher.py", str(path), "stage=sft"]) is False
+    assert _startup.asks_for_cuset(["launcher.py", str(path), "stage=cuset"]) is True
+
+
+@pytest.mark.parametrize(
+    "words, asked",
+    [
+        (["--stage", "cuset"], True),
+        (["--stage=cuset"], True),
+        (["stage=cuset"], True),
+        (["stage='cuset'"], True),
+        (["--stage", "sft", "--stage", "cuset"], True),
+        (["--stage", "cuset", "--stage", "sft"], False),
+        (["--stage"], False),
+        (["stage", "cuset"], False),
+        (["output_dir=cuset"], False),
+        (["missing.yaml"], False),
+        ([], False),
+    ],
+)
+def test_argument_detection(words, asked):
+    assert _startup.asks_for_cuset(["llamafactory-cli", *words]) is asked
+
+
+def test_unreadable_recipe_is_left_to_llamafactory(tmp_path):
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "binary.json").write_bytes(bytes(range(256)))
+    assert not _startup.asks_for_cuset(["x", str(tmp_path / "folder.yaml"), str(tmp_path / "binary.json")])
+
+
+def test_the_installed_llamafactory_has_what_the_hook_and_the_launcher_rely_on():
+    """Read, not imported: the four symbols, and the launcher that hands torchrun its own __file__."""
+    package = Path(importlib.util.find_spec("llamafactory").origin).parent
+
+    def tree_of(module: str) -> ast.Module:
+        path = package.joinpath(*module.split(".")[1:])
+        return ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8"))
+
+    for module, symbol in _startup.SYMBOLS.items():
+        names = set()
+        for node in tree_of(module).body:
+            names |= {alias.asname or alias.name for alias in getattr(node, "names", [])}
+            names |= {target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)}
+            names.add(getattr(node, "name", None))
+        assert symbol in names, f"{module}.{symbol}"
+    launcher = tree_of("llamafactory.launcher")
+    handed_over = [
+        keyword
+        for keyword in ast.walk(launcher)
+        if isinstance(keyword, ast.keyword) and keyword.arg == "file_name" and ast.unparse(keyword.value) == "__file__"
+    ]
+    assert len(handed_over) == 2
+    assert tree_of(_startup.V1_LAUNCHER)

@@ -1,0 +1,69 @@
+"""scripts/setup.sh, as far as it goes without a network: what it refuses, and that a second run does nothing."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT, copy_checkout, write
+
+
+# Stands in for an environment's Python: this Python, except that `-m pip` only says what it was asked for.
+PYTHON = """#!/bin/sh
+if [ "$2" = pip ]; then
+    echo "pip $*"; mkdir -p "{bin}"; touch "{bin}/cuset"; chmod +x "{bin}/cuset"
+else
+    exec "{python}" "$@"
+fi
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Path:
+    root = copy_checkout(tmp_path / "checkout")
+    (root / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "setup.sh", root / "scripts")
+    return root
+
+
+def setup(checkout: Path, **variables: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        ["bash", str(checkout / "scripts" / "setup.sh")], env=os.environ | variables, capture_output=True, text=True
+    )
+
+
+def test_refuses_without_a_recent_python(checkout, tmp_path):
+    done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"), CUSET_PYTHON="false")
+    assert done.returncode == 1
+    assert "3.11" in done.stderr and "CUSET_PYTHON=" in done.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_refuses_an_old_environment(checkout, tmp_path):
+    write(tmp_path / "venv" / "bin", {"python": "#!/bin/sh\n[ $1 = --version ] && echo Python 3.9.1\nexit 1\n"})
+    (tmp_path / "venv" / "bin" / "python").chmod(0o755)
+    done = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
+    assert done.returncode == 1
+    assert "holds Python 3.9.1" in done.stderr and "CUSET_VENV" in done.stderr
+
+
+def test_installs_once_and_again_when_something_changed(checkout, tmp_path, new_environment):
+    bin_dir = tmp_path / "venv" / "bin"
+    write(bin_dir, {"python": PYTHON.format(bin=bin_dir, python=new_environment().python)})
+    (bin_dir / "python").chmod(0o755)
+
+    first = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
+    assert first.returncode == 0, first.stderr
+    assert f"-c {checkout}/requirements/constraints.txt -e {checkout}[dev]" in first.stdout
+
+    second = setup(checkout, CUSET_VENV=str(tmp_path / "venv"))
+    assert "pip" not in second.stdout and "up to date" in second.stdout
+
+    with (checkout / "requirements" / "constraints.txt").open("a") as file:
+        file.write("# changed\n")
+    assert "pip -m pip install" in setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout
+
+    (bin_dir / "cuset").unlink()  # as `pip uninstall` leaves it
+    assert "pip -m pip install" in setup(checkout, CUSET_VENV=str(tmp_path / "venv")).stdout

@@ -1,0 +1,158 @@
+"""The start-up hook: cheap, silent, applied wherever a Python of the environment starts, invisible afterwards."""
+
+import pytest
+
+from .conftest import PATCHED, write
+
+
+REPORT = f"""
+import importlib
+patched = [importlib.import_module(name).patched for name in {PATCHED!r}]
+"""
+
+
+def test_imports_nothing_else(installed):
+    """The whole hook is two modules on top of os and sys, which `site` itself has imported by then."""
+    code = (
+        f"import os, sys; sys.path.append({str(installed.site)!r}); before = set(sys.modules)\n"
+        "import cuset_stage._startup as s; s.install()\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    assert installed.run("-S", "-c", code).stdout.split() == ["cuset_stage", "cuset_stage._startup"]
+
+
+@pytest.mark.parametrize("flags", [(), ("-I",), ("-E",), ("-s",), ("-S",), ("-B",), ("-O",), ("-X", "importtime")])
+def test_every_start_is_silent(flags, installed):
+    started = installed.run(*flags, "-c", "pass")
+    assert started.returncode == 0
+    assert started.stdout == ""
+    assert flags == ("-X", "importtime") or started.stderr == ""
+
+
+def test_hook_survives_isolated_mode(installed):
+    code = "import sys; print(getattr(sys.meta_path[0], 'is_cuset_stage_finder', False))"
+    assert installed.run("-I", "-c", code).stdout.strip() == "True"
+    assert installed.run("-S", "-c", code).stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("broken", ["gone", "raises", "syntax"])
+def test_broken_install_is_silent(broken, built, new_environment):
+    environment = new_environment()
+    environment.install(built.wheel)
+    startup = environment.site / "cuset_stage" / "_startup.py"
+    if broken == "gone":
+        startup.unlink()
+    else:
+        startup.write_text({"raises": "1 / 0\n", "syntax": "def\n"}[broken], encoding="utf-8")
+    started = environment.run("-c", "print('alive')")
+    assert (started.returncode, started.stdout.strip(), started.stderr) == (0, "alive", "")
+
+
+def test_each_module_is_patched_once(installed, pretend):
+    done = installed.run("-c", REPORT + "print(patched)", path=pretend)
+    assert done.stdout.strip() == "[1, 1, 1, 1]", done
+
+
+@pytest.mark.parametrize("value, patched", [("1", 0), ("true", 0), ("YES", 0), ("0", 1), ("", 1)])
+def test_disable(value, patched, installed, pretend):
+    code = "import llamafactory.data.loader as loader; print(getattr(loader, 'patched', 0))"
+    assert installed.run("-c", code, path=pretend, CUSET_STAGE_DISABLE=value).stdout.strip() == str(patched)
+
+
+def test_install_twice_and_after_the_import(installed, pretend):
+    code = (
+        "import sys; sys.meta_path[:] = [f for f in sys.meta_path if not hasattr(f, 'is_cuset_stage_finder')]\n"
+        "import llamafactory.data.loader as loader; assert not hasattr(loader, 'patched')\n"
+        "from cuset_stage import _startup; _startup.install(); _startup.install()\n"
+        "print(loader.patched, sum(hasattr(f, 'is_cuset_stage_finder') for f in sys.meta_path), _startup.applied)"
+    )
+    assert installed.run("-c", code, path=pretend).stdout.strip() == "1 1 {'llamafactory.data.loader'}"
+
+
+def test_loader_is_untouched_after_the_import(installed, pretend):
+    code = (
+        "import importlib, inspect, pickle, sys\n"
+        "import llamafactory.data.loader as loader, llamafactory.cli as plain\n"
+        "for module in (loader, plain):\n"
+        "    assert module.__loader__ is module.__spec__.loader\n"
+        "    assert type(module.__loader__) is importlib.machinery.SourceFileLoader\n"
+        "    assert vars(module.__loader__).keys() == {'name', 'path'}\n"
+        "    assert pickle.loads(pickle.dumps(module.__loader__)) == module.__loader__\n"
+        "assert inspect.getsource(loader) == 'VALUE = 1\\n'\n"
+        "assert inspect.getfile(loader) == loader.__file__ == loader.__spec__.origin\n"
+        "assert importlib.reload(loader).patched == 2\n"
+        "del sys.modules['llamafactory.data.loader']\n"
+        "print(importlib.import_module('llamafactory.data.loader').patched)"
+    )
+    done = installed.run("-c", code, path=pretend)
+    assert done.stdout.strip() == "1", done.stderr
+
+
+def test_other_finders_keep_working(installed, pretend):
+    """One that asks all the others, as this one does, and one from before find_spec existed."""
+    code = (
+        "import importlib.util, sys\n"
+        "class Asks:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        for finder in sys.meta_path:\n"
+        "            if finder is not self and hasattr(finder, 'find_spec'):\n"
+        "                spec = finder.find_spec(name, path, target)\n"
+        "                if spec is not None:\n"
+        "                    asked.append(name)\n"
+        "                    return spec\n"
+        "class Old:\n"
+        "    def find_module(self, name, path=None): return None\n"
+        "asked = []\n"
+        "sys.meta_path[:0] = [Asks()]; sys.meta_path.append(Old())\n" + REPORT + "print(patched)\n"
+        "assert importlib.util.find_spec('llamafactory.data.nothing') is None\n"
+        f"print(set({PATCHED!r}) <= set(asked))"
+    )
+    for place in ("[:0]", "[1:1]"):  # before ours and behind it
+        done = installed.run("-c", code.replace("[:0]", place), path=pretend)
+        assert done.stdout.split("\n")[:2] == ["[1, 1, 1, 1]", "True"], done.stderr
+
+
+def test_zipped_llamafactory(installed, pretend, tmp_path):
+    """zipimport shares one loader between all modules of an archive."""
+    import shutil
+
+    archive = shutil.make_archive(str(tmp_path / "pretend"), "zip", pretend)
+    code = (
+        "import importlib.util, llamafactory.data, llamafactory.train\n"
+        f"specs = [importlib.util.find_spec(name) for name in {PATCHED[:2]!r}]\n"
+        "modules = [importlib.util.module_from_spec(spec) for spec in specs]\n"
+        "for spec, module in zip(specs, modules): spec.loader.exec_module(module)\n"
+        "print([module.patched for module in modules])\n" + REPORT + "print(patched)"
+    )
+    done = installed.run("-c", code, path=archive)
+    assert done.stdout.split("\n")[:2] == ["[1, 1]", "[1, 1, 1, 1]"], done.stderr
+
+
+def test_spawned_children_are_patched(installed, pretend, tmp_path):
+    write(tmp_path, {
+        "work.py": "def report(_):\n    from llamafactory.data import loader\n    return loader.patched\n",
+        "main.py": "import multiprocessing, work\nif __name__ == '__main__':\n"
+        "    with multiprocessing.get_context('spawn').Pool(2) as pool: print(pool.map(work.report, range(2)))\n",
+    })  # fmt: skip
+    done = installed.run(str(tmp_path / "main.py"), path=pretend)
+    assert done.stdout.strip() == "[1, 1]", done.stderr
+
+
+def test_package_imports_its_rooms_on_first_use(installed):
+    code = (
+        "import sys, cuset_stage\n"
+        "rooms = lambda: [name for name in sys.modules if name.startswith('cuset_stage.') and '_startup' not in name]\n"
+        "assert rooms() == [], rooms()\n"
+        "assert {*cuset_stage.__all__} <= {*dir(cuset_stage)} and cuset_stage.__version__ == '0.1.0'\n"
+        "try: cuset_stage.nothing\n"
+        "except AttributeError as error: print(error)"
+    )
+    done = installed.run("-c", code)
+    assert done.stdout.strip() == "module 'cuset_stage' has no attribute 'nothing'", done.stderr
+
+
+def test_public_names_are_where_the_package_says():
+    import cuset_stage
+
+    for name in cuset_stage.__all__:
+        assert getattr(cuset_stage, name) is not None
