@@ -50,13 +50,16 @@ def extend(base: type) -> type:
             "tokens",
             "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + ".",
         )
-        prob_threshold: str = _argument("0.1", "ProFit's threshold, or `low,high` for threshold_direction: middle.")
-        threshold_direction: Literal["higher", "lower", "middle", "random"] = _argument(
-            "higher", "Which side of prob_threshold ProFit keeps."
+        prob_threshold: str | None = _argument(
+            None, "ProFit's threshold (0.1), or `low,high` for threshold_direction: middle."
+        )
+        threshold_direction: Literal["higher", "lower", "middle", "random"] | None = _argument(
+            None, "Which side of prob_threshold ProFit keeps (higher)."
         )
 
         def __post_init__(self) -> None:
             self.is_cuset = self.stage == STAGE
+            _check_profit_keys(self)
             if self.is_cuset:
                 # Every check LLaMA-Factory makes for SFT holds for us, so inside the process the stage is SFT with a mark.
                 self.stage = "sft"
@@ -94,8 +97,8 @@ def kernel_aliases(args: Any) -> tuple[str, ...]:
 
 def objective_settings(args: Any) -> ObjectiveSettings:
     """The run's objective. Raises ValueError, naming the key, for a value out of range."""
-    threshold = args.prob_threshold
-    parts = _names(str(threshold).strip("[]() ") if not isinstance(threshold, (list, tuple)) else threshold)
+    threshold = "0.1" if args.prob_threshold is None else args.prob_threshold
+    parts = _names(threshold if isinstance(threshold, (list, tuple)) else str(threshold).strip("[]() "))
     try:
         thresholds = tuple(float(part) for part in parts)
     except ValueError:
@@ -114,8 +117,18 @@ def objective_settings(args: Any) -> ObjectiveSettings:
         eaft_alpha=args.eaft_alpha,
         asft_alpha=args.asft_alpha,
         prob_threshold=thresholds,
-        threshold_direction=args.threshold_direction,
+        threshold_direction=args.threshold_direction or "higher",
     )
+
+
+def _check_profit_keys(args: Any) -> None:
+    """ProFit's keys come from recipes for its fork of LLaMA-Factory: refuse to train something else with them."""
+    set_keys = [key for key in ("prob_threshold", "threshold_direction") if getattr(args, key) is not None]
+    if set_keys and not (args.is_cuset and args.cuset_objective == "profit"):
+        raise ValueError(
+            f"{' and '.join(set_keys)} {'belong' if len(set_keys) > 1 else 'belongs'} to ProFit: set stage: cuset with "
+            "cuset_objective: profit, or remove it."
+        )
 
 
 def _check(args: Any) -> None:

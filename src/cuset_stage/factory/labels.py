@@ -60,6 +60,15 @@ class LabellingTokenizer:
         ids, mask = self._aligner.mask(text, spans)
         return [token | CUDA_BIT if is_cuda else token for token, is_cuda in zip(ids, mask, strict=True)]
 
+    def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
+        ids = self._tokenizer.convert_tokens_to_ids(tokens)
+        if ids is None:  # LLaMA-Factory would put it among the ids
+            raise ValueError(
+                f"the tokenizer has no token {tokens!r}, which the chat template needs: `template` and `model_name_or_path` do not "
+                "belong together."
+            )
+        return ids
+
     def _spans(self, text: str) -> list[Span]:
         # The end-of-turn marker is no part of the answer: code that was cut off must not run on into it.
         before, after = next(
