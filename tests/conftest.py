@@ -1,0 +1,118 @@
+"""Shared by all tests: the scripts folder, a tiny model made from local files, and an environment that stays offline."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+ROOT = Path(__file__).parent.parent
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def load_script(name: str):
+    """Import scripts/NAME.py as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session", name="load_script")
+def _load_script():
+    return load_script
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory) -> Path:
+    """A folder with a two-layer Qwen2 model and a byte-level tokenizer."""
+    path = tmp_path_factory.mktemp("model") / "tiny"
+    load_script("make_tiny_model").make_model(path, ROOT / "data", hidden_size=32, layers=2, vocab_size=1024)
+    return path
+
+
+class Run:
+    """What a run of llamafactory-cli left behind."""
+
+    def __init__(self, output_dir: Path, output: str, returncode: int) -> None:
+        self.output_dir = output_dir
+        self.output = output
+        self.returncode = returncode
+
+    @property
+    def history(self) -> list[dict]:
+        return json.loads((self.output_dir / "trainer_state.json").read_text())["log_history"]
+
+    @property
+    def steps(self) -> list[dict]:
+        """The log of each training step."""
+        return [entry for entry in self.history if "loss" in entry]
+
+    @property
+    def evaluations(self) -> list[dict]:
+        return [entry for entry in self.history if "eval_loss" in entry]
+
+    def sentence(self, part: str) -> str:
+        """The line of the output that holds `part`."""
+        return next(line for line in self.output.splitlines() if part in line)
+
+
+@pytest.fixture(scope="session")
+def llamafactory(tiny_model, tmp_path_factory):
+    """Run a recipe through the real llamafactory-cli on the CPU, on `ranks` processes."""
+
+    def run(recipe: dict, *, ranks: int = 1, check: bool = True, command: list[str] | None = None, **environment: str) -> Run:
+        folder = tmp_path_factory.mktemp("run")
+        recipe = {
+            "model_name_or_path": str(tiny_model),
+            "do_train": True,
+            "finetuning_type": "lora",
+            "lora_target": "all",
+            "lora_dropout": 0.0,
+            "dataset_dir": str(ROOT / "data"),
+            "dataset": "cuset_kernels",
+            "template": "qwen",
+            "cutoff_len": 512,
+            "overwrite_cache": True,
+            "output_dir": str(folder / "out"),
+            "logging_steps": 1,
+            "save_strategy": "no",
+            "report_to": "none",
+            "use_cpu": True,
+            "disable_shuffling": True,
+            "learning_rate": 1.0e-2,
+            "lr_scheduler_type": "constant",
+            "max_steps": 3,
+            "seed": 1,
+            "ddp_timeout": 600,
+            **recipe,
+        }
+        file = folder / "recipe.yaml"
+        file.write_text(yaml.safe_dump(recipe))
+        binaries = str(Path(sys.executable).parent)
+        env = {
+            **os.environ,
+            "PATH": binaries + os.pathsep + os.environ["PATH"],
+            "HF_DATASETS_CACHE": str(folder / "cache"),
+            "OMP_NUM_THREADS": "1" if ranks > 1 else "2",
+            **environment,
+        }
+        if ranks > 1:
+            env |= {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": str(ranks)}
+        command = command or [str(Path(binaries) / "llamafactory-cli")]
+        done = subprocess.run(
+            [*command, "train", str(file)], env=env, capture_output=True, text=True, timeout=900, cwd=folder
+        )
+        output = done.stdout + done.stderr
+        if check and done.returncode:
+            pytest.fail(f"llamafactory-cli ended with {done.returncode}:\n{output[-6000:]}")
+        return Run(Path(recipe["output_dir"]), output, done.returncode)
+
+    return run

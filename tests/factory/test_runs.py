@@ -1,0 +1,273 @@
+"""Whole runs through llamafactory-cli: what SFT there works with works here, and what a run leaves behind."""
+
+import hashlib
+import json
+import math
+
+import pytest
+from safetensors.torch import load_file
+
+
+PARTS_OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
+
+
+def weights(run):
+    return hashlib.sha256((run.output_dir / "adapter_model.safetensors").read_bytes()).hexdigest()
+
+
+def losses(run):
+    return [step["loss"] for step in run.steps]
+
+
+@pytest.fixture(scope="module")
+def plain_sft(llamafactory):
+    return llamafactory({"stage": "sft", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2})
+
+
+def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft):
+    without = llamafactory(
+        {"stage": "sft", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}, CUSET_STAGE_DISABLE="1"
+    )
+    assert losses(without) == losses(plain_sft)
+    assert weights(without) == weights(plain_sft)
+
+
+def test_all_parts_off_is_sft(llamafactory, plain_sft):
+    """The weights agree to the last bit; the logged loss, summed in another order, to float32's precision."""
+    run = llamafactory(
+        {"stage": "cuset", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, **PARTS_OFF}
+    )
+    assert weights(run) == weights(plain_sft)
+    assert losses(run) == pytest.approx(losses(plain_sft), rel=1e-6)
+    assert [step["cuset/nll"] for step in run.steps] == pytest.approx(losses(plain_sft), rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def full_run(llamafactory):
+    """A run with everything a recipe usually asks for."""
+    return llamafactory(
+        {
+            "stage": "cuset",
+            "finetuning_type": "full",
+            "learning_rate": 3.0e-3,
+            "max_steps": 6,
+            "val_size": 3,
+            "eval_strategy": "steps",
+            "eval_steps": 3,
+            "per_device_train_batch_size": 2,
+            "per_device_eval_batch_size": 2,
+            "save_strategy": "steps",
+            "save_steps": 4,
+            "plot_loss": True,
+            "compute_accuracy": True,
+            "preprocessing_num_workers": 2,
+            "include_effective_tokens_per_second": True,
+            "load_best_model_at_end": False,
+        }
+    )
+
+
+def test_the_loss_goes_down_and_a_checkpoint_is_written(full_run):
+    assert losses(full_run)[-1] < losses(full_run)[0]
+    assert (full_run.output_dir / "checkpoint-4" / "model.safetensors").exists()
+    assert (full_run.output_dir / "model.safetensors").exists()
+
+
+def test_every_statistic_is_logged_with_every_step(full_run):
+    names = {
+        "nll",
+        "confident_share",
+        "cuda_share",
+        "left_out_share",
+        "cuda_confidence",
+        "cuda_nll",
+        "other_confidence",
+        "other_nll",
+        *(f"{name}_{kind}" for name in ("region_confidence", "sample_weight") for kind in ("mean", "min", "max")),
+    }
+    assert len(full_run.steps) == 6
+    for step in full_run.steps:
+        assert {f"cuset/{name}" for name in names} <= set(step)
+
+
+def test_evaluation_reports_plain_cross_entropy_and_the_objective_beside_it(full_run):
+    assert len(full_run.evaluations) == 2
+    for evaluation in full_run.evaluations:
+        assert {"eval_loss", "eval_cuset_loss", "eval_accuracy"} <= set(evaluation)
+        assert evaluation["eval_loss"] != evaluation["eval_cuset_loss"]
+        assert 0 < evaluation["eval_loss"] < 2 * math.log(1024)
+
+
+def test_the_log_is_drawn(full_run):
+    for name in ("loss", "eval_loss", "eval_cuset_loss", "cuset"):
+        assert (full_run.output_dir / f"training_{name}.png").stat().st_size > 5000
+
+
+def test_the_model_card_names_the_method(full_run):
+    card = (full_run.output_dir / "README.md").read_text()
+    assert "arXiv 2606.16231" in card
+    for line in ("| `cuset_tau` | 0.1 |", "| `cuset_lambda` | 1.0 |", "| `cuset_window` | 256 |"):
+        assert line in card
+    assert "| `cuset_sensitive_kinds` | kernel_body,launch_config |" in card
+    assert card.count("## Training objective") == 1
+    assert "- cuset-stage" in card.split("---")[1]
+
+
+def test_the_preprocessing_says_how_much_is_cuda_and_marks_it(full_run):
+    assert "CUDA tokens, between ⟦ and ⟧:" in full_run.output
+    assert "⟦<<<" in full_run.output or "⟦ <<<" in full_run.output or "<<<" in full_run.sentence("⟦")
+    line = full_run.sentence("CUDA labels of the training data")
+    assert "supervised tokens" in line and "rows have none" in line
+
+
+def test_a_run_is_taken_up_again(llamafactory, full_run):
+    run = llamafactory(
+        {
+            "stage": "cuset",
+            "finetuning_type": "full",
+            "learning_rate": 3.0e-3,
+            "max_steps": 6,
+            "val_size": 3,
+            "per_device_train_batch_size": 2,
+            "resume_from_checkpoint": str(full_run.output_dir / "checkpoint-4"),
+        }
+    )
+    assert [step["loss"] for step in run.steps][-2:] == pytest.approx(losses(full_run)[-2:], rel=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["dft", "eaft", "asft", "profit"])
+def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, objective):
+    """Under LoRA, with accumulation and packing; what LLaMA-Factory's own ASFT cannot do."""
+    run = llamafactory(
+        {
+            "stage": "cuset",
+            "cuset_objective": objective,
+            "prob_threshold": "0.0005" if objective == "profit" else None,
+            "packing": objective == "asft",
+            "gradient_accumulation_steps": 2,
+            "max_steps": 3,
+            "val_size": 2,
+            "do_eval": True,
+            "max_samples": 8,
+        }
+    )
+    assert all(math.isfinite(loss) for loss in losses(run))
+    adapter = load_file(run.output_dir / "adapter_model.safetensors")
+    assert any(tensor.abs().max() > 0 for name, tensor in adapter.items() if "lora_B" in name)
+    results = json.loads((run.output_dir / "all_results.json").read_text())
+    assert math.isfinite(results["eval_loss"]) and math.isfinite(results[f"eval_{objective}_loss"])
+
+
+def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
+    """At the first step the model is its own base: the loss is DFT's."""
+    keys = {"stage": "cuset", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
+    asft = llamafactory({**keys, "cuset_objective": "asft", "asft_alpha": 10.0})
+    dft = llamafactory({**keys, "cuset_objective": "dft"})
+    assert losses(asft)[0] == pytest.approx(losses(dft)[0], rel=1e-4)
+    assert losses(asft)[1] > losses(dft)[1]
+
+
+def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path):
+    path = tmp_path / "tokenized"
+    keys = {"stage": "cuset", "tokenized_path": str(path), "max_samples": 6, "max_steps": 2}
+    first = llamafactory(keys)
+    again = llamafactory(keys)
+    assert losses(again) == losses(first)
+    assert json.loads((path / "cuset_labels.json").read_text())["kinds"] == ["kernel_body", "launch_config"]
+
+    other = llamafactory({**keys, "cuset_sensitive_kinds": "launch_config"}, check=False)
+    assert other.returncode != 0
+    assert "was labelled by other rules (kinds: ['kernel_body', 'launch_config'] there, ['launch_config'] here)" in other.output
+
+
+def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path):
+    keys = {"tokenized_path": str(tmp_path / "tokenized"), "max_samples": 4, "max_steps": 1}
+    llamafactory({**keys, "stage": "sft"})
+    run = llamafactory({**keys, "stage": "cuset"}, check=False)
+    assert run.returncode != 0
+    assert "was not written by stage: cuset" in run.output and "Give another tokenized_path" in run.output
+
+
+def test_streaming(llamafactory):
+    run = llamafactory({"stage": "cuset", "streaming": True, "buffer_size": 8, "max_steps": 3, "dataloader_num_workers": 1})
+    assert len(run.steps) == 3
+    assert all(step["cuset/cuda_share"] > 0 for step in run.steps)
+
+
+def test_generation_and_history_masking(llamafactory):
+    """predict_with_generate evaluates on prompts, which carry no label columns."""
+    run = llamafactory(
+        {
+            "stage": "cuset",
+            "mask_history": True,
+            "max_samples": 6,
+            "max_steps": 1,
+            "val_size": 2,
+            "do_predict": True,
+            "predict_with_generate": True,
+            "max_new_tokens": 4,
+            "cutoff_len": 128,
+            "per_device_eval_batch_size": 2,
+        }
+    )
+    assert len((run.output_dir / "generated_predictions.jsonl").read_text().splitlines()) == 2
+
+
+def data_set(folder, rows):
+    (folder / "rows.json").write_text(json.dumps(rows) if not isinstance(rows, str) else rows)
+    columns = {"prompt": "instruction", "query": "input", "response": "output"}
+    (folder / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json", "columns": columns}}))
+    return {"stage": "cuset", "dataset_dir": str(folder), "dataset": "rows", "max_steps": 1}
+
+
+def test_a_data_set_without_cuda_says_so_loudly(llamafactory, tmp_path):
+    rows = [{"instruction": "Say hello.", "input": "", "output": "Hello."}] * 4
+    run = llamafactory(data_set(tmp_path, rows))
+    assert "NOT ONE CUDA TOKEN was found in the training data" in run.output
+    assert "cuset_kernel_aliases" in run.sentence("NOT ONE CUDA TOKEN")
+    assert run.steps[0]["cuset/cuda_share"] == 0
+
+
+def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(llamafactory, tmp_path):
+    """An empty answer and a missing one are left out; a prompt that fills cutoff_len leaves nothing to learn."""
+    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
+    rows = [
+        {**good, "output": ""},
+        {**good, "output": None},
+        {**good, "instruction": "long " * 400},
+        good,
+        {**good, "instruction": "long " * 400},
+        good,
+    ]
+    run = llamafactory(
+        {
+            **data_set(tmp_path, rows),
+            "max_steps": 2,
+            "cutoff_len": 20,
+            "gradient_accumulation_steps": 2,
+            "train_on_prompt": False,
+        }
+    )
+    assert "rows with an empty response" in run.output
+    assert "rows without an assistant message to learn from" in run.output
+    assert all(math.isfinite(loss) for loss in losses(run))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("this is not json", "JSON"),
+        ([{"instruction": "Say hello.", "input": ""}], "output"),
+    ],
+    ids=["no json", "missing key"],
+)
+def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
+    run = llamafactory(data_set(tmp_path, rows), check=False)
+    assert run.returncode != 0
+    assert message in run.output.strip().splitlines()[-1]
+
+
+def test_wrong_keys_are_refused_before_the_model_loads(llamafactory):
+    run = llamafactory({"stage": "cuset", "cuset_tau": 1.5, "model_name_or_path": "no-such-model"}, check=False)
+    assert run.returncode != 0
+    assert "cuset_tau=1.5: expected a probability in [0, 1)" in run.output.strip().splitlines()[-1]

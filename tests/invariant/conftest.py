@@ -1,0 +1,39 @@
+import json
+
+import pytest
+
+
+SNIPPETS = [
+    ("Add one to each element.", "__global__ void add(float* x, int n) {{ int i = threadIdx.x; if (i < n) x[i] += {0}.0f; }}"),
+    ("What is a warp?", "Threads that run in step, 32 of them; number {0}."),
+    ("Launch it.", "add<<<{0}, 256>>>(x, n);\ncudaDeviceSynchronize();"),
+    ("Sum a block.", "```cuda\n__global__ void sum(float* x) {{\n  __shared__ float s[{0}];\n  s[threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n}}\n```"),
+]
+
+
+@pytest.fixture(scope="session")
+def eight_samples(tmp_path_factory):
+    """A data set of eight short conversations, of uneven length, with and without CUDA, two of them of two turns.
+
+    Eight samples are one optimizer step in every arrangement below, so order cannot matter.
+    """
+    folder = tmp_path_factory.mktemp("data")
+    rows = []
+    for number in range(8):
+        messages = []
+        for turn in range(2 if number in (3, 6) else 1):
+            question, answer = SNIPPETS[(number + turn) % len(SNIPPETS)]
+            answer = "\n".join([answer.format(number + 1)] * (1 + number % 3))
+            messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        rows.append({"messages": messages})
+    (folder / "eight.json").write_text(json.dumps(rows))
+    info = {
+        "eight": {
+            "file_name": "eight.json",
+            "formatting": "sharegpt",
+            "columns": {"messages": "messages"},
+            "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
+        }
+    }
+    (folder / "dataset_info.json").write_text(json.dumps(info))
+    return folder

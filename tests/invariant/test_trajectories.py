@@ -1,0 +1,89 @@
+"""The same data and the same step size give the same trajectory, however a step is cut into batches, ranks and rows.
+
+Every arrangement runs through the real llamafactory-cli; each optimizer step sees all eight samples. What is held equal is all that a
+step logs: the loss, the gradient norm and every statistic of the objective.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+ROOT = Path(__file__).parent.parent.parent
+STEPS = 4
+NOT_COMPARED = {"epoch", "step"}  # with packing an epoch is one row
+
+ARRANGEMENTS = {
+    # name: (batch, accumulation, ranks, further keys)
+    "1x8x1": (1, 8, 1, {}),
+    "1x1x8": (1, 1, 8, {}),
+    "2x2x2": (2, 2, 2, {}),
+    "2x1x4 ZeRO-2": (2, 1, 4, {"deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z2_config.json")}),
+    "8x1x1": (8, 1, 1, {}),
+    "packed 1x1x1": (1, 1, 1, {"neat_packing": True, "cutoff_len": 2048}),
+    "packed 1x1x2": (1, 1, 2, {"neat_packing": True, "cutoff_len": 650}),
+}
+
+
+@pytest.fixture(scope="module")
+def trajectory(llamafactory, eight_samples):
+    cache = {}
+
+    def of(name):
+        if name not in cache:
+            batch, accumulation, ranks, keys = ARRANGEMENTS[name]
+            run = llamafactory(
+                {
+                    "stage": "cuset",
+                    "cuset_window": 16,
+                    "cuset_tau": 0.002,
+                    "dataset_dir": str(eight_samples),
+                    "dataset": "eight",
+                    "per_device_train_batch_size": batch,
+                    "gradient_accumulation_steps": accumulation,
+                    "max_steps": STEPS,
+                    **keys,
+                },
+                ranks=ranks,
+            )
+            cache[name] = [{k: v for k, v in step.items() if k not in NOT_COMPARED} for step in run.steps]
+        return cache[name]
+
+    return of
+
+
+@pytest.mark.parametrize("name", [name for name in ARRANGEMENTS if name != "1x8x1"])
+def test_the_arrangement_does_not_matter(trajectory, name):
+    expected, found = trajectory("1x8x1"), trajectory(name)
+    assert len(found) == len(expected) == STEPS
+    worst = 0.0
+    for step, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        assert set(ours) == set(theirs)
+        for key, value in theirs.items():
+            difference = abs(ours[key] - value) / max(abs(value), 1e-6)
+            worst = max(worst, difference)
+            assert difference < 1e-3, f"step {step}: {key} is {ours[key]}, with 1x8x1 {value}"
+    if os.environ.get("CUSET_INVARIANT_TABLE"):
+        with open(os.environ["CUSET_INVARIANT_TABLE"], "a", encoding="utf-8") as table:
+            losses = ", ".join(f"{step['loss']:.6f}" for step in found)
+            table.write(f"| {name} | {losses} | {worst:.1e} |\n")
+
+
+def test_the_loss_goes_down(trajectory):
+    losses = [step["loss"] for step in trajectory("1x8x1")]
+    assert losses[-1] < 0.95 * losses[0]
+    assert len(set(losses)) == STEPS
+
+
+def test_the_statistics_are_within_their_bounds(trajectory):
+    for step in trajectory("1x8x1"):
+        shares = [value for key, value in step.items() if key.endswith(("_share", "_confidence"))]
+        assert all(0 <= share <= 1 for share in shares)
+        assert 0 < step["cuset/cuda_share"] < 1
+        assert step["cuset/sample_weight_min"] <= step["cuset/sample_weight_mean"] <= step["cuset/sample_weight_max"]
+        assert step["cuset/sample_weight_mean"] == pytest.approx(1 - step["cuset/region_confidence_mean"], abs=1e-5)
+        cuda = step["cuset/cuda_share"]
+        assert step["cuset/nll"] == pytest.approx(
+            cuda * step["cuset/cuda_nll"] + (1 - cuda) * step["cuset/other_nll"], rel=1e-4
+        )

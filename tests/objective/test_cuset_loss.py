@@ -1,0 +1,259 @@
+"""The readable loss against an independent float64 oracle, against SFT, and on cases that can be worked out by hand."""
+
+import itertools
+import math
+
+import oracle
+import pytest
+import torch
+import torch.nn.functional as F
+
+from cuset_stage.objective import ObjectiveSettings, cuset_loss, objective_loss, token_terms
+
+
+SHAPES = [(1, 3, 7), (2, 47, 31), (3, 123, 17), (1, 600, 5)]
+
+
+def value_and_gradient(logits, *args, **options):
+    logits = logits.clone().requires_grad_()
+    loss = cuset_loss(logits, *args, **options)
+    loss.backward()
+    return loss.detach(), logits.grad
+
+
+def assert_matches_oracle(batch, **options):
+    expected, expected_gradient = oracle.cuset(*(tensor.numpy() for tensor in batch), **options)
+    loss, gradient = value_and_gradient(*batch, **options)
+    torch.testing.assert_close(loss.double().item(), expected, rtol=1e-5, atol=1e-7)
+    torch.testing.assert_close(gradient.double(), torch.from_numpy(expected_gradient), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("window", [1, 2, 5, 16, 256])
+def test_matches_oracle(batch, shape, window):
+    assert_matches_oracle(batch(shape, samples=1 if shape[1] < 10 else 3), window=window)
+
+
+@pytest.mark.parametrize("parts", list(itertools.product([True, False], repeat=3)))
+def test_each_part_can_be_switched_off(batch, parts):
+    confidence, cuda, region = parts
+    assert_matches_oracle(
+        batch(seed=1), window=8, use_confidence_mask=confidence, use_cuda_mask=cuda, use_region_weight=region
+    )
+
+
+def test_every_option_away_from_its_default(batch):
+    assert_matches_oracle(
+        batch((3, 123, 17), seed=2), tau=0.35, lam=2.5, window=11, region_scope="cuda", normalization="samples"
+    )
+
+
+@pytest.mark.parametrize("normalization", ["tokens", "samples"])
+def test_all_parts_off_is_sft(batch, normalization):
+    logits, labels, cuda_mask, sample_ids = batch(seed=3)
+    off = dict(use_confidence_mask=False, use_cuda_mask=False, use_region_weight=False, normalization=normalization)
+    loss, gradient = value_and_gradient(logits, labels, cuda_mask, sample_ids, num_items_in_batch=100, **off)
+
+    plain = logits.clone().requires_grad_()
+    sft = F.cross_entropy(plain[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), reduction="sum") / 100
+    sft.backward()
+    torch.testing.assert_close(loss, sft.detach(), rtol=1e-6, atol=0)
+    assert torch.equal(gradient, plain.grad)  # what trains is the same to the last bit
+
+
+def test_uniform_model_has_the_confidence_of_one_over_the_vocabulary(batch):
+    """c = 1/V everywhere, so w = 1 - 1/V; with V = 4 every token is confident at tau = 0.1."""
+    vocab = 4
+    _, labels, cuda_mask, sample_ids = batch((2, 40, vocab), seed=4)
+    logits = torch.zeros(2, 40, vocab)
+    loss = cuset_loss(logits, labels, cuda_mask, sample_ids, lam=1.0)
+    supervised = labels[:, 1:] != -100
+    share = (cuda_mask[:, 1:][supervised] != 0).float().mean().item()
+    assert loss.item() == pytest.approx((1 - 1 / vocab) * (1 + share) * math.log(vocab), rel=1e-6)
+
+
+def test_all_plain_and_all_cuda(batch):
+    logits, labels, cuda_mask, sample_ids = batch(seed=5)
+    region_only = dict(use_confidence_mask=False, window=8)
+    plain = cuset_loss(logits, labels, torch.zeros_like(cuda_mask), sample_ids, **region_only)
+    all_cuda = cuset_loss(logits, labels, torch.ones_like(cuda_mask), sample_ids, lam=1.0, **region_only)
+    torch.testing.assert_close(all_cuda, 2 * plain)
+    assert_matches_oracle((logits, labels, torch.ones_like(cuda_mask), sample_ids), window=8)
+
+
+def test_nothing_confident_and_no_cuda_is_zero_and_finite(batch):
+    logits, labels, cuda_mask, sample_ids = batch((2, 47, 31), seed=6, scale=0.01)
+    loss, gradient = value_and_gradient(logits, labels, torch.zeros_like(cuda_mask), sample_ids, tau=0.5)
+    assert loss == 0
+    assert torch.equal(gradient, torch.zeros_like(gradient))
+
+
+def test_no_supervised_token_keeps_a_gradient_path(batch):
+    logits, labels, cuda_mask, sample_ids = batch()
+    logits.requires_grad_()
+    loss = cuset_loss(logits, torch.full_like(labels, -100), cuda_mask, sample_ids)
+    loss.backward()
+    assert loss == 0
+    assert torch.equal(logits.grad, torch.zeros_like(logits))
+
+
+def test_weights_are_constants_of_the_optimisation(batch):
+    """The gradient is that of a fixed-weight cross-entropy: nothing flows through c, M or w."""
+    logits, labels, cuda_mask, sample_ids = batch(seed=7)
+    settings = ObjectiveSettings(window=8)
+    fixed = token_terms(logits, labels, cuda_mask, sample_ids, settings)
+    weight = (fixed.weight * fixed.sample_weight[fixed.sample]).detach()
+
+    plain = logits.clone().requires_grad_()
+    keep = labels[:, 1:] != -100
+    nll = F.cross_entropy(plain[:, :-1][keep], labels[:, 1:][keep], reduction="none")
+    (weight * nll).sum().div(weight.numel()).backward()
+    _, gradient = value_and_gradient(logits, labels, cuda_mask, sample_ids, window=8)
+    torch.testing.assert_close(gradient, plain.grad)
+
+
+def test_windows_do_not_cross_samples_or_rows(batch):
+    """A row with two samples equals two rows with one each, whatever lies between."""
+    logits, labels, cuda_mask, sample_ids = batch((1, 60, 13), seed=8, samples=2)
+    packed = cuset_loss(logits, labels, cuda_mask, sample_ids, window=6, num_items_in_batch=1)
+    apart = sum(
+        cuset_loss(
+            logits,
+            torch.where(sample_ids == number, labels, -100),
+            cuda_mask,
+            sample_ids,
+            window=6,
+            num_items_in_batch=1,
+        )
+        for number in (1, 2)
+    )
+    torch.testing.assert_close(packed, apart)
+
+
+def test_accumulation_is_exact(batch):
+    """Micro-batches divided by the count of the whole step add up to the whole batch, also where one is empty."""
+    logits, labels, cuda_mask, sample_ids = batch((4, 47, 31), seed=9)
+    labels[2] = -100
+    count = int((labels != -100).sum())
+    whole, gradient = value_and_gradient(logits, labels, cuda_mask, sample_ids, window=8, num_items_in_batch=count)
+    parts = [
+        value_and_gradient(*(t[row : row + 1] for t in (logits, labels, cuda_mask, sample_ids)), window=8, num_items_in_batch=count)
+        for row in range(4)
+    ]
+    torch.testing.assert_close(sum(loss for loss, _ in parts), whole)
+    torch.testing.assert_close(torch.cat([g for _, g in parts]), gradient)
+
+
+def test_missing_columns_mean_no_cuda_and_a_sample_a_row(batch):
+    logits, labels, cuda_mask, sample_ids = batch(seed=10)
+    bare = cuset_loss(logits, labels, None, None, window=8)
+    spelled_out = cuset_loss(logits, labels, torch.zeros_like(cuda_mask), torch.ones_like(sample_ids), window=8)
+    assert torch.equal(bare, spelled_out)
+
+
+def test_bfloat16_logits_are_worked_on_in_float32(batch):
+    logits, *rest = batch(seed=11, dtype=torch.bfloat16)
+    loss = cuset_loss(logits, *rest, window=8)
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, cuset_loss(logits.float(), *rest, window=8))
+
+
+def test_runs_under_deterministic_algorithms(batch):
+    torch.use_deterministic_algorithms(True)
+    try:
+        first, gradient = value_and_gradient(*batch(seed=12), window=8)
+        second, again = value_and_gradient(*batch(seed=12), window=8)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert torch.equal(first, second) and torch.equal(gradient, again)
+
+
+def test_windows_cost_time_linear_in_the_tokens():
+    """A window of 4096 costs what a window of 2 costs: sums are differences of prefix sums."""
+    import time
+
+    from cuset_stage.objective.regions import number_samples, window_confidence
+
+    confidence = torch.rand(200_000)
+    sample, lengths = number_samples(torch.zeros(200_000), torch.ones(200_000))
+
+    def seconds(window):
+        best = math.inf
+        for _ in range(5):
+            start = time.perf_counter()
+            window_confidence(confidence, sample, lengths, window)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    assert seconds(4096) < 4 * seconds(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (dict(tau=1.5), r"cuset_tau=1.5: expected a probability in \[0, 1\)"),
+        (dict(tau=float("nan")), "cuset_tau"),
+        (dict(tau="0.1"), "cuset_tau='0.1'"),
+        (dict(lam=-1), "cuset_lambda=-1: expected a finite number >= 0"),
+        (dict(window=0), "cuset_window=0: expected a number of tokens >= 1"),
+        (dict(window=2.5), "cuset_window=2.5"),
+        (dict(region_scope="file"), "cuset_region_scope='file': expected one of response, cuda"),
+        (dict(normalization="batch"), "cuset_normalization='batch': expected one of tokens, samples"),
+    ],
+)
+def test_values_out_of_range_are_refused(batch, change, message):
+    with pytest.raises(ValueError, match=message):
+        cuset_loss(*batch(), **change)
+
+
+def test_shapes_that_do_not_match_are_refused(batch):
+    logits, labels, cuda_mask, sample_ids = batch()
+    with pytest.raises(ValueError, match=r"cuda_mask has the shape \[2, 46\]"):
+        cuset_loss(logits, labels, cuda_mask[:, :-1], sample_ids)
+    with pytest.raises(ValueError, match="expected logits"):
+        cuset_loss(logits[0], labels, cuda_mask, sample_ids)
+
+
+def test_labels_outside_the_vocabulary_are_refused(batch):
+    logits, labels, cuda_mask, sample_ids = batch()
+    labels[labels != -100] = 31
+    with pytest.raises(ValueError, match="outside the vocabulary of 31 logits"):
+        cuset_loss(logits, labels, cuda_mask, sample_ids)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_broken_logits_are_an_error_not_a_loss(batch, value):
+    logits, labels, cuda_mask, sample_ids = batch()
+    logits[0, sample_ids[0].nonzero()[0, 0] - 1, 0] = value
+    with pytest.raises(ValueError, match="1 of .* supervised tokens have NaN or infinite logits"):
+        cuset_loss(logits, labels, cuda_mask, sample_ids)
+
+
+def test_logits_of_minus_infinity_elsewhere_are_fine(batch):
+    """Masked vocabulary entries are ordinary as long as they are not the target."""
+    logits, labels, cuda_mask, sample_ids = batch()
+    logits[..., 0] = float("-inf")
+    labels[labels == 0] = 1
+    assert torch.isfinite(cuset_loss(logits, labels, cuda_mask, sample_ids))
+
+
+@pytest.mark.parametrize("objective", ["sft", "dft", "eaft", "profit"])
+def test_analytic_values_of_the_other_objectives(batch, objective):
+    """A uniform model over V tokens: p = 1/V, H over the 20 largest = ln 20."""
+    vocab = 50
+    _, labels, cuda_mask, sample_ids = batch((2, 47, vocab), seed=13)
+    logits = torch.zeros(2, 47, vocab)
+    weight = {"sft": 1, "dft": 1 / vocab, "eaft": math.log(20) / 3.0, "profit": 0}[objective]
+    loss = objective_loss(logits, labels, cuda_mask, sample_ids, ObjectiveSettings(objective=objective))
+    assert loss.item() == pytest.approx(weight * math.log(vocab), rel=1e-5)
+
+
+def test_asft_of_the_base_model_itself_is_dft(batch):
+    logits, labels, cuda_mask, sample_ids = batch(seed=14)
+    asft = objective_loss(
+        logits, labels, cuda_mask, sample_ids, ObjectiveSettings(objective="asft"), reference_logits=logits
+    )
+    dft = objective_loss(logits, labels, cuda_mask, sample_ids, ObjectiveSettings(objective="dft"))
+    torch.testing.assert_close(asft, dft)
+    with pytest.raises(ValueError, match="reference_logits"):
+        objective_loss(logits, labels, cuda_mask, sample_ids, ObjectiveSettings(objective="asft"))
