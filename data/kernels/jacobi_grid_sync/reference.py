@@ -1,0 +1,24 @@
+import numpy as np
+
+
+TOLERANCE = {"u": (1e-4, 1e-4), "residual": (1e-3, 1e-6)}
+
+
+def _neighbours(u):
+    return u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+
+
+def make_inputs(rng):
+    return {
+        "u0": rng.uniform(-1.0, 1.0, (257, 301)).astype(np.float32),
+        "rhs": rng.normal(0.0, 0.1, (257, 301)).astype(np.float32),
+    }
+
+
+def reference(inputs):
+    u = inputs["u0"].astype(np.float64)
+    rhs = inputs["rhs"].astype(np.float64)[1:-1, 1:-1]
+    for _ in range(60):
+        u[1:-1, 1:-1] = 0.25 * (_neighbours(u) + rhs)
+    residual = _neighbours(u) + rhs - 4.0 * u[1:-1, 1:-1]
+    return {"u": u.astype(np.float32), "residual": np.array([np.square(residual).sum()])}

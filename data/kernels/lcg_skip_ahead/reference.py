@@ -1,0 +1,21 @@
+import numpy as np
+
+
+TOLERANCE = {"stream": (0, 0), "final_state": (0, 0)}
+
+MULTIPLIER = 6364136223846793005
+INCREMENT = 1442695040888963407
+
+
+def make_inputs(rng):
+    return {"seed": rng.integers(0, 2**64, 1, dtype=np.uint64)}
+
+
+def reference(inputs):
+    # One state after the other, in Python's integers: nothing of the parallel scheme is shared.
+    state, states = int(inputs["seed"][0]), []
+    for _ in range(1000003):
+        state = (MULTIPLIER * state + INCREMENT) & 0xFFFFFFFFFFFFFFFF
+        states.append(state)
+    stream = (np.array(states, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32)
+    return {"stream": stream, "final_state": np.array([state], dtype=np.uint64)}
