@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 
 import pytest
 from safetensors.torch import load_file
@@ -115,7 +116,8 @@ def test_the_model_card_names_the_method(full_run):
 
 def test_the_preprocessing_says_how_much_is_cuda_and_marks_it(full_run):
     assert "CUDA tokens, between ⟦ and ⟧:" in full_run.output
-    assert "⟦<<<" in full_run.output or "⟦ <<<" in full_run.output or "<<<" in full_run.sentence("⟦")
+    shown = full_run.output.partition("CUDA tokens, between ⟦ and ⟧:")[2]
+    assert re.search(r"⟦\s*\{.*?⟧", shown, re.DOTALL)  # a kernel's body
     line = full_run.sentence("CUDA labels of the training data")
     assert "supervised tokens" in line and "rows have none" in line
 
@@ -256,10 +258,17 @@ def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(ll
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("this is not json", "JSON"),
-        ([{"instruction": "Say hello.", "input": ""}], "output"),
+        ("this is not json", "rows.json: line 1, column 1 is not JSON (Expecting value); expected a list of objects"),
+        ('{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ', "rows.json: line 2, column 17 is not JSON"),
+        (
+            [{"instruction": "Say hello.", "input": ""}],
+            "rows.json: no row has the key 'output', which is the response column of the data set rows; the rows have input, "
+            "instruction. Name the right key",
+        ),
+        ("[]", "rows.json"),
+        (["text"], "rows.json: row 1 is \"text\"; expected an object"),
     ],
-    ids=["no json", "missing key"],
+    ids=["no json", "a line that breaks off", "missing key", "no row", "no object"],
 )
 def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
     run = llamafactory(data_set(tmp_path, rows), check=False)

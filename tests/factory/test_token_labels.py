@@ -85,7 +85,18 @@ class _WithOffsets:
 
     def __call__(self, text, **options):
         encoding = self._tokenizer(text, **options)
-        return {**encoding, "offset_mapping": self._tamper(text, encoding["offset_mapping"])}
+        offsets = self._tamper(text, encoding.encodings[0].offsets)
+
+        class Alignment:
+            def char_to_token(self, position):
+                return next((i for i, (start, end) in enumerate(offsets) if start <= position < end), None)
+
+        Alignment.offsets = offsets
+
+        class Encoding(dict):
+            encodings = (Alignment(),)
+
+        return Encoding(encoding)
 
 
 def _byte_offsets(text, offsets):

@@ -7,7 +7,7 @@ from llamafactory.extras import logging
 from .arguments import changed_keys
 
 
-logger = logging.get_logger(__name__)
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 
 def check_combination(model_args: Any, data_args: Any, training_args: Any, finetuning_args: Any) -> None:

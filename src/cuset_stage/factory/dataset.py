@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 
+from .diagnosis import explain
 from .processors import COLUMNS, LabelRules, labelling
 
 
-logger = logging.get_logger(__name__)
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 RULES_FILE = "cuset_labels.json"  # beside the data set in tokenized_path
 
@@ -24,8 +25,14 @@ def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRul
     def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
         path = data_args.tokenized_path
         was_saved_before = path is not None and has_tokenized_data(path)
-        with labelling(rules):
-            module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
+        try:
+            with labelling(rules):
+                module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
+        except Exception as error:
+            fault = explain(data_args)
+            if fault is None:
+                raise
+            raise fault from error
 
         if was_saved_before:
             check_saved_rules(Path(path), rules)

@@ -30,9 +30,9 @@ def _expect_parameters(module: ModuleType, name: str, expected: list[str]) -> An
     return function
 
 
-def _refuse_if_loaded(user: str, module: ModuleType) -> None:
-    """Raise when `user` has already taken the symbol out of `module`: changing it there would come too late."""
-    if user in sys.modules:
+def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:
+    """Raise when the module `user` has already imported `name` from `module`: changing it there would come too late."""
+    if hasattr(sys.modules.get(user), name):
         raise RuntimeError(f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process")
 
 
@@ -44,7 +44,7 @@ def _patch_arguments(module: ModuleType) -> None:
         if not hasattr(base, method):
             raise AttributeError(f"{module.__name__}.FinetuningArguments.{method} does not exist")
     if not hasattr(base, "cuset_objective"):
-        _refuse_if_loaded("llamafactory.hparams.parser", module)
+        _refuse_if_taken("llamafactory.hparams.parser", "FinetuningArguments", module)
         module.FinetuningArguments = extend(base)
 
 
@@ -53,7 +53,7 @@ def _patch_sft(module: ModuleType) -> None:
     plain_run_sft = _expect_parameters(module, "run_sft", expected)
     if hasattr(plain_run_sft, "__wrapped__"):
         return
-    _refuse_if_loaded("llamafactory.train.tuner", module)
+    _refuse_if_taken("llamafactory.train.tuner", "run_sft", module)
 
     @functools.wraps(plain_run_sft)
     def run_sft(model_args, data_args, training_args, finetuning_args, generating_args, callbacks=None):

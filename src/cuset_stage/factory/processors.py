@@ -14,7 +14,7 @@ from ..sensitivity import LABEL_VERSION
 from .labels import LabellingTemplate, take_apart
 
 
-logger = logging.get_logger(__name__)
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 COLUMNS = ("cuda_mask", "sample_ids")
 

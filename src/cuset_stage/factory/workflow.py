@@ -22,7 +22,7 @@ from .processors import LabelRules
 from .trainer import CusetTrainer
 
 
-logger = logging.get_logger(__name__)
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 
 def run_cuset(

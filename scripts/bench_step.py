@@ -1,0 +1,199 @@
+"""Measure whole training steps through LLaMA-Factory on one GPU: seconds a step and peak memory, methods side by side.
+
+    python scripts/bench_step.py --json benchmarks/step_7b_h200.json --runs sft cuset
+    python scripts/bench_step.py --json benchmarks/fits_24gb_h200.json --runs sft cuset --memory-gib 23
+
+The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on one
+GPU without DeepSpeed, on rows packed to --cutoff-len tokens. Each run is a process of its own that calls LLaMA-Factory's run_exp with
+one more callback, which waits for the GPU and takes the time at the borders of each step; the first steps are not counted.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import yaml
+from make_tiny_model import make_tokenizer, read_texts
+
+
+ROOT = Path(__file__).parent.parent
+SHAPES = {
+    "7b": dict(
+        hidden_size=3584,
+        intermediate_size=18944,
+        num_hidden_layers=28,
+        num_attention_heads=28,
+        num_key_value_heads=4,
+        vocab_size=152064,
+    ),
+    "tiny": dict(
+        hidden_size=64,
+        intermediate_size=256,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        vocab_size=4096,
+    ),
+}
+LIGER = {"enable_liger_kernel": True}
+RUNS = {
+    "sft": {"stage": "sft"},
+    "sft + liger": {"stage": "sft", **LIGER},
+    "dft": {"stage": "sft", "use_dft_loss": True},
+    "eaft": {"stage": "sft", "use_eaft_loss": True},
+    "cuset unfused": {"stage": "cuset", "cuset_fused": "off"},
+    **{f"stage: cuset {name}": {"stage": "cuset", "cuset_objective": name} for name in ("sft", "dft", "eaft", "asft", "profit")},
+    "cuset": {"stage": "cuset"},
+    "cuset + liger": {"stage": "cuset", **LIGER},
+    "eaft fused + liger": {"stage": "cuset", "cuset_objective": "eaft", **LIGER},
+    "asft fused + liger": {"stage": "cuset", "cuset_objective": "asft", **LIGER},
+}
+
+
+def make_model(path: Path, shape: str) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, Qwen2Config
+
+    if (path / "config.json").exists():
+        return
+    tokenizer = make_tokenizer(read_texts(ROOT / "data"), 4096)
+    config = Qwen2Config(**SHAPES[shape], max_position_embeddings=32768, rope_theta=1.0e6, tie_word_embeddings=False)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16 if device == "cuda" else torch.float32)
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+
+
+def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
+    settings = yaml.safe_load((ROOT / "yaml_configs" / "cuset_qwen7b.yaml").read_text(encoding="utf-8"))
+    for key in ("deepspeed", "eval_dataset", "eval_strategy", "per_device_eval_batch_size", "num_train_epochs", "stage"):
+        settings.pop(key)
+    if keys["stage"] != "cuset":
+        settings = {key: value for key, value in settings.items() if not key.startswith("cuset_")}
+    settings |= {
+        "model_name_or_path": str(args.model),
+        "dataset_dir": str(ROOT / "data"),
+        "cutoff_len": args.cutoff_len,
+        "packing": True,
+        "output_dir": str(folder / "out"),
+        "max_steps": args.warm_up + args.steps,
+        "save_strategy": "no",
+        "logging_steps": args.warm_up + args.steps,
+        "plot_loss": False,
+        "preprocessing_num_workers": 4,
+        "dataloader_num_workers": 0,
+    }
+    if args.shape == "tiny":
+        settings |= {"use_cpu": True, "bf16": False}
+    return settings | keys
+
+
+def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
+    import torch
+    from llamafactory.train.tuner import run_exp
+    from transformers import TrainerCallback
+
+    has_gpu = torch.cuda.is_available()
+    if memory_gib:
+        total = torch.cuda.get_device_properties(0).total_memory / 2**30
+        torch.cuda.set_per_process_memory_fraction(memory_gib / total)
+
+    class Timer(TrainerCallback):
+        seconds: list[float] = []  # noqa: RUF012 - one run a process
+
+        def now(self) -> float:
+            if has_gpu:
+                torch.cuda.synchronize()
+            return time.perf_counter()
+
+        def on_step_begin(self, args, state, control, **kwargs):
+            if state.global_step == warm_up and has_gpu:
+                torch.cuda.reset_peak_memory_stats()
+            self.start = self.now()
+
+        def on_step_end(self, args, state, control, **kwargs):
+            self.seconds.append(self.now() - self.start)
+
+    timer = Timer()
+    run_exp(json.loads(file.read_text()), callbacks=[timer])
+    counted = timer.seconds[warm_up:]
+    result = {"seconds_per_step": statistics.median(counted), "slowest": max(counted), "fastest": min(counted)}
+    if has_gpu:
+        result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
+        result["reserved_gib"] = torch.cuda.max_memory_reserved() / 2**30
+    log = Path(json.loads(file.read_text())["output_dir"]) / "trainer_state.json"
+    result["loss"] = next(entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry)
+    output.write_text(json.dumps(result))
+
+
+def measure(args: argparse.Namespace, name: str) -> dict:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "recipe.json").write_text(json.dumps(recipe(args, RUNS[name], folder)))
+        command = [sys.executable, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
+        command += ["--warm-up", str(args.warm_up)]
+        environment = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
+        if done.returncode == 0:
+            return json.loads((folder / "result.json").read_text())
+        lines = [line for line in done.stderr.splitlines() if "Error" in line] or done.stderr.splitlines()[-1:]
+        return {"error": lines[-1][:300] if lines else f"exit {done.returncode}"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", nargs="+", default=["sft", "cuset"], choices=[*RUNS, "all"])
+    parser.add_argument("--model", type=Path, default=Path(tempfile.gettempdir()) / "bench_step_model")
+    parser.add_argument("--shape", choices=SHAPES, default="7b")
+    parser.add_argument("--cutoff-len", type=int, default=4096)
+    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--warm-up", type=int, default=3)
+    parser.add_argument("--memory-gib", type=float, default=0, help="cap the process's GPU memory; 0: no cap")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        child(args.child / "recipe.json", args.memory_gib, args.warm_up, args.child / "result.json")
+        return
+
+    import torch
+
+    make_model(args.model, args.shape)
+    has_gpu = torch.cuda.is_available()
+    record = {
+        "date": datetime.date.today().isoformat(),
+        "gpu": torch.cuda.get_device_name() if has_gpu else None,
+        "versions": {name: version(name) for name in ("torch", "transformers", "llamafactory", "peft")},
+        "shape": args.shape,
+        "cutoff_len": args.cutoff_len,
+        "steps": args.steps,
+        "memory_cap_gib": args.memory_gib or None,
+        "results": {},
+    }
+    del torch
+    print("| run | s a step | peak GiB | reserved GiB | loss |\n|---|---|---|---|---|")
+    for name in RUNS if "all" in args.runs else args.runs:
+        result = record["results"][name] = measure(args, name)
+        if "error" in result:
+            print(f"| {name} | {result['error']} | | | |", flush=True)
+            continue
+        peak, reserved = result.get("peak_gib", float("nan")), result.get("reserved_gib", float("nan"))
+        print(
+            f"| {name} | {result['seconds_per_step']:.3f} | {peak:.2f} | {reserved:.2f} | {result['loss']:.4f} |", flush=True
+        )
+        if args.json:  # after each run: a later one may be cut off
+            args.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
