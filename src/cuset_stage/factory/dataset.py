@@ -78,7 +78,12 @@ def check_saved_rules(path: Path, rules: LabelRules) -> None:
 
 
 def check_columns(dataset: Any, name: str, tokenized_path: str | None = None) -> None:
-    """Raise ValueError when a data set lacks the label columns."""
+    """Raise ValueError when a data set lacks the label columns, or has no row left."""
+    if hasattr(dataset, "__len__") and not len(dataset):
+        raise ValueError(
+            f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above count "
+            "them). Check that dataset_info.json maps the response column."
+        )
     columns = dataset.column_names or list(next(iter(dataset)))  # a streamed data set may not know its columns
     missing = [column for column in COLUMNS if column not in columns]
     if missing:

@@ -10,7 +10,7 @@ from .trainer import LOG_PREFIX
 
 # One panel a question; each curve is a key of the training log.
 PANELS = {
-    "negative log-likelihood (nats per token)": ("nll", "cuda_nll", "other_nll"),
+    "negative log-likelihood (nats per token)": ("nll", "cuda_nll", "other_nll", "eval_loss"),
     "mean confidence": ("cuda_confidence", "other_confidence"),
     "share of supervised tokens": ("confident_share", "cuda_share", "left_out_share"),
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
@@ -42,7 +42,7 @@ def plot_panels(log: list[dict[str, float]], directory: Path) -> Path:
     panels = {"objective": ("loss",), **PANELS}
     for axis, (title, names) in zip(axes, panels.items(), strict=True):
         for name in names:
-            key = name if name == "loss" else LOG_PREFIX + name
+            key = name if name.endswith("loss") else LOG_PREFIX + name
             points = [(entry["step"], entry[key]) for entry in log if key in entry]
             if not points:
                 continue

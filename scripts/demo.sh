@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Shows stage: cuset at work on a fresh machine: environment, tiny model, training on the bundled kernels, and the picture of what
+# the model is sure of before and after. No GPU, no download but the packages; a few minutes after the environment is there.
+#
+#   bash scripts/demo.sh
+#   CUSET_DEMO_STEPS=20 bash scripts/demo.sh      a shorter training (default: the recipe's max_steps)
+#   CUSET_VENV=/somewhere bash scripts/demo.sh    the environment to make or use (see scripts/setup.sh)
+#
+# Everything is written to outputs/demo, which a later run writes anew.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+steps="${CUSET_DEMO_STEPS:-}"
+if [[ -n "$steps" && ! "$steps" =~ ^[1-9][0-9]*$ ]]; then
+    echo "demo: CUSET_DEMO_STEPS=$steps: a whole number of training steps, at least 1" >&2
+    exit 2
+fi
+
+source scripts/setup.sh # makes the environment and puts its programs first on PATH
+
+out=outputs/demo
+log="$out/demo.log"
+mkdir -p "$out"
+: >"$log"
+began=$SECONDS
+
+failed() {
+    echo >&2
+    echo "demo: $1 failed; the end of $root/$log:" >&2
+    tail -n 25 "$log" >&2
+    exit 1
+}
+
+# The libraries greet and warn a lot: all of it goes to the log.
+export PYTHONUNBUFFERED=1 TOKENIZERS_PARALLELISM=false
+
+echo
+echo "1/3  a tiny untrained model, and a tokenizer of its own"
+python scripts/make_tiny_model.py "$out/tiny" --hidden-size 128 --layers 4 >>"$log" 2>&1 || failed "making the model"
+grep 'M parameters' "$log" | tail -n 1 | sed 's/^/     /'
+
+echo "2/3  llamafactory-cli train yaml_configs/cuset_smoke.yaml${steps:+ max_steps=$steps}"
+echo "     epoch     loss  plain nll  confidence: CUDA  other"
+rm -rf "$out/model"
+overrides=()
+if [ -n "$steps" ]; then
+    overrides=("max_steps=$steps" "warmup_steps=$((steps / 10))")
+fi
+# CUDA_VISIBLE_DEVICES: on a machine with GPUs LLaMA-Factory would start one process for each.
+CUDA_VISIBLE_DEVICES="" llamafactory-cli train yaml_configs/cuset_smoke.yaml ${overrides[@]+"${overrides[@]}"} >>"$log" 2>&1 &
+trainer=$!
+trap 'kill "$trainer" 2>/dev/null || true' INT TERM EXIT
+
+# trainer_log.jsonl has the loss alone, so these lines come from what the trainer prints.
+show_progress() {
+    python -c '
+import ast, re, sys
+
+path, shown, step = sys.argv[1], int(sys.argv[2]), 0
+entries = re.findall(r"\{\x27(?:loss|eval_loss)\x27.*?\}", open(path, encoding="utf-8", errors="replace").read())
+for entry in entries[shown:]:
+    values = {key: float(value) for key, value in ast.literal_eval(entry).items()}
+    if "eval_loss" in values:
+        print("     held-out: nll %.3f" % values["eval_loss"])
+    else:
+        names = ("loss", "cuset/nll", "cuset/cuda_confidence", "cuset/other_confidence")
+        cells = tuple(values.get(name, float("nan")) for name in names)
+        print("     %5.1f  %7.3f  %9.3f  %16.3f  %5.3f" % (values["epoch"], *cells))
+print(len(entries), file=sys.stderr)
+' "$log" "$1" 2>"$out/.shown"
+}
+shown=0
+while kill -0 "$trainer" 2>/dev/null; do
+    sleep 3
+    show_progress "$shown"
+    shown="$(cat "$out/.shown")"
+done
+wait "$trainer" || failed "training"
+trap - INT TERM EXIT
+show_progress "$shown"
+rm -f "$out/.shown"
+
+echo "3/3  cuset heatmap: two held-out samples and two of the training data, before and after"
+cuset heatmap --model "$out/model" --before "$out/tiny" --dataset cuset_kernels_eval,cuset_kernels --samples 2 \
+    --dataset-dir data --template qwen --cutoff-len 4096 --window 256 --tau 0 --device cpu \
+    --output "$out/confidence.html" --json >"$out/heatmap.txt" 2>>"$log" || failed "drawing the page"
+cat "$out/heatmap.txt" >>"$log"
+grep -v '^page:\|^numbers:' "$out/heatmap.txt" | sed 's/^/     /'
+rm -f "$out/heatmap.txt"
+
+cat <<TEXT
+
+Done in $((SECONDS - began)) s. Where to look, in $root/$out:
+  confidence.html            every token of four samples, shaded by how sure the model is, before and after (open in a browser)
+  model/training_cuset.png   loss, nll and confidence of CUDA tokens and others, windows and weights over the steps
+  model/training_loss.png    the loss alone; training_eval_loss.png: on held-out kernels
+  model/all_results.json     the final metrics; model/trainer_log.jsonl: step by step
+  model/                     the checkpoint; demo.log: everything that was printed
+TEXT

@@ -1,0 +1,133 @@
+"""Token confidence of a model on samples, with the windows and weights that CuSeT makes of it (Eq. 1 and 5 to 8).
+
+Torch only: tokens and labels come in as the rows of the training's own preprocessing, the model as a callable.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from ..objective.regions import least_confident_window, number_samples, window_confidence
+from ..objective.terms import IGNORE_INDEX, supervised_positions
+from .records import Reading, Region, Sample
+
+
+_CHUNK = 512  # positions whose logits are held in float32 at a time
+
+
+def token_texts(tokenizer: Any, ids: list[int]) -> list[str]:
+    """The text of each token, so that joined they are the text of all of them.
+
+    A token is decoded together with the one before it: SentencePiece drops a leading space, and a character's bytes may be spread
+    over several tokens. Such a character is given to the first of them, and the others have no text.
+    """
+
+    def decode(part: list[int]) -> str:
+        return tokenizer.decode(part, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+
+    texts = [""] * len(ids)
+    before = start = 0  # ids[before:start] is context, ids[start:end] waits for its text
+    for end in range(1, len(ids) + 1):
+        known, text = decode(ids[before:start]), decode(ids[before:end])
+        is_open = text.endswith("\ufffd") and end - start < 4 and end < len(ids)  # UTF-8 has at most four bytes
+        if is_open:
+            continue
+        texts[start] = text[len(known) :]
+        before, start = start, end
+    return texts
+
+
+@torch.no_grad()
+def token_confidence(model: Any, input_ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """The probability of each supervised token, Eq. 1.
+
+    Args:
+        model: a causal language model; called with input_ids [1, length], it returns an object with logits [1, length, vocab_size].
+        input_ids: [length].
+        labels: [length], -100 where not supervised; unshifted.
+
+    Returns:
+        c, [num_valid] float32 on the CPU.
+
+    Raises:
+        ValueError: ids outside the model's vocabulary, NaN or infinite logits.
+    """
+    device = next(model.parameters()).device
+    size = model.get_input_embeddings().num_embeddings
+    if int(input_ids.max()) >= size:
+        raise ValueError(
+            f"token {int(input_ids.max())} is outside the model's vocabulary of {size}: the tokenizer belongs to another model."
+        )
+    logits = model(input_ids=input_ids[None].to(device), use_cache=False).logits[0, :-1]  # [length - 1, vocab_size]
+    positions = supervised_positions(labels[None])[0].nonzero()[:, 0]  # [num_valid]
+    targets = labels[1:][positions].to(device)
+    nll = [
+        F.cross_entropy(logits[part.to(device)].float(), target, reduction="none")
+        for part, target in zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)
+    ]
+    nll = torch.cat(nll).cpu()
+    if not torch.isfinite(nll).all():
+        raise ValueError(
+            "the model's logits are NaN or infinite: its training has diverged or its weights are damaged."
+        )
+    return (-nll).exp()
+
+
+def read_sample(model: Any, row: dict[str, list[int]], window: int) -> Reading:
+    """A model's confidence on one row, with the least confident window and the weight of every sample in it.
+
+    Args:
+        row: input_ids, labels, cuda_mask and sample_ids, each a list of [length].
+        window: l of Eq. 5, in tokens.
+
+    Returns:
+        A `Reading` whose lists have one entry a token, None where a token is not supervised.
+    """
+    input_ids, labels = torch.tensor(row["input_ids"]), torch.tensor(row["labels"])
+    confidence = token_confidence(model, input_ids, labels)
+    positions = 1 + supervised_positions(labels[None])[0].nonzero()[:, 0]  # of the targets in the row
+    ids = torch.tensor(row["sample_ids"])[positions]
+    sample, lengths = number_samples(torch.zeros_like(ids), ids)
+    means = window_confidence(confidence, sample, lengths, window)
+    minima = least_confident_window(means, sample, lengths.numel())
+
+    regions = []
+    ends = lengths.cumsum(0).tolist()
+    for number, (length, end) in enumerate(zip(lengths.tolist(), ends, strict=True)):
+        start = end - length
+        centre = start + int(means[start:end].argmin())
+        left, right = window_bounds(centre, start, end, window)
+        least = float(minima[number])
+        regions.append(Region(int(positions[left]), int(positions[right - 1]) + 1, least, 1.0 - least))
+
+    def spread(values: torch.Tensor) -> list[float | None]:
+        result: list[float | None] = [None] * len(row["input_ids"])
+        for position, value in zip(positions.tolist(), values.tolist(), strict=True):
+            result[position] = value
+        return result
+
+    return Reading(spread(confidence), spread(means), regions)
+
+
+def window_bounds(centre: int, start: int, end: int, window: int) -> tuple[int, int]:
+    """R_t of Eq. 5 as [left, right): the window around `centre` in the sample [start, end), the sample itself if it is shorter."""
+    if end - start < window:
+        return start, end
+    return max(start, centre - window // 2), min(end, centre + (window + 1) // 2)
+
+
+def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str) -> Sample:
+    """What is the same for every model: the tokens of a row and their labels.
+
+    Raises:
+        ValueError: the row has no supervised token.
+    """
+    labels = row["labels"]
+    # The first token of a row is predicted from nothing, so it is never supervised.
+    supervised = [index > 0 and label != IGNORE_INDEX for index, label in enumerate(labels)]
+    if not any(supervised):
+        raise ValueError(f"{source}: its prompt fills cutoff_len, so no token is supervised. Raise --cutoff-len.")
+    return Sample(
+        source, token_texts(tokenizer, row["input_ids"]), supervised, [bool(m) for m in row["cuda_mask"]], {}
+    )

@@ -1,0 +1,63 @@
+"""A tiny model, a second one and a LoRA adapter, made once from the bundled data."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.analysis.records import Page, Reading, Region, Sample
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory) -> Path:
+    """A folder with `before` and `after` (the same tokenizer, other weights), `deeper`, and `adapter` (LoRA on `before`)."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    spec = importlib.util.spec_from_file_location("make_tiny_model", ROOT / "scripts" / "make_tiny_model.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    folder = tmp_path_factory.mktemp("models")
+    for name, layers, seed in (("before", 1, 0), ("after", 1, 1), ("deeper", 2, 0)):
+        script.make_model(folder / name, ROOT / "data", hidden_size=32, layers=layers, vocab_size=512, seed=seed)
+
+    torch.manual_seed(0)
+    model = get_peft_model(
+        AutoModelForCausalLM.from_pretrained(folder / "deeper"),
+        LoraConfig(r=2, target_modules="all-linear", init_lora_weights=False),
+    )
+    model.save_pretrained(folder / "adapter")
+    return folder
+
+
+@pytest.fixture
+def page() -> Page:
+    """Two turns with everything that HTML could trip over, and a window in each of them."""
+    texts = [
+        "<|im_start|>user\n",
+        "Sum & scan. More",
+        "</script>",
+        "<b>",
+        'a"b',
+        "\n",
+        "\tx\r\n",
+        "'&amp;'",
+        "é",
+        "",
+        "q",
+        "end\0",
+    ]
+    supervised = [False, False, True, True, True, True, True, True, True, True, False, True]
+    cuda = [False, False, True, True, False, False, True, False, False, False, False, False]
+
+    def reading(scale: float) -> Reading:
+        values = [scale * (1 + index) / 20 if on else None for index, on in enumerate(supervised)]
+        regions = [Region(3, 6, 0.25 * scale, 1 - 0.25 * scale), Region(11, 12, 0.6 * scale, 1 - 0.6 * scale)]
+        return Reading(values, values, regions)
+
+    sample = Sample("kernels <1>, row 1", texts, supervised, cuda, {"before": reading(0.1), "after": reading(1.0)})
+    return Page("A <title>", [sample], {"window": 3, "tau": 0.1, "kinds": ["kernel_body"], "adapter": None})

@@ -1,0 +1,125 @@
+"""The `cuset` command, bad input included."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import cuset_stage
+from cuset_stage import _startup
+from cuset_stage.analysis import doctor
+from cuset_stage.cli import app
+
+from .conftest import ROOT
+
+
+CODE = "Here:\n```cuda\n__global__ void f(int *x) {\n  *x = 1;\n}\n```\n`f<<<1, 2>>>(x)`\n"
+
+
+@pytest.fixture
+def run():
+    return lambda *arguments, **options: CliRunner().invoke(app, [str(a) for a in arguments], **options)
+
+
+def test_version(run):
+    assert run("version").output == cuset_stage.__version__ + "\n"
+
+
+def test_help_loads_no_heavy_library():
+    code = "import sys, cuset_stage.cli; print(sorted({'torch', 'transformers', 'llamafactory'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_spans_of_standard_input(run):
+    result = run("spans", "-", input=CODE)
+    assert result.exit_code == 0, result.output
+    assert "kernel_body" in result.output and "3:27" in result.output and "*x = 1;" in result.output
+
+
+def test_spans_as_json(run, tmp_path):
+    file = tmp_path / "answer.md"
+    file.write_text(CODE, encoding="utf-8")
+    (entry,) = json.loads(run("spans", file, "--json", "--kinds", "all").output)
+    kinds = {span["kind"] for span in entry["spans"]}
+    assert {"kernel_body", "kernel_signature"} <= kinds
+    for span in entry["spans"]:
+        assert CODE[span["start"] : span["end"]] == span["text"]
+    (body,) = [span for span in entry["spans"] if span["kind"] == "kernel_body"]
+    assert (body["line"], body["column"], body["end_line"], body["end_column"]) == (3, 27, 5, 1)
+
+
+def test_spans_of_nothing_and_of_bytes(run):
+    assert "no CUDA-sensitive span" in run("spans", "-", input="").output
+    assert run("spans", "-", input=b"\xff\xfe__global__ void f() { }").exit_code == 0
+
+
+def test_spans_bad_input(run, tmp_path):
+    result = run("spans", tmp_path / "none.cu")
+    assert result.exit_code == 2 and "No such file" in result.stderr and "Traceback" not in result.stderr
+    result = run("spans", "-", "--kinds", "kernel", input=CODE)
+    assert result.exit_code == 2 and "launch_config" in result.stderr
+
+
+def heatmap_arguments(models, tmp_path, **changes):
+    options = {"--model": models / "after", "--dataset": "cuset_kernels_eval", "--dataset-dir": ROOT / "data"}
+    options |= {"--samples": 1, "--cutoff-len": 300, "--window": 32, "--output": tmp_path / "page.html"}
+    options |= changes
+    return [part for pair in options.items() if pair[1] is not None for part in pair]
+
+
+def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
+    arguments = heatmap_arguments(models, tmp_path, **{"--before": models / "before"})
+    result = run("heatmap", *arguments, "--json")
+    assert result.exit_code == 0, result.output + str(result.exception)
+    assert "before" in result.output and (tmp_path / "page.html").stat().st_size > 10_000
+    numbers = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
+    assert list(numbers["samples"][0]["readings"]) == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"--model": "no/such/folder"}, "there is no such folder"),
+        ({"--model": "{models}"}, "no config.json"),
+        ({"--model": "{models}/adapter"}, "give it as --adapter"),
+        ({"--adapter": "{models}/before"}, "no adapter_config.json"),
+        ({"--adapter": "{models}/adapter"}, "does not fit the model"),
+        ({"--dataset": "kernels"}, "not in .*which has cuset_kernels, cuset_kernels_eval"),
+        ({"--dataset": ","}, "--dataset is empty"),
+        ({"--dataset-dir": "{models}"}, "no dataset_info.json"),
+        ({"--template": "quen"}, r"did you mean.* qwen"),
+        ({"--samples": 0}, "--samples 0: at least 1"),
+        ({"--tau": 1.5}, "a probability in"),
+        ({"--output": "{models}"}, "this is a folder"),
+    ],
+)
+def test_heatmap_bad_input(run, models, tmp_path, changes, message):
+    changes = {key: str(value).format(models=models) for key, value in changes.items()}
+    result = run("heatmap", *heatmap_arguments(models, tmp_path, **changes))
+    assert result.exit_code == 2, result.output + str(result.exception)
+    lines = [line for line in result.stderr.splitlines() if line.startswith("cuset: ")]
+    assert len(lines) == 1
+    assert re.search(message, lines[0]), lines[0]
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_doctor_says_what_is_wrong(run, monkeypatch):
+    monkeypatch.setenv("CUSET_STAGE_DISABLE", "1")
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "unset CUSET_STAGE_DISABLE" in result.output and "does not work here" in result.output
+
+
+def test_doctor_reports_a_patch_that_failed(monkeypatch):
+    monkeypatch.setitem(_startup.errors, "llamafactory.data.loader", AttributeError("gone"))
+    finding = doctor._patches()
+    assert finding.state == "fail" and "llamafactory.data.loader" in finding.result
+
+
+def test_doctor_in_this_environment(run):
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    assert "llamafactory" in result.output and "4 of 4" in result.output

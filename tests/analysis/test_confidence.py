@@ -1,0 +1,150 @@
+"""The numbers of the heat map against a direct computation on a tiny model."""
+
+import json
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from cuset_stage.analysis.collect import AnalysisError, Request, collect
+from cuset_stage.analysis.confidence import make_sample, read_sample, token_texts, window_bounds
+from cuset_stage.analysis.records import summary
+from cuset_stage.objective import ObjectiveSettings, token_terms
+
+from .conftest import ROOT
+
+
+WINDOW = 32
+
+
+def read(models, **changes):
+    request = {"model": str(models / "after"), "before": str(models / "before"), "datasets": ("cuset_kernels_eval",)}
+    request |= {"dataset_dir": str(ROOT / "data"), "samples": 1, "cutoff_len": 900, "window": WINDOW, "device": "cpu"}
+    return collect(Request(**(request | changes)))
+
+
+@pytest.fixture(scope="module")
+def page(models):
+    return read(models)
+
+
+def test_every_token_against_a_direct_computation(models, page):
+    (sample,) = page.samples
+    tokenizer = AutoTokenizer.from_pretrained(models / "after")
+    model = AutoModelForCausalLM.from_pretrained(models / "after").eval()
+    ids = tokenizer("".join(sample.texts), return_tensors="pt").input_ids
+    assert ids.size(1) == len(sample.texts)  # the texts are the tokens' own, none lost and none twice
+
+    with torch.no_grad():
+        p = model(ids).logits[0].double().softmax(dim=-1)
+    reading = sample.readings["after"]
+    for position, confidence in enumerate(reading.confidence):
+        assert (confidence is None) == (not sample.supervised[position])
+        if confidence is not None:
+            assert confidence == pytest.approx(float(p[position - 1, ids[0, position]]), rel=1e-4)
+
+    # The windows by the book: a mean over each slice.
+    first = sample.supervised.index(True)
+    values = reading.confidence[first:]
+    means = []
+    for t in range(len(values)):
+        part = values[max(0, t - WINDOW // 2) : min(len(values), t + (WINDOW + 1) // 2)]
+        means.append(sum(part) / len(part))
+    assert reading.window[first:] == pytest.approx(means, rel=1e-5)
+    (region,) = reading.regions
+    assert region.confidence == pytest.approx(min(means), rel=1e-5)
+    inside = reading.confidence[region.start : region.end]
+    assert sum(inside) / len(inside) == pytest.approx(region.confidence, rel=1e-5)
+    assert region.weight == pytest.approx(1 - region.confidence)
+
+
+def test_numbers_are_those_of_the_loss(models):
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_pretrained(models / "after").eval()
+    length = 120
+    ids = torch.randint(3, 512, (length,))
+    labels = ids.clone()
+    labels[:10] = -100
+    labels[60:70] = -100
+    sample_ids = torch.where(labels == -100, 0, torch.where(torch.arange(length) < 60, 1, 2))
+    cuda_mask = (torch.arange(length) % 3 == 0).long()
+    columns = {"input_ids": ids, "labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
+    reading = read_sample(model, {name: column.tolist() for name, column in columns.items()}, 16)
+
+    with torch.no_grad():
+        logits = model(ids[None]).logits
+    terms = token_terms(logits, labels[None], cuda_mask[None], sample_ids[None], ObjectiveSettings(window=16))
+    assert [c for c in reading.confidence if c is not None] == pytest.approx(terms.confidence.tolist(), rel=1e-5)
+    assert [r.confidence for r in reading.regions] == pytest.approx(terms.region_confidence.tolist(), rel=1e-5)
+    assert [r.weight for r in reading.regions] == pytest.approx(terms.sample_weight.tolist(), rel=1e-5)
+    for region, (start, end) in zip(reading.regions, ((10, 60), (70, 120)), strict=True):
+        assert start <= region.start < region.end <= end  # a window does not leave its turn
+
+
+def test_cuda_marks_cover_the_kernel(page):
+    (sample,) = page.samples
+    marked = "".join(text for text, cuda in zip(sample.texts, sample.cuda, strict=True) if cuda)
+    assert marked.lstrip().startswith("{") and "tiled_partition" in marked and "#include" not in marked
+    prompt = sample.cuda[: sample.supervised.index(True)]
+    assert not any(prompt)
+
+
+def test_before_and_after_differ_and_summaries_agree(page):
+    (sample,) = page.samples
+    assert list(sample.readings) == ["before", "after"]
+    numbers = {name: summary(sample, name, 0.1) for name in sample.readings}
+    assert numbers["before"]["confidence"] != numbers["after"]["confidence"]
+    for values in numbers.values():
+        mixed = (
+            values["cuda_share"] * values["cuda_confidence"] + (1 - values["cuda_share"]) * values["other_confidence"]
+        )
+        assert mixed == pytest.approx(values["confidence"])
+        assert 0 < values["left_out"] <= 1 - values["cuda_share"] + 1e-9
+
+
+def test_an_adapter_is_compared_with_its_base(models):
+    with_adapter = read(models, model=str(models / "deeper"), before=None, adapter=str(models / "adapter"))
+    base = read(models, model=str(models / "deeper"), before=None)
+    (sample,), (plain,) = with_adapter.samples, base.samples
+    assert list(plain.readings) == ["model"]
+    assert sample.readings["before"] == plain.readings["model"]
+    assert sample.readings["after"] != plain.readings["model"]
+
+
+@pytest.mark.parametrize(
+    "centre, window, expected",
+    [(0, 4, (0, 2)), (5, 4, (3, 7)), (5, 5, (3, 8)), (9, 5, (7, 10)), (5, 10, (0, 10)), (5, 11, (0, 10))],
+)
+def test_window_bounds(centre, window, expected):
+    assert window_bounds(centre, 0, 10, window) == expected
+
+
+def test_characters_of_several_tokens(models):
+    tokenizer = AutoTokenizer.from_pretrained(models / "after")
+    for text in ("a\tb  c\n", "naïve 漢字 🙂 end", "", "🙂"):
+        ids = tokenizer(text).input_ids
+        texts = token_texts(tokenizer, ids)
+        assert len(texts) == len(ids) and "".join(texts) == text
+
+
+def test_a_row_without_supervised_tokens_is_refused(models):
+    tokenizer = AutoTokenizer.from_pretrained(models / "after")
+    row = {"input_ids": [5, 6], "labels": [-100, -100], "cuda_mask": [0, 0], "sample_ids": [0, 0]}
+    with pytest.raises(ValueError, match="Raise --cutoff-len"):
+        make_sample(tokenizer, row, "kernels, row 1")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ('[{"instruction": "x", "input": "", "output": ""}]', "none of its first 1 rows"),
+        ("[]", "it has no rows"),
+        ("{not json", "cannot be read"),
+    ],
+)
+def test_data_without_rows(models, tmp_path, content, message):
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"bad": {"file_name": "bad.json"}}), encoding="utf-8")
+    (tmp_path / "bad.json").write_text(content, encoding="utf-8")
+    with pytest.raises(AnalysisError, match=message) as caught:
+        read(models, datasets=("bad",), dataset_dir=str(tmp_path))
+    assert "--dataset bad" in str(caught.value) and "\n" not in str(caught.value)
