@@ -50,7 +50,10 @@ RUNS = {
     "dft": {"stage": "sft", "use_dft_loss": True},
     "eaft": {"stage": "sft", "use_eaft_loss": True},
     "cuset unfused": {"stage": "cuset", "cuset_fused": "off"},
-    **{f"stage: cuset {name}": {"stage": "cuset", "cuset_objective": name} for name in ("sft", "dft", "eaft", "asft", "profit")},
+    **{
+        f"stage: cuset {name}": {"stage": "cuset", "cuset_objective": name}
+        for name in ("sft", "dft", "eaft", "asft", "profit")
+    },
     "cuset": {"stage": "cuset"},
     "cuset + liger": {"stage": "cuset", **LIGER},
     "eaft fused + liger": {"stage": "cuset", "cuset_objective": "eaft", **LIGER},
@@ -76,7 +79,14 @@ def make_model(path: Path, shape: str) -> None:
 
 def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
     settings = yaml.safe_load((ROOT / "yaml_configs" / "cuset_qwen7b.yaml").read_text(encoding="utf-8"))
-    for key in ("deepspeed", "eval_dataset", "eval_strategy", "per_device_eval_batch_size", "num_train_epochs", "stage"):
+    for key in (
+        "deepspeed",
+        "eval_dataset",
+        "eval_strategy",
+        "per_device_eval_batch_size",
+        "num_train_epochs",
+        "stage",
+    ):
         settings.pop(key)
     if keys["stage"] != "cuset":
         settings = {key: value for key, value in settings.items() if not key.startswith("cuset_")}
@@ -189,7 +199,8 @@ def main() -> None:
             continue
         peak, reserved = result.get("peak_gib", float("nan")), result.get("reserved_gib", float("nan"))
         print(
-            f"| {name} | {result['seconds_per_step']:.3f} | {peak:.2f} | {reserved:.2f} | {result['loss']:.4f} |", flush=True
+            f"| {name} | {result['seconds_per_step']:.3f} | {peak:.2f} | {reserved:.2f} | {result['loss']:.4f} |",
+            flush=True,
         )
         if args.json:  # after each run: a later one may be cut off
             args.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

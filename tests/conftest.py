@@ -68,7 +68,9 @@ class Run:
 def llamafactory(tiny_model, tmp_path_factory):
     """Run a recipe through the real llamafactory-cli on the CPU, on `ranks` processes."""
 
-    def run(recipe: dict, *, ranks: int = 1, check: bool = True, command: list[str] | None = None, **environment: str) -> Run:
+    def run(
+        recipe: dict, *, ranks: int = 1, check: bool = True, command: list[str] | None = None, **environment: str
+    ) -> Run:
         folder = tmp_path_factory.mktemp("run")
         recipe = {
             "model_name_or_path": str(tiny_model),

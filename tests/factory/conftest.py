@@ -85,7 +85,9 @@ def slow(texts, tmp_path_factory):
         pad_id=3,
         minloglevel=2,
     )
-    return GPTSw3Tokenizer(str(folder / "spiece.model"), eos_token="</s>", pad_token="<pad>", unk_token="<unk>", bos_token="<s>")
+    return GPTSw3Tokenizer(
+        str(folder / "spiece.model"), eos_token="</s>", pad_token="<pad>", unk_token="<unk>", bos_token="<s>"
+    )
 
 
 @pytest.fixture

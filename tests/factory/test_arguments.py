@@ -110,7 +110,10 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(stage="sft", prob_threshold="0.1"), "prob_threshold belongs to ProFit: set stage: cuset"),
         (dict(cuset_objective="profit", prob_threshold="high"), "prob_threshold='high': expected a number"),
         (dict(cuset_objective="profit", prob_threshold="0.3,0.7"), "takes 1 value"),
-        (dict(cuset_objective="profit", prob_threshold="0.7,0.3", threshold_direction="middle"), "lower threshold first"),
+        (
+            dict(cuset_objective="profit", prob_threshold="0.7,0.3", threshold_direction="middle"),
+            "lower threshold first",
+        ),
         (dict(cuset_objective="profit", threshold_direction="up"), "threshold_direction='up'"),
         (dict(asft_alpha=-1.0, cuset_objective="asft"), "asft_alpha=-1.0"),
     ],
@@ -178,5 +181,5 @@ def test_inference_with_a_training_recipe_works(tmp_path):
 def test_the_web_ui_offers_the_stage():
     from llamafactory.extras.constants import TRAINING_STAGES
 
-    assert list(TRAINING_STAGES.values())[0] == "sft"
+    assert next(iter(TRAINING_STAGES.values())) == "sft"
     assert TRAINING_STAGES["CUDA-Sensitive Fine-Tuning (CuSeT)"] == "cuset"

@@ -76,7 +76,9 @@ def test_neat_packing_with_flash_attention_trims_the_padding(collate, answers):
     length = sum(value != 0 for value in before[0]["attention_mask"])
     assert batch["labels"].shape == batch["cuda_mask"].shape == (1, length)
     supervised = torch.tensor(before[0]["labels"]) != -100
-    assert torch.equal(batch["cuda_mask"][batch["labels"] != -100], torch.as_tensor(before[0]["cuda_mask"]).long()[supervised])
+    assert torch.equal(
+        batch["cuda_mask"][batch["labels"] != -100], torch.as_tensor(before[0]["cuda_mask"]).long()[supervised]
+    )
 
 
 def test_supervised_padding_goes_with_the_last_sample(collate, answers, byte_level):

@@ -36,7 +36,8 @@ def process(byte_level, data_args, rows):
         ours = labelled(template, tokenizer, None, args, RULES).preprocess_dataset(examples)
         assert set(ours) == set(theirs) | {"cuda_mask", "sample_ids"}
         for name, column in theirs.items():
-            assert ours[name] == column, name
+            found = [value.tolist() if isinstance(value, np.ndarray) else value for value in ours[name]]
+            assert found == column, name
         for row in range(len(ours["input_ids"])):
             supervised = np.array(ours["labels"][row]) != -100
             assert np.array_equal(supervised, ours["sample_ids"][row] != 0)
@@ -50,7 +51,9 @@ def process(byte_level, data_args, rows):
 
 def cuda_text(tokenizer, ours, row=0):
     """The supervised text in CUDA spans, run by run, as the training example shows it."""
-    example = {name: list(column[row]) for name, column in ours.items() if name in ("input_ids", "cuda_mask", "sample_ids")}
+    example = {
+        name: list(column[row]) for name, column in ours.items() if name in ("input_ids", "cuda_mask", "sample_ids")
+    }
     return re.findall(r"⟦(.*?)⟧", mark_cuda_tokens(tokenizer, example), re.DOTALL)
 
 
@@ -197,6 +200,31 @@ def test_the_cache_of_datasets_depends_on_the_rules(byte_level, data_args):
         LabelRules(RULES.kinds, label_version="another"),
     ]
     assert len({fingerprint(rules) for rules in [RULES, *others]}) == 4
+
+
+@pytest.mark.parametrize("options", [{}, {"packing": True}], ids=str)
+def test_the_data_set_has_the_types_it_has_under_sft(byte_level, data_args, rows, answers, options):
+    from datasets import Dataset
+
+    args = data_args(**options)
+    template = get_template_and_fix_tokenizer(byte_level, args)
+    plain, labelled = (
+        (PackedSupervisedDatasetProcessor, LabelledPackedProcessor)
+        if options
+        else (SupervisedDatasetProcessor, LabelledProcessor)
+    )
+    raw = Dataset.from_dict(rows(["Scale.", answers.answer], ["What is a warp?", "32 threads."]))
+    mapped = [
+        raw.map(processor.preprocess_dataset, batched=True, remove_columns=raw.column_names)
+        for processor in (
+            plain(template, byte_level, None, args),
+            labelled(template, byte_level, None, args, RULES),
+        )
+    ]
+    theirs, ours = mapped
+    assert {name: ours.features[name] for name in theirs.features} == dict(theirs.features)
+    assert ours.features["cuda_mask"].feature.dtype == "int8"
+    assert ours.features["sample_ids"].feature.dtype == "int32"
 
 
 def test_the_training_example_shows_the_cuda_tokens(byte_level, data_args, rows, answers, capsys):

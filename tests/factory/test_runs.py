@@ -179,7 +179,10 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
 
     other = llamafactory({**keys, "cuset_sensitive_kinds": "launch_config"}, check=False)
     assert other.returncode != 0
-    assert "was labelled by other rules (kinds: ['kernel_body', 'launch_config'] there, ['launch_config'] here)" in other.output
+    assert (
+        "was labelled by other rules (kinds: ['kernel_body', 'launch_config'] there, ['launch_config'] here)"
+        in other.output
+    )
 
 
 def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path):
@@ -191,7 +194,9 @@ def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path
 
 
 def test_streaming(llamafactory):
-    run = llamafactory({"stage": "cuset", "streaming": True, "buffer_size": 8, "max_steps": 3, "dataloader_num_workers": 1})
+    run = llamafactory(
+        {"stage": "cuset", "streaming": True, "buffer_size": 8, "max_steps": 3, "dataloader_num_workers": 1}
+    )
     assert len(run.steps) == 3
     assert all(step["cuset/cuda_share"] > 0 for step in run.steps)
 
@@ -259,14 +264,17 @@ def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(ll
     ("rows", "message"),
     [
         ("this is not json", "rows.json: line 1, column 1 is not JSON (Expecting value); expected a list of objects"),
-        ('{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ', "rows.json: line 2, column 17 is not JSON"),
+        (
+            '{"instruction": "a", "input": "", "output": "b"}\n{"instruction": ',
+            "rows.json: line 2, column 17 is not JSON",
+        ),
         (
             [{"instruction": "Say hello.", "input": ""}],
             "rows.json: no row has the key 'output', which is the response column of the data set rows; the rows have input, "
             "instruction. Name the right key",
         ),
         ("[]", "rows.json"),
-        (["text"], "rows.json: row 1 is \"text\"; expected an object"),
+        (["text"], 'rows.json: row 1 is "text"; expected an object'),
     ],
     ids=["no json", "a line that breaks off", "missing key", "no row", "no object"],
 )

@@ -71,7 +71,10 @@ def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
 
 def test_text_without_cuda_is_encoded_as_it_is(tokenizer):
     text = "Use a grid-stride loop.\n\n```python\nprint(1 << 3)\n```"
-    assert labelled(tokenizer, text) == (tokenizer.encode(text, add_special_tokens=False), [0] * len(tokenizer.encode(text, add_special_tokens=False)))
+    assert labelled(tokenizer, text) == (
+        tokenizer.encode(text, add_special_tokens=False),
+        [0] * len(tokenizer.encode(text, add_special_tokens=False)),
+    )
 
 
 class _WithOffsets:

@@ -4,10 +4,16 @@ import pytest
 
 
 SNIPPETS = [
-    ("Add one to each element.", "__global__ void add(float* x, int n) {{ int i = threadIdx.x; if (i < n) x[i] += {0}.0f; }}"),
+    (
+        "Add one to each element.",
+        "__global__ void add(float* x, int n) {{ int i = threadIdx.x; if (i < n) x[i] += {0}.0f; }}",
+    ),
     ("What is a warp?", "Threads that run in step, 32 of them; number {0}."),
     ("Launch it.", "add<<<{0}, 256>>>(x, n);\ncudaDeviceSynchronize();"),
-    ("Sum a block.", "```cuda\n__global__ void sum(float* x) {{\n  __shared__ float s[{0}];\n  s[threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n}}\n```"),
+    (
+        "Sum a block.",
+        "```cuda\n__global__ void sum(float* x) {{\n  __shared__ float s[{0}];\n  s[threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n}}\n```",
+    ),
 ]
 
 

@@ -137,7 +137,9 @@ def test_accumulation_is_exact(batch):
     count = int((labels != -100).sum())
     whole, gradient = value_and_gradient(logits, labels, cuda_mask, sample_ids, window=8, num_items_in_batch=count)
     parts = [
-        value_and_gradient(*(t[row : row + 1] for t in (logits, labels, cuda_mask, sample_ids)), window=8, num_items_in_batch=count)
+        value_and_gradient(
+            *(t[row : row + 1] for t in (logits, labels, cuda_mask, sample_ids)), window=8, num_items_in_batch=count
+        )
         for row in range(4)
     ]
     torch.testing.assert_close(sum(loss for loss, _ in parts), whole)

@@ -50,6 +50,10 @@ def extend(base: type) -> type:
             "tokens",
             "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + ".",
         )
+        cuset_fused: Literal["auto", "on", "off"] = _argument(
+            "auto",
+            "Compute the loss in the output layer, without logits: auto: where it can; on: or stop; off: never.",
+        )
         prob_threshold: str | None = _argument(
             None, "ProFit's threshold (0.1), or `low,high` for threshold_direction: middle."
         )
@@ -59,6 +63,8 @@ def extend(base: type) -> type:
 
         def __post_init__(self) -> None:
             self.is_cuset = self.stage == STAGE
+            if isinstance(self.cuset_fused, bool):  # YAML reads a bare on and off as booleans
+                self.cuset_fused = "on" if self.cuset_fused else "off"
             _check_profit_keys(self)
             if self.is_cuset:
                 # Every check LLaMA-Factory makes for SFT holds for us, so inside the process the stage is SFT with a mark.
@@ -141,6 +147,8 @@ def _check(args: Any) -> None:
         if not isinstance(getattr(args, key), bool):
             raise ValueError(f"{key}={getattr(args, key)!r}: expected true or false.")
     objective_settings(args)
+    if args.cuset_fused not in ("auto", "on", "off"):
+        raise ValueError(f"cuset_fused={args.cuset_fused!r}: expected auto, on or off.")
 
     kinds = sensitive_kinds(args)
     unknown = [kind for kind in kinds if kind not in KINDS]

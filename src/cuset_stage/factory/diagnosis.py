@@ -38,12 +38,12 @@ def _find_fault(file: Path, name: str, attributes: Any) -> str | None:
     try:
         rows = list(_rows(text))
     except json.JSONDecodeError as error:
-        return (
-            f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); expected a list of objects, or one object a line."
-        )
+        return f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); expected a list of objects, or one object a line."
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            return f"row {number} is {json.dumps(row)[:60]}; expected an object with the columns of the data set {name}."
+            return (
+                f"row {number} is {json.dumps(row)[:60]}; expected an object with the columns of the data set {name}."
+            )
 
     found = {key for row in rows for key in row}
     roles = ("messages",) if attributes.formatting != "alpaca" else ("prompt", "query", "response")

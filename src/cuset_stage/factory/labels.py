@@ -57,8 +57,10 @@ class LabellingTokenizer:
         if not spans:
             return self._tokenizer.encode(text, add_special_tokens=add_special_tokens, **options)
 
-        ids, mask = self._aligner.mask(text, spans)
-        return [token | CUDA_BIT if is_cuda else token for token, is_cuda in zip(ids, mask, strict=True)]
+        ids, ranges = self._aligner.locate(text, spans)
+        for first, end in ranges:
+            ids[first:end] = [token | CUDA_BIT for token in ids[first:end]]
+        return ids
 
     def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
         ids = self._tokenizer.convert_tokens_to_ids(tokens)
@@ -104,7 +106,9 @@ class LabellingTemplate:
         return tagged
 
 
-def take_apart(tagged_ids: list[int], tagged_labels: list[int]) -> tuple[list[int], list[int], np.ndarray, np.ndarray]:
+def take_apart(
+    tagged_ids: list[int], tagged_labels: list[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Separate one row's ids and labels from what they carry.
 
     Args:
@@ -112,24 +116,23 @@ def take_apart(tagged_ids: list[int], tagged_labels: list[int]) -> tuple[list[in
         tagged_labels: [length] labels, -100 where not supervised.
 
     Returns:
-        input_ids and labels, [length] lists; cuda_mask, [length] int8; sample_ids, [length] int32: 0 where a token is not
-        supervised, else the number of its sample, counted from 1 within the row.
+        input_ids [length] int32 and labels [length] int64, the types in which `datasets` keeps LLaMA-Factory's lists; cuda_mask
+        [length] int8; sample_ids [length] int32: 0 where a token is not supervised, else the number of its sample, counted from
+        1 within the row.
     """
-    ids, labels = np.asarray(tagged_ids, dtype=np.int64), np.asarray(tagged_labels, dtype=np.int64)
-    is_supervised = labels != IGNORE_INDEX
-    cuda_mask = ((ids >> 32) & 1).astype(np.int8)
-
-    turn = np.where(is_supervised, labels >> TURN_SHIFT, 0)
-    unmarked = np.flatnonzero(is_supervised & (turn == 0))
+    ids, labels = np.array(tagged_ids, dtype=np.int64), np.array(tagged_labels, dtype=np.int64)
+    supervised = np.flatnonzero(labels != IGNORE_INDEX)
+    marked = labels[supervised]
+    turns = marked >> TURN_SHIFT
+    unmarked = np.flatnonzero(turns == 0)
     if unmarked.size:
         # Templates with an efficient end-of-sequence token add it themselves, behind the turn it ends: at the head of the next turn
         # or at the very end. It belongs to the turn of the token before it.
-        turn[unmarked] = ids[np.maximum(unmarked - 1, 0)] >> TURN_SHIFT
-    # Number the runs of equal turns among the supervised tokens.
-    sample_ids = np.zeros(len(ids), dtype=np.int32)
-    turns = turn[is_supervised]
-    if turns.size:
-        sample_ids[is_supervised] = 1 + np.concatenate(([0], np.cumsum(turns[1:] != turns[:-1])))
+        turns[unmarked] = ids[np.maximum(supervised[unmarked] - 1, 0)] >> TURN_SHIFT
 
-    plain_labels = np.where(is_supervised, labels & TOKEN_MASK, IGNORE_INDEX)
-    return (ids & TOKEN_MASK).tolist(), plain_labels.tolist(), cuda_mask, sample_ids
+    sample_ids = np.zeros(len(ids), dtype=np.int32)
+    if turns.size:  # number the runs of equal turns
+        sample_ids[supervised] = 1 + np.concatenate(([0], np.cumsum(turns[1:] != turns[:-1])))
+    labels[supervised] = marked & TOKEN_MASK
+    cuda_mask = ((ids & CUDA_BIT) != 0).astype(np.int8)
+    return (ids & TOKEN_MASK).astype(np.int32), labels, cuda_mask, sample_ids

@@ -33,7 +33,9 @@ def _expect_parameters(module: ModuleType, name: str, expected: list[str]) -> An
 def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:
     """Raise when the module `user` has already imported `name` from `module`: changing it there would come too late."""
     if hasattr(sys.modules.get(user), name):
-        raise RuntimeError(f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process")
+        raise RuntimeError(
+            f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process"
+        )
 
 
 def _patch_arguments(module: ModuleType) -> None:

@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from llamafactory.extras import logging
 from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
+from .head import FusedHead
 from .modelcard import describe_method
 
+
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
 
 LOG_PREFIX = "cuset/"
 
@@ -20,56 +24,138 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     The loss of a micro-batch is its sum over tokens divided by the count of the whole optimizer step (`num_items_in_batch`, over
     accumulation and ranks); the Trainer then multiplies by the number of ranks, because gradients are averaged over them.
+
+    Args:
+        objective: what to optimise.
+        fused: auto, on or off: whether the loss is computed by the fused head (`FusedHead`) or from materialised logits.
+        kwargs: LLaMA-Factory's.
     """
 
-    def __init__(self, objective: ObjectiveSettings, **kwargs: Any) -> None:
+    def __init__(self, objective: ObjectiveSettings, fused: str = "auto", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.objective = objective
         self.compute_loss_func = self._objective_loss
+        self._fused_head = self._make_fused_head(fused)
+        self._must_fuse = fused == "on"
         self._meter = ObjectiveMeter()
         self._batch_labels: tuple[torch.Tensor, torch.Tensor] | None = None
         self._reference_logits: torch.Tensor | None = None
         self._is_evaluating = False
+        self._wants_logits = False
         self._evaluated_rows: list[torch.Tensor] = []
+
+    def _make_fused_head(self, fused: str) -> FusedHead | None:
+        if fused == "off":
+            logger.info_rank0("cuset_fused: off; the loss is computed from materialised logits.")
+            return None
+        model = self.accelerator.unwrap_model(self.model)
+        head = FusedHead(model, self.objective)
+        if head.reason is None and self._needs_reference and self.ref_model is not None:
+            self._reference_head = FusedHead(self.accelerator.unwrap_model(self.ref_model), self.objective)
+            head.reason = self._reference_head.reason
+        else:
+            self._reference_head = head
+        if head.reason is None:
+            trained = "trained" if head.head.weight.requires_grad else "frozen"
+            logger.info_rank0(
+                f"The loss is computed by the fused head ({trained}); no logits are materialised in training."
+            )
+            return head
+        self._report_unfused(head.reason, fused == "on")
+        return None
+
+    def _report_unfused(self, reason: str, must_fuse: bool) -> None:
+        if must_fuse:
+            raise ValueError(
+                f"cuset_fused: on, but {reason}. Set cuset_fused: auto to compute the loss from materialised logits."
+            )
+        logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
 
     # ---- the loss
 
-    def compute_loss(self, model: torch.nn.Module, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    @property
+    def _needs_reference(self) -> bool:
+        return self.objective.objective == "asft" and self.objective.asft_alpha > 0
+
+    def compute_loss(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: torch.Tensor | int | None = None,
+    ) -> Any:
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
-        self._batch_labels = inputs.pop("cuda_mask"), inputs.pop("sample_ids")
-        if self.objective.objective == "asft" and self.objective.asft_alpha > 0:
-            without_labels = {name: value for name, value in inputs.items() if name != "labels"}
-            with torch.no_grad(), self._base_model(model) as base:
-                self._reference_logits = base(**without_labels).logits
+        columns = inputs.pop("cuda_mask"), inputs.pop("sample_ids")
+        options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
+        if self._fused_head is not None and not self._wants_logits and self._can_fuse(model):
+            reference = self._reference(model, inputs, fused=True)
+            with self._fused_head.armed(inputs["labels"], *columns, num_items_in_batch, reference):
+                result = super().compute_loss(model, dict(inputs), **options)
+            if self._fused_head.reason is None:
+                return result
+            reason, self._fused_head = self._fused_head.reason, None
+            self._report_unfused(reason, self._must_fuse)
+
+        self._batch_labels = columns
+        self._reference_logits = self._reference(model, inputs, fused=False).get("logits")
         try:
-            return super().compute_loss(model, inputs, *args, **kwargs)
+            return super().compute_loss(model, inputs, **options)
         finally:
             self._batch_labels = self._reference_logits = None
 
+    def _can_fuse(self, model: torch.nn.Module) -> bool:
+        """DDP that looks for unused parameters takes a trained head for one, as the model's graph does not show its use."""
+        looks_for_unused = getattr(model, "find_unused_parameters", False)
+        return not (looks_for_unused and self._fused_head.head.weight.requires_grad)
+
     def _objective_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs.get("logits") if hasattr(outputs, "get") else outputs[0]
-        if not isinstance(logits, torch.Tensor) or logits.dim() != 3:
-            raise ValueError(
-                "the model returned no logits in training (some accelerated models leave them out), and CuSeT's loss is computed "
-                "from them. Turn off use_unsloth or the like, or use stage: sft."
-            )
-        terms = token_terms(logits, labels, *self._batch_labels, self.objective, self._reference_logits)
+        if self._batch_labels is None:
+            loss = self._fused_head.loss_of(logits)
+            if loss is None:  # compute_loss sees the reason and computes this batch again
+                return labels.new_zeros((), dtype=torch.float32)
+            terms = self._fused_head.terms
+        else:
+            if not isinstance(logits, torch.Tensor) or logits.dim() != 3:
+                raise ValueError(
+                    "the model returned no logits (some accelerated models leave them out in training), and CuSeT's loss is computed "
+                    "from them. Turn off use_unsloth or the like, or use stage: sft."
+                )
+            terms = token_terms(logits, labels, *self._batch_labels, self.objective, self._reference_logits)
+            by_tokens = self.objective.normalization == "tokens"
+            count = terms.nll.numel() if by_tokens else terms.sample_weight.numel()
+            loss = terms.loss.sum() / (count if num_items_in_batch is None else num_items_in_batch)
+
+        # Without a supervised token there is nothing to learn, but every rank needs a gradient path.
+        if not terms.nll.numel():
+            return logits.sum() * 0.0
         if self._is_evaluating:
             self._keep_for_evaluation(terms, labels.size(0))
-            loss = terms.nll.sum()  # eval_loss is plain cross-entropy, so that methods compare
-            count = terms.nll.numel()
+            # eval_loss is plain cross-entropy, so that methods compare
+            loss = terms.nll.sum() / (terms.nll.numel() if num_items_in_batch is None else num_items_in_batch)
         else:
             self._meter.update(terms, self.objective.tau)
-            loss = terms.loss.sum()
-            count = terms.nll.numel() if self.objective.normalization == "tokens" else terms.sample_weight.numel()
-
-        if num_items_in_batch is not None:
-            count = num_items_in_batch
-        # Without a supervised token there is nothing to learn, but every rank needs a gradient path.
-        loss = loss / count if terms.nll.numel() else logits.sum() * 0.0
         return loss + self._auxiliary_loss(outputs)
+
+    def _reference(
+        self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool
+    ) -> dict[str, torch.Tensor | None]:
+        """ASFT's base model on the same inputs: its last hidden states and head, or its logits; empty for other objectives."""
+        if not self._needs_reference:
+            return {}
+        inputs = {name: value for name, value in inputs.items() if name != "labels"}
+        with torch.no_grad(), self._base_model(model) as base:
+            if not fused:
+                return {"logits": base(**inputs).logits}
+            with self._reference_head.keeping_hidden():
+                base(**inputs)
+        reference = {"reference_hidden": self._reference_head.take_hidden()}
+        if self._reference_head is not self._fused_head:
+            layer = self._reference_head.head
+            reference |= {"reference_weight": layer.weight, "reference_bias": layer.bias}
+        return reference
 
     def _auxiliary_loss(self, outputs: Any) -> torch.Tensor | float:
         """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss."""
@@ -116,12 +202,14 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     # ---- evaluation
 
-    def prediction_step(self, *args: Any, **kwargs: Any) -> Any:
-        self._is_evaluating = True
+    def prediction_step(
+        self, model: torch.nn.Module, inputs: dict[str, Any], prediction_loss_only: bool, *args: Any, **kwargs: Any
+    ) -> Any:
+        self._is_evaluating, self._wants_logits = True, not prediction_loss_only
         try:
-            return super().prediction_step(*args, **kwargs)
+            return super().prediction_step(model, inputs, prediction_loss_only, *args, **kwargs)
         finally:
-            self._is_evaluating = False
+            self._is_evaluating = self._wants_logits = False
 
     def _keep_for_evaluation(self, terms: TokenTerms, batch_size: int) -> None:
         """Keep each row's loss, tokens and samples: rows that a sampler repeats to fill the last batch are dropped again."""

@@ -47,7 +47,7 @@ def run_cuset(
     def make_trainer(**kwargs: Any) -> CusetTrainer:
         if objective.objective == "asft" and objective.asft_alpha > 0:
             kwargs["ref_model"] = create_ref_model(model_args, finetuning_args)  # None under LoRA
-        return CusetTrainer(objective=objective, **kwargs)
+        return CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
 
     def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
         sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)

@@ -3,6 +3,7 @@
 Imports torch only, so that the losses serve any training loop. Start at `cuset_loss`, which follows the paper's equations in order.
 """
 
+from .fused import fused_linear_cuset_loss, fused_objective
 from .loss import cuset_loss, objective_loss
 from .settings import OBJECTIVES, ObjectiveSettings
 from .statistics import ObjectiveMeter
@@ -15,6 +16,8 @@ __all__ = [
     "ObjectiveSettings",
     "TokenTerms",
     "cuset_loss",
+    "fused_linear_cuset_loss",
+    "fused_objective",
     "objective_loss",
     "token_terms",
 ]

@@ -1,0 +1,342 @@
+"""Measure the language model head and its loss alone, ours beside its peers: milliseconds and extra memory.
+
+    python scripts/bench_head.py --json benchmarks/head_h200.json
+    python scripts/bench_head.py --sweep          # where our time goes, by chunk size and kernel shape
+    python scripts/bench_head.py --quick          # smoke run, also on a CPU
+
+Forward and backward to the hidden states with a frozen head, bf16, one GPU, one process. Times are medians of CUDA events over
+rounds in which the methods take turns; memory is the peak above the inputs and the returned gradient. Four targets in five are
+likely ones, as in fine-tuning, and half the tokens are CUDA. A peer that is not installed is listed with the reason.
+"""
+
+import argparse
+import datetime
+import json
+import statistics
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
+
+
+HIDDEN_SIZE = 3584
+LENGTHS, VOCABULARIES = (1024, 4096, 16384), (32000, 152064)
+PEERS = ("liger-kernel", "cut-cross-entropy", "trl", "triton", "torch")
+TRL_CHUNK = 256  # its default
+
+
+class Inputs:
+    """Hidden states that predict most of the labels, [1, length, hidden_size], and a head [vocab_size, hidden_size]."""
+
+    def __init__(self, length: int, vocab_size: int, hidden_size: int, device: str):
+        generator = torch.Generator(device).manual_seed(0)
+        dtype = torch.bfloat16 if device == "cuda" else torch.float32
+        like = {"device": device, "generator": generator}
+        self.weight = (hidden_size**-0.5 * torch.randn(vocab_size, hidden_size, **like)).to(dtype)
+        self.labels = torch.randint(0, vocab_size, (1, length), **like)
+        self.target = self.labels[0, 1:]
+        # A head's row has length 1, so a token's logit is how far its row stands out of the noise: near the log of the vocabulary.
+        strength = torch.log(torch.tensor(float(vocab_size))) + 1.0 + 2.5 * torch.randn(length, 1, **like)
+        noise = torch.randn(length, hidden_size, **like)
+        likely = self.weight[self.labels[0].roll(-1)].float() * strength
+        self.hidden = (noise + likely).to(dtype)[None].requires_grad_()
+        self.cuda_mask = torch.randint(0, 2, (1, length), **like)
+        self.sample_ids = (torch.arange(length, device=device) // 512)[None]
+        self.base_hidden = (self.hidden.detach().float() + 0.1 * torch.randn(1, length, hidden_size, **like)).to(dtype)
+
+
+def two_products(x: Inputs) -> None:
+    """What no method can avoid; it leaves out everything between them."""
+    with torch.no_grad():
+        result = torch.zeros_like(x.hidden)
+        torch.mm(x.hidden[0, :-1] @ x.weight.t(), x.weight, out=result[0, :-1])
+        x.hidden.grad = result
+
+
+def logits_float32(x: Inputs) -> None:
+    """LLaMA-Factory's way: logits in bf16, upcast, cross-entropy."""
+    logits = F.linear(x.hidden, x.weight).float()
+    F.cross_entropy(logits[0, :-1], x.target).backward()
+
+
+def compiled_chunks() -> Callable[[Inputs], None]:
+    """A chunked softmax as one would write it today, under torch.compile."""
+
+    @torch.compile
+    def chunk(rows, weight, target):
+        logits = (rows @ weight.t()).float()
+        lse = logits.logsumexp(-1, keepdim=True)
+        loss = (lse - logits.gather(1, target[:, None])).sum()
+        onehot = torch.arange(weight.size(0), device=rows.device) == target[:, None]
+        gradient = ((logits - lse).exp() - onehot).to(rows.dtype)
+        return loss, gradient @ weight
+
+    def run(x: Inputs) -> None:
+        with torch.no_grad():
+            result, total = torch.zeros_like(x.hidden), 0.0
+            labels = x.labels[0].roll(
+                -1
+            )  # whole chunks only, so that it compiles once; one more token than the others
+            for start in range(0, x.hidden.size(1), 1024):
+                part = slice(start, start + 1024)
+                loss, result[0, part] = chunk(x.hidden[0, part], x.weight, labels[part])
+                total += loss
+            x.hidden.grad = result.div_(x.target.numel())
+
+    return run
+
+
+def liger(token_scaling: bool) -> Callable[[Inputs], None]:
+    from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy
+
+    options = {"use_token_scaling": True} if token_scaling else {}
+
+    def run(x: Inputs) -> None:
+        result = liger_fused_linear_cross_entropy(x.hidden[0, :-1], x.weight, x.target, **options)
+        (result[0] if isinstance(result, tuple) else getattr(result, "loss", result)).backward()
+
+    return run
+
+
+def apple_cce() -> Callable[[Inputs], None]:
+    from cut_cross_entropy import linear_cross_entropy
+
+    return lambda x: linear_cross_entropy(x.hidden[0, :-1], x.weight, x.target).backward()
+
+
+def trl_chunked() -> Callable[[Inputs], None]:
+    from trl.trainer.sft_trainer import _chunked_cross_entropy_loss as chunked
+
+    return lambda x: chunked(x.hidden, x.weight, TRL_CHUNK, labels=x.labels)[0].backward()
+
+
+def ours(objective: str, **options) -> Callable[[Inputs], None]:
+    settings = ObjectiveSettings(objective=objective)
+
+    def run(x: Inputs) -> None:
+        loss, _ = fused_objective(
+            x.hidden,
+            x.weight,
+            x.labels,
+            x.cuda_mask,
+            x.sample_ids,
+            settings,
+            reference_hidden=x.base_hidden,
+            **options,
+        )
+        loss.backward()
+
+    return run
+
+
+METHODS = {
+    "two products": lambda: two_products,
+    "logits in float32 + cross-entropy": lambda: logits_float32,
+    "torch.compile, chunks of 1024": compiled_chunks,
+    "Liger fused linear CE": lambda: liger(False),
+    "Liger, token scaling (DFT)": lambda: liger(True),
+    "Apple cut-cross-entropy": apple_cce,
+    "TRL chunked NLL": trl_chunked,
+    **{f"ours, {name}": lambda name=name: ours(name) for name in OBJECTIVES},
+}
+
+
+def wait(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def stopwatch(run: Callable[[Inputs], None], x: Inputs, device: str) -> float:
+    """Milliseconds of one call."""
+    x.hidden.grad = None
+    if device != "cuda":
+        start = time.perf_counter()
+        run(x)
+        return 1000 * (time.perf_counter() - start)
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    run(x)
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end)
+
+
+def extra_gib(run: Callable[[Inputs], None], x: Inputs, device: str) -> float | None:
+    if device != "cuda":
+        return None
+    x.hidden.grad = None
+    wait(device)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    run(x)
+    wait(device)
+    return (torch.cuda.max_memory_allocated() - before - x.hidden.numel() * x.hidden.itemsize) / 2**30
+
+
+def reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:160]
+
+
+def measure(x: Inputs, methods: dict[str, Callable], rounds: int, device: str) -> dict[str, dict]:
+    """{method: {"ms", "extra_gib"} or {"absent": why}}; the methods take turns, so that clocks and heat treat them alike."""
+    results, runs = {}, {}
+    for name, make in methods.items():
+        try:
+            run = make()
+            for _ in range(2):  # compiles, tunes, allocates workspaces
+                stopwatch(run, x, device)
+            results[name] = {"extra_gib": extra_gib(run, x, device)}
+            runs[name] = run
+        except Exception as error:  # a peer that fails must not end the comparison
+            results[name] = {"absent": reason(error)}
+        x.hidden.grad = None
+    times = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            times[name].append(stopwatch(run, x, device))
+    for name, values in times.items():
+        results[name] |= {"ms": statistics.median(values), "ms_min": min(values)}
+    return results
+
+
+def table(cases: list[dict]) -> str:
+    """Markdown: a row a method, a column a case, "ms / extra GiB"."""
+    names = list(dict.fromkeys(name for case in cases for name in case["methods"]))
+    lines = [
+        "| ms / extra GiB | " + " | ".join(f"{case['length']} x {case['vocab_size']}" for case in cases) + " |",
+        "|---|" + "---|" * len(cases),
+    ]
+    for name in names:
+        cells = []
+        for case in cases:
+            result = case["methods"].get(name, {"absent": "not run"})
+            gib = result.get("extra_gib")
+            cells.append("-" if "absent" in result else f"{result['ms']:.2f} / {'-' if gib is None else f'{gib:.2f}'}")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    absent = {name: r["absent"] for case in cases for name, r in case["methods"].items() if "absent" in r}
+    return "\n".join([*lines, "", *(f"{name}: {why}" for name, why in absent.items())])
+
+
+def sweep(device: str) -> None:
+    """Where our time goes at 4096 x 152064: by chunk size, by kernel shape, and the parts of one chunk."""
+    from cuset_stage.objective import triton_kernels as kernels
+    from cuset_stage.objective.chunk import LogitTransform, WeightRule
+
+    x = Inputs(4096, 152064, HIDDEN_SIZE, device)
+    chunks = {
+        f"cuset, chunks of {n}": (lambda n=n: ours("cuset", chunk_rows=n))
+        for n in (256, 384, 512, 640, 768, 896, 1024, 2048)
+    }
+    chunks |= {
+        f"cuset, {lanes} lanes of {n}": (lambda n=n, lanes=lanes: ours("cuset", chunk_rows=n, lanes=lanes))
+        for n, lanes in ((256, 2), (384, 2), (448, 2), (512, 2), (896, 2), (256, 3))
+    }
+    chunks |= {"two products": lambda: two_products, "cuset": lambda: ours("cuset")}
+    chunks |= {
+        f"{name}, skipping weight 0": (lambda n=name: ours(n, skip_zero_rows=True)) for name in ("cuset", "profit")
+    }
+    print(table([{"length": 4096, "vocab_size": 152064, "methods": measure(x, chunks, 10, device)}]))
+
+    for rows in (512, 896, 1024):
+        buffer = torch.empty(rows, 152064, dtype=torch.bfloat16, device=device)
+        hidden, target = x.hidden.detach()[0, :rows], x.target[:rows].contiguous()
+        out, nll, weight = torch.empty_like(hidden), *(torch.ones(rows, device=device) for _ in range(2))
+        rules = {"given": WeightRule(), "entropy": WeightRule("entropy")}
+        parts = {
+            "product 1": lambda h=hidden, b=buffer: torch.mm(h, x.weight.t(), out=b),
+            "product 2": lambda o=out, b=buffer: torch.mm(b, x.weight, out=o),
+        }
+
+        def step(kind, buffer=buffer, target=target, nll=nll, weight=weight, rules=rules):
+            kernels.chunk_step(buffer, target, nll, weight, None, rules[kind], LogitTransform())
+
+        print(f"\n{rows} rows of 152064, ms for 4096 rows")
+        for name, part in parts.items():
+            print(f"  {name}: {timed(part, x, device) * 4096 / rows:.3f}")
+        shipped = kernels.LAUNCH_SHAPES
+        for lanes, warps in ((1024, 4), (2048, 8), (4096, 8), (4096, 16), (8192, 16), (8192, 32), (16384, 32)):
+            kernels.LAUNCH_SHAPES = ((0, lanes, warps),)
+            print(
+                f"  kernel, {lanes} lanes, {warps} warps: {timed(lambda: step('given'), x, device) * 4096 / rows:.3f}"
+            )
+        kernels.LAUNCH_SHAPES = shipped
+        print(f"  kernel with EAFT's entropy: {timed(lambda: step('entropy'), x, device) * 4096 / rows:.3f}")
+
+
+def timed(call: Callable[[], object], x: Inputs, device: str, repeats: int = 20) -> float:
+    """Milliseconds of one of many calls in a row: the device is never idle between them."""
+
+    def calls(_: Inputs) -> None:
+        for _ in range(repeats):
+            call()
+
+    return statistics.median(stopwatch(calls, x, device) for _ in range(4)) / repeats
+
+
+def versions() -> dict[str, str]:
+    found = {}
+    for name in PEERS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="where to write the results")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--quick", action="store_true", help="small shapes, two rounds; runs on a CPU")
+    parser.add_argument("--sweep", action="store_true", help="our chunk sizes and kernel shapes instead of the peers")
+    args = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu" and not args.quick:
+        parser.error("no CUDA device: only --quick runs on a CPU")
+    if args.sweep:
+        sweep(device)
+        return
+
+    lengths, vocabularies, hidden_size, rounds = LENGTHS, VOCABULARIES, HIDDEN_SIZE, args.rounds
+    if args.quick:
+        lengths, vocabularies, hidden_size, rounds = (128,), (512, 1500), 64, 2
+    cases, started = [], time.time()
+    for vocab_size in vocabularies:
+        for length in lengths:
+            x = Inputs(length, vocab_size, hidden_size, device)
+            with torch.no_grad():
+                terms = fused_objective(x.hidden, x.weight, x.labels, x.cuda_mask, x.sample_ids, ObjectiveSettings())[
+                    1
+                ]
+            case = {"length": length, "vocab_size": vocab_size, "hidden_size": hidden_size}
+            case |= {"confident_share": round((terms.confidence > 0.1).float().mean().item(), 3)}
+            case["methods"] = measure(x, METHODS, rounds, device)
+            cases.append(case)
+            print(f"{length} x {vocab_size}: {time.time() - started:.0f} s so far", flush=True)
+            del x, terms
+            if device == "cuda":
+                torch.cuda.empty_cache()
+
+    print(table(cases))
+    if args.json:
+        report = {
+            "date": datetime.date.today().isoformat(),
+            "gpu": torch.cuda.get_device_name() if device == "cuda" else "cpu",
+            "cuda": torch.version.cuda,
+            "versions": versions(),
+            "dtype": "bfloat16" if device == "cuda" else "float32",
+            "what": "frozen head, forward and backward to the hidden states; ms: median, extra_gib: peak above inputs and gradient",
+            "rounds": rounds,
+            "cases": cases,
+        }
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,395 @@
+"""Compare find_spans with an independent opinion on real CUDA files: character precision and recall.
+
+    PYTHONPATH=src python scripts/measure_spans.py CHECKOUT... --reference libclang --cuda-path DIR --json benchmarks/spans.json
+    PYTHONPATH=src python scripts/measure_spans.py CHECKOUT... --reference lexer
+
+Each CHECKOUT is a folder of .cu and .cuh files, counted under its own name. `libclang` is clang's syntax tree
+(`pip install libclang`; it needs clang's own headers, --resource-dir, and those of a CUDA toolkit, --cuda-path).
+`lexer` is a scanner of a few lines that shares no code with the project, for machines without clang.
+
+What clang does not see is left out of the comparison: inactive preprocessor branches, macro bodies, and launches that
+are the argument of a macro. Recall is over every file; precision over the files in which clang reports no error and
+finds every include, since after an error it drops kernels. The same truth then measures the shapes of answers: a fenced
+block between prose, bare code, Python string literals, and cuts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import platform
+import random
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from cuset_stage.sensitivity import LABEL_VERSION, find_spans
+
+
+KINDS = ("kernel_body", "launch_config")
+Extents = dict[str, list[tuple[int, int]]]
+
+
+class Truth(NamedTuple):
+    """What the reference says of one file; `unseen` are the stretches it has no opinion on."""
+
+    spans: Extents
+    unseen: list[tuple[int, int]]
+    errors: int
+
+
+def clang_truth(path: Path, root: Path, options: argparse.Namespace) -> Truth:
+    """Kernel bodies and launch configurations in clang's tree, in str indices."""
+    from clang import cindex
+
+    if options.libclang and not cindex.Config.loaded:
+        cindex.Config.set_library_file(options.libclang)
+    data = path.read_bytes()
+    includes = [parent for parent in path.parents if parent == root or root in parent.parents]
+    includes += [root / name for name in ("include", "cpp/include", "Common", "csrc", "tools/util/include", "src")]
+    arguments = ["-x", "cuda", "--cuda-host-only", "-std=c++17", "-nocudalib", "--cuda-gpu-arch=sm_80"]
+    arguments += ["-Wno-everything", "-ferror-limit=0"]
+    arguments += [f"--cuda-path={options.cuda_path}"] if options.cuda_path else []
+    arguments += ["-resource-dir", options.resource_dir] if options.resource_dir else []
+    arguments += [f"-I{folder}" for folder in includes]
+    unit = cindex.Index.create().parse(str(path), args=arguments, options=1)
+    # The headers bring tens of thousands of cursors; asking the location this way is what makes skipping them cheap.
+    from_file = cindex.conf.lib.clang_Location_isFromMainFile
+    from_file.argtypes = [cindex.SourceLocation]
+    spans: Extents = {kind: [] for kind in KINDS}
+    unseen = _skipped_ranges(cindex, unit, path)
+    stack = [cursor for cursor in unit.cursor.get_children() if from_file(cursor.location)]
+    while stack:
+        cursor = stack.pop()
+        children = list(cursor.get_children())
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        kind = cursor.kind.name
+        if kind == "MACRO_DEFINITION" or (kind == "MACRO_INSTANTIATION" and b"<<<" in data[start:end]):
+            unseen.append((start, end))
+        elif kind == "CALL_EXPR" and data[start : start + 3] == b"<<<" and data[end - 3 : end] == b">>>":
+            spans["launch_config"].append((start, end))
+        if any(child.kind.name == "CUDAGLOBAL_ATTR" for child in children):
+            for child in children:
+                begin, finish = child.extent.start.offset, child.extent.end.offset
+                if (
+                    child.kind.name == "COMPOUND_STMT"
+                    and data[begin : begin + 1] == b"{"
+                    and data[finish - 1 : finish] == b"}"
+                ):
+                    spans["kernel_body"].append((begin, finish))
+        stack += [child for child in children if from_file(child.location)]
+    # 3 is an error, 4 a fatal one, such as an include that is not there: clang then drops what depends on it.
+    errors = sum(
+        diagnostic.severity >= 4 or (diagnostic.severity == 3 and from_file(diagnostic.location))
+        for diagnostic in unit.diagnostics
+    )
+    if not data.isascii():
+        widths = [0]
+        for char in data.decode():
+            widths += [widths[-1] + (step == len(char.encode()) - 1) for step in range(len(char.encode()))]
+        spans = {kind: [(widths[a], widths[b]) for a, b in extents] for kind, extents in spans.items()}
+        unseen = [(widths[a], widths[b]) for a, b in unseen]
+    return Truth({kind: sorted(set(extents)) for kind, extents in spans.items()}, sorted(unseen), errors)
+
+
+def clang_version(options: argparse.Namespace) -> str:
+    from clang import cindex
+
+    if options.libclang and not cindex.Config.loaded:
+        cindex.Config.set_library_file(options.libclang)
+    function = cindex.conf.lib.clang_getClangVersion
+    function.restype = cindex._CXString
+    function.errcheck = cindex._CXString.from_result
+    return re.search(r"\d+(?:\.\d+)+", function())[0]
+
+
+def _skipped_ranges(cindex: object, unit: object, path: Path) -> list[tuple[int, int]]:
+    """Inactive branches; the C function has no wrapper in clang's Python bindings."""
+
+    class Ranges(ctypes.Structure):
+        _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange)))
+
+    function = cindex.conf.lib.clang_getSkippedRanges
+    function.restype = ctypes.POINTER(Ranges)
+    function.argtypes = [cindex.TranslationUnit, cindex.c_object_p]
+    found = function(unit, unit.get_file(str(path))).contents
+    return [(found.ranges[i].start.offset, found.ranges[i].end.offset) for i in range(found.count)]
+
+
+def scanner_truth(path: Path) -> Truth:
+    """The reference without clang: one pass over characters, then brackets counted from each keyword."""
+    text = path.read_bytes().decode()
+    code, index = list(text), 0
+    while index < len(text):
+        two = text[index : index + 2]
+        if two == "//":
+            end = text.find("\n", index)
+        elif two == "/*":
+            end = text.find("*/", index) + 2
+        elif two[0] == '"' or (two[0] == "'" and not text[index - 1 : index].isalnum()):
+            end = index + 1
+            while end < len(text) and text[end] not in (two[0], "\n"):
+                end += 1 + (text[end] == "\\")
+            end += 1
+        else:
+            index += 1
+            continue
+        end = len(text) if end <= index else end
+        code[index:end] = " " * len(code[index:end])
+        index = end
+    plain = "".join(code)
+    spans: Extents = {kind: [] for kind in KINDS}
+    for match in re.finditer(r"\b__global__\b[^;{}]*\)[^;{}()]*(\{)", plain):
+        depth, end = 0, match.start(1)
+        while end < len(plain):
+            depth += (plain[end] == "{") - (plain[end] == "}")
+            end += 1
+            if not depth:
+                break
+        spans["kernel_body"].append((match.start(1), end))
+    for match in re.finditer(r"(?<=[\w>])\s*(<<<(?!<)[^;]*?>>>)\s*\\?\s*\(", plain):
+        spans["launch_config"].append(match.span(1))
+    branches = re.search(r"^\s*#\s*(?:el|define[^\n]*[{<])", plain, re.MULTILINE)
+    return Truth(spans, [], 1 if branches else 0)
+
+
+def _truth(job: tuple[Path, Path, argparse.Namespace]) -> Truth:
+    path, root, options = job
+    return clang_truth(path, root, options) if options.reference == "libclang" else scanner_truth(path)
+
+
+class Tally:
+    """Characters and spans, counted over many texts."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.differences: Counter[str] = Counter()
+        self.examples: list[str] = []
+
+    def add(self, text: str, truth: Truth, *, precise: bool, name: str, examples: bool = True) -> None:
+        found = find_spans(text)
+        seen = bytearray(b"\1") * len(text)
+        for start, end in truth.unseen:
+            seen[start:end] = bytes(end - start)
+        for kind in KINDS:
+            said = _paint(len(text), ((span.start, span.end) for span in found if span.kind == kind), seen)
+            true = _paint(len(text), truth.spans[kind], seen)
+            both = int.from_bytes(said, "big") & int.from_bytes(true, "big")
+            hits = bin(both).count("1")
+            self.counts[f"{kind}.true"] += sum(true)
+            self.counts[f"{kind}.hit"] += hits
+            self.counts[f"{kind}.spans"] += len(truth.spans[kind])
+            if precise:
+                self.counts[f"{kind}.said"] += sum(said)
+                self.counts[f"{kind}.said_hit"] += hits
+            wanted = {extent for extent in truth.spans[kind] if any(seen[slice(*extent)])}
+            given = {(span.start, span.end) for span in found if span.kind == kind}
+            for start, end in sorted(wanted - given):
+                self._differ(
+                    "missed" if not any(said[start:end]) else "other extent", kind, text, start, name, examples
+                )
+            if precise:
+                for start, end in sorted(given - wanted):
+                    if all(seen[start:end]) and not any(true[start:end]):
+                        self._differ("extra", kind, text, start, name, examples)
+
+    def _differ(self, what: str, kind: str, text: str, start: int, name: str, examples: bool) -> None:
+        head = text[max(text.rfind("}", 0, start), text.rfind(";", 0, start)) + 1 : start]
+        if kind == "kernel_body" and "__global__" not in head:
+            why = "__global__ comes from a macro of another file"
+        elif re.search(r"^\s*#\s*(?:if|el|endif)", head, re.MULTILINE):
+            why = "preprocessor branches"
+        else:
+            why = "brackets"
+        self.differences[f"{kind}: {what}: {why}"] += 1
+        if examples:
+            self.examples.append(f"{name}:{text.count(chr(10), 0, start) + 1} {kind} {what} ({why})")
+
+    def scores(self) -> dict[str, object]:
+        result: dict[str, object] = {}
+        for kind in KINDS:
+            counts = {key: self.counts[f"{kind}.{key}"] for key in ("true", "hit", "said", "said_hit", "spans")}
+            result[kind] = {
+                "spans": counts["spans"],
+                "precision": round(counts["said_hit"] / counts["said"], 5) if counts["said"] else None,
+                "recall": round(counts["hit"] / counts["true"], 5) if counts["true"] else None,
+            }
+        return result
+
+
+def _paint(length: int, extents: Iterable[tuple[int, int]], seen: bytearray) -> bytes:
+    paint = bytearray(length)
+    for start, end in extents:
+        paint[start:end] = seen[start:end]
+    return bytes(paint)
+
+
+def shapes(text: str, truth: Truth, rng: random.Random) -> Iterable[tuple[str, str, Truth]]:
+    """The file as a language model would answer with it: shape, text, truth."""
+    prose = "Here's the kernel: it isn't launched as `k<<<1, 2>>>(x)` but {see below}.\n\n"
+    yield (
+        "fenced",
+        f"{prose}```cuda\n{text}\n```\n\nDon't forget `__global__ void k() {{}}`.",
+        _shift(truth, len(prose) + 8),
+    )
+    yield "bare", text + "<|im_end|>\n", truth
+    if '"""' not in text and "\\" not in text:
+        head = (
+            '```python\nimport torch\n\n\ndef build():\n    """Calls kernel<<<1, 2>>>(x); once."""\n    source = """\n'
+        )
+        yield (
+            "python literal",
+            f'{head}{text}"""\n    return load_inline(cuda_sources=source)\n```\n',
+            _shift(truth, len(head)),
+        )
+    pieces, places = ["import torch\nsource = (\n"], []
+    length = len(pieces[0])
+    for line in text.splitlines(keepends=True):
+        written = ['    "']
+        length += 5
+        for char in line:
+            places.append(length)
+            written.append({"\n": "\\n", '"': '\\"', "\\": "\\\\", "\t": "\\t", "\r": "\\r"}.get(char, char))
+            length += len(written[-1])
+        written.append('"\n')
+        length += 2
+        pieces.append("".join(written))
+    places.append(length)
+    yield "escaped literals", "".join([*pieces, ")\n"]), _map(truth, places)
+    for _ in range(3):
+        cut = rng.randrange(1, len(text) + 1)
+        yield "cut", f"{prose}```cuda\n{text[:cut]}", _shift(_clip(truth, cut), len(prose) + 8)
+
+
+def _each(truth: Truth, change) -> Truth:
+    spans = {kind: [new for old in extents if (new := change(*old))] for kind, extents in truth.spans.items()}
+    return Truth(spans, [new for old in truth.unseen if (new := change(*old))], truth.errors)
+
+
+def _shift(truth: Truth, by: int) -> Truth:
+    return _each(truth, lambda start, end: (start + by, end + by))
+
+
+def _clip(truth: Truth, cut: int) -> Truth:
+    clipped = _each(truth, lambda start, end: (start, min(end, cut)) if start < cut else None)
+    launches = [extent for extent in clipped.spans["launch_config"] if extent[1] - extent[0] > 2]  # `<<` is no launch
+    return clipped._replace(spans={**clipped.spans, "launch_config": launches})
+
+
+def _map(truth: Truth, places: list[int]) -> Truth:
+    return _each(truth, lambda start, end: (places[start], places[end - 1] + 1) if start < end else None)
+
+
+def speed(texts: list[str]) -> dict[str, float]:
+    """Median over files of the best of five runs, on fenced answers."""
+    milliseconds = []
+    for text in texts:
+        answer = f"The kernel:\n\n```cuda\n{text}\n```\n"
+        best = min(_seconds(answer) for _ in range(5))
+        milliseconds.append(best / len(answer) * 4096 * 1e3)
+    milliseconds.sort()
+    middle = milliseconds[len(milliseconds) // 2]
+    return {"files": len(texts), "ms_per_4kB": round(middle, 3), "MB_per_s": round(4.096 / middle, 2)}
+
+
+def _seconds(text: str) -> float:
+    start = time.perf_counter()
+    find_spans(text)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkouts", nargs="+", type=Path)
+    parser.add_argument("--reference", choices=("libclang", "lexer"), default="libclang")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--limit", type=int, default=150, help="files a checkout, drawn at random (default 150)")
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="time a checkout; templates are slow in clang (default 600)"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--libclang", help="the shared library, when the bindings do not find theirs")
+    parser.add_argument("--resource-dir", help="clang's own headers, for example lib/clang/19")
+    parser.add_argument("--cuda-path", help="a CUDA toolkit that this clang knows")
+    parser.add_argument("--examples", type=int, default=40, help="differences to print")
+    options = parser.parse_args()
+
+    rng = random.Random(options.seed)
+    repositories: dict[str, object] = {}
+    total, by_shape, small = Tally(), defaultdict(Tally), []
+    pool = ProcessPoolExecutor(1)
+    for root in options.checkouts:
+        root = root.resolve()
+        files = []
+        for path in sorted(root.rglob("*.cu*")):
+            data = path.read_bytes() if path.is_file() and path.suffix in (".cu", ".cuh") else b""
+            if (b"_global__" in data or b"_KERNEL" in data or b"<<<" in data) and len(data) < 400_000:
+                files.append(path)
+        candidates = len(files)
+        files = rng.sample(files, min(options.limit, candidates))
+        tally, clean, used = Tally(), 0, 0
+        deadline = time.monotonic() + options.seconds
+        for path in tqdm(files, desc=root.name):
+            if time.monotonic() > deadline:
+                break
+            try:
+                text = path.read_bytes().decode()
+                truth = pool.submit(_truth, (path, root, options)).result(timeout=60)
+            except (UnicodeDecodeError, TimeoutError):
+                continue
+            except BrokenProcessPool:  # clang crashed on this file
+                pool = ProcessPoolExecutor(1)
+                continue
+            used += 1
+            clean += truth.errors == 0
+            name = f"{root.name}/{path.relative_to(root)}"
+            for each in (tally, total):
+                each.add(text, truth, precise=truth.errors == 0, name=name, examples=each is total)
+            if truth.errors == 0 and truth.spans["kernel_body"] and len(text) < 60_000:
+                for shape, answer, expected in shapes(text, truth, rng):
+                    by_shape[shape].add(answer, expected, precise=True, name=f"{name} [{shape}]")
+            if 3000 < len(text) < 6000:
+                small.append(text)
+        repositories[root.name] = {"candidates": candidates, "files": used, "without_error": clean, **tally.scores()}
+    pool.shutdown(cancel_futures=True)
+    report = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "reference": options.reference,
+        "versions": {
+            "python": platform.python_version(),
+            "tree-sitter": version("tree-sitter"),
+            "tree-sitter-cuda": version("tree-sitter-cuda"),
+            "label_version": LABEL_VERSION,
+            **({"clang": clang_version(options)} if options.reference == "libclang" else {}),
+        },
+        "files": sum(entry["files"] for entry in repositories.values()),
+        "all": total.scores(),
+        "differences": dict(total.differences.most_common()),
+        "repositories": repositories,
+        "shapes": {
+            shape: {**tally.scores(), "differences": dict(tally.differences.most_common())}
+            for shape, tally in by_shape.items()
+        },
+        "speed": speed(small[:60]) if small else None,
+    }
+    for line in (total.examples + [line for tally in by_shape.values() for line in tally.examples])[
+        : options.examples
+    ]:
+        print(line)
+    print(json.dumps(report, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

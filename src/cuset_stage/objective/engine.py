@@ -1,0 +1,276 @@
+"""The fused head's loop: supervised rows of hidden states to losses and gradients, a chunk of logits at a time (torch only).
+
+Nothing here knows autograd: `fused.py` carries the gradients that are formed here into the backward pass.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import torch
+
+from . import chunk as torch_chunk
+from .chunk import LogitTransform, WeightRule
+
+
+# What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit smaller cards;
+# 0.27 GiB makes 896 rows of a 152k vocabulary in bf16, and leaves the whole op under 0.30 GiB.
+CHUNK_BYTES = int(0.27 * 2**30)
+# Chunks under way at once on a GPU with a frozen head; they share CHUNK_BYTES.
+LANES = 1
+# Rows of a chunk come in multiples of a matrix-multiply tile.
+ROW_TILE = 128
+# Rows of the logits start at multiples of this many elements, so that kernels load 16 bytes at a time whatever the vocabulary.
+COLUMN_TILE = 64
+# In float16 the probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head still stay far from its maximum.
+FLOAT16_GRADIENT_SCALE = 128.0
+
+
+@dataclass(frozen=True)
+class Head:
+    """A language model's head. `weight` [vocab_size, hidden_size], `bias` [vocab_size] or None, in the dtype of the products."""
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None = None
+
+    def logits(self, rows: torch.Tensor, buffer: torch.Tensor) -> torch.Tensor:
+        """[rows, hidden_size] to [rows, vocab_size], in the first rows and columns of `buffer`."""
+        out = buffer[: rows.size(0), : self.weight.size(0)]
+        if self.bias is None:
+            return torch.mm(rows, self.weight.t(), out=out)
+        return torch.addmm(self.bias, rows, self.weight.t(), out=out)
+
+
+@dataclass
+class HeadStatistics:
+    """Per supervised token, [num_valid]: the negative log-likelihood, the weight M and ASFT's penalty (or None)."""
+
+    nll: torch.Tensor
+    weight: torch.Tensor
+    penalty: torch.Tensor | None = None
+
+
+@dataclass
+class HeadGradients:
+    """Where a pass writes gradients; None where none is wanted. All of them times `scale`.
+
+    Attributes:
+        rows: [num_valid, hidden_size], with respect to the hidden states, each token as if its sample weighed 1.
+        weight: [vocab_size, hidden_size], summed over tokens with their samples' weights, in float32 (float64 for float64).
+        bias: [vocab_size], summed likewise.
+        token_scale: [num_valid], the samples' weights that enter `weight` and `bias`; None: 1.
+    """
+
+    rows: torch.Tensor | None = None
+    weight: torch.Tensor | None = None
+    bias: torch.Tensor | None = None
+    token_scale: torch.Tensor | None = field(default=None, repr=False)
+    scale: float = 1.0
+
+    @property
+    def wanted(self) -> bool:
+        return any(part is not None for part in (self.rows, self.weight, self.bias))
+
+
+def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> Callable:
+    """The `chunk_step` to use: Triton's on NVIDIA and AMD GPUs when Triton is there, else plain PyTorch's.
+
+    Args:
+        device: where the logits are.
+        dtype: of the logits.
+        backend: "auto", or "torch" or "triton" to insist. TRITON_INTERPRET=1 runs "triton" on a CPU.
+    """
+    if backend not in ("auto", "torch", "triton"):
+        raise ValueError(f"backend={backend!r}: expected auto, torch or triton.")
+    if backend == "torch":
+        return torch_chunk.chunk_step
+
+    fits = dtype in (torch.float32, torch.bfloat16, torch.float16)
+    on_gpu = device.type == "cuda"  # also what PyTorch calls AMD's
+    if backend == "auto" and not (fits and on_gpu):
+        return torch_chunk.chunk_step
+    if not fits or not (on_gpu or os.environ.get("TRITON_INTERPRET") == "1"):
+        raise ValueError(f"backend='triton' takes float32, bfloat16 or float16 on a GPU, got {dtype} on {device}.")
+    try:
+        from . import triton_kernels
+    except ImportError:
+        if backend == "triton":
+            raise
+        return torch_chunk.chunk_step
+    return triton_kernels.chunk_step
+
+
+def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -> int:
+    """How many tokens go through the head at once: what the budget allows, in whole tiles, in chunks of about the same size."""
+    most = max(1, budget // row_bytes)
+    if most < ROW_TILE:
+        return min(most, num_tokens)
+    most -= most % ROW_TILE
+    chunks = -(-num_tokens // most)
+    even = -(-num_tokens // chunks)
+    return min(num_tokens, -(-even // ROW_TILE) * ROW_TILE)
+
+
+def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:
+    """total [V, H] += gradient [rows, V]^T @ rows [rows, H], summed over chunks in total's precision."""
+    if total.dtype == gradient.dtype:
+        total.addmm_(gradient.t(), rows)
+    elif total.is_cuda and hasattr(torch.ops.aten.addmm, "dtype_out"):  # torch 2.8: bf16 in, float32 out
+        torch.ops.aten.addmm.dtype_out(total, gradient.t(), rows, total.dtype, out=total)
+    else:
+        for start in range(0, total.size(0), 8192):  # slices keep the temporary small
+            part = slice(start, start + 8192)
+            total[part] += gradient[:, part].t() @ rows
+
+
+def run_head(
+    hidden: torch.Tensor,
+    position: torch.Tensor,
+    target: torch.Tensor,
+    head: Head,
+    transform: LogitTransform,
+    rule: WeightRule,
+    statistics: HeadStatistics,
+    gradients: HeadGradients,
+    *,
+    reference: tuple[torch.Tensor, Head] | None = None,
+    penalty_scale: float = 0.0,
+    backend: str = "auto",
+    chunk_rows: int | None = None,
+    skip_zero_rows: bool = False,
+    lanes: int | None = None,
+) -> None:
+    """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
+
+    Args:
+        hidden: [batch * length, hidden_size].
+        position: [num_valid], the row of `hidden` that predicts each token.
+        target: [num_valid], within the vocabulary.
+        head, transform, rule: see there.
+        statistics: written; its weight holds the start of `rule` on entry.
+        gradients: written, or added to.
+        reference: hidden states [batch * length, ...] and head of the base model.
+        penalty_scale: weight of the KL term to the base model.
+        backend: see `choose_backend`.
+        chunk_rows: rows of a chunk; None: by `CHUNK_BYTES`.
+        skip_zero_rows: leave tokens of weight 0 out of the products for the gradients. Costs a device synchronisation a chunk and a
+            copy of what is left, so it pays only where most tokens have weight 0.
+        lanes: how many chunks are under way at once, each on a stream of its own; None: `LANES` where that is possible.
+    """
+    num_tokens, vocab_size = target.numel(), head.weight.size(0)
+    dtype, device = head.weight.dtype, hidden.device
+    step = choose_backend(device, dtype, backend)
+    columns = -(-vocab_size // COLUMN_TILE) * COLUMN_TILE
+    # Chunks of one lane wait for each other; sums over tokens want that, as they share their total.
+    can_overlap = step is not torch_chunk.chunk_step and device.type == "cuda" and gradients.rows is not None
+    if not can_overlap or gradients.weight is not None or gradients.bias is not None:
+        lanes = 1
+    elif lanes is None:
+        lanes = LANES
+    if chunk_rows is None:
+        buffers = (1 + (reference is not None) + skip_zero_rows) * lanes
+        row_bytes = columns * dtype.itemsize * buffers
+        if step is torch_chunk.chunk_step:  # log-probabilities, the gradient and a temporary, in full precision
+            row_bytes += columns * statistics.nll.dtype.itemsize * (3 if reference is None else 6)
+        chunk_rows = rows_per_chunk(num_tokens, row_bytes)
+    chunk_rows = max(1, min(chunk_rows, num_tokens))
+
+    lanes = min(lanes, -(-num_tokens // chunk_rows))
+    buffers = [torch.empty(chunk_rows, columns, dtype=dtype, device=device) for _ in range(lanes)]
+    reference_buffers = [torch.empty_like(buffer) for buffer in buffers] if reference is not None else None
+    skip_zero_rows = skip_zero_rows and reference is None  # the KL term gives every token a gradient
+
+    def run_chunk(part: slice, lane: int) -> None:
+        rows = hidden.index_select(0, position[part]).to(dtype)  # [rows, hidden_size]
+        logits = head.logits(rows, buffers[lane])  # [rows, vocab_size]
+        base = None
+        if reference is not None:
+            base_rows = reference[0].index_select(0, position[part]).to(dtype)
+            base = reference[1].logits(base_rows, reference_buffers[lane])
+        step(
+            logits,
+            target[part],
+            statistics.nll[part],
+            statistics.weight[part],
+            None if statistics.penalty is None else statistics.penalty[part],
+            rule,
+            transform,
+            reference=base,
+            penalty_scale=penalty_scale,
+            want_gradient=gradients.wanted,
+            gradient_scale=gradients.scale,
+        )
+        if gradients.wanted:
+            _multiply(rows, logits, part, head, statistics.weight[part] if skip_zero_rows else None, gradients)
+
+    # Triton launches on the current device, which need not be that of a model spread over several.
+    with torch.cuda.device(device) if device.type == "cuda" else nullcontext(), _Lanes(device, lanes) as streams:
+        for number, start in enumerate(range(0, num_tokens, chunk_rows)):
+            with streams.use(number % lanes):
+                run_chunk(slice(start, start + chunk_rows), number % lanes)
+
+
+class _Lanes:
+    """Streams that chunks take turns on, so that the kernel of one, which waits for memory, runs beside the products of another.
+
+    Entering waits for the work so far, leaving makes later work wait for the lanes; a single lane is the current stream.
+    """
+
+    _streams: ClassVar[dict[torch.device, list[torch.cuda.Stream]]] = {}  # kept: each has a cuBLAS workspace
+
+    def __init__(self, device: torch.device, count: int) -> None:
+        self.streams: list[torch.cuda.Stream] = []
+        if count > 1:
+            kept = self._streams.setdefault(device, [])
+            kept += [torch.cuda.Stream(device) for _ in range(count - len(kept))]
+            self.streams = kept[:count]
+
+    def __enter__(self) -> "_Lanes":
+        for stream in self.streams:
+            stream.wait_stream(torch.cuda.current_stream(stream.device))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for stream in self.streams:
+            torch.cuda.current_stream(stream.device).wait_stream(stream)
+
+    def use(self, lane: int) -> AbstractContextManager:
+        return torch.cuda.stream(self.streams[lane]) if self.streams else nullcontext()
+
+
+def _multiply(
+    rows: torch.Tensor,
+    logit_gradient: torch.Tensor,
+    part: slice,
+    head: Head,
+    weight: torch.Tensor | None,
+    gradients: HeadGradients,
+) -> None:
+    """The products that follow a chunk's logit gradients [rows, vocab_size]; `weight` given: without the tokens that weigh 0."""
+    keep = None
+    if weight is not None:
+        keep = weight.nonzero()[:, 0]
+        if keep.numel() == weight.numel():
+            keep = None
+        else:
+            rows, logit_gradient = rows.index_select(0, keep), logit_gradient.index_select(0, keep)
+
+    if gradients.rows is not None:
+        out = gradients.rows[part]
+        if keep is None:
+            torch.mm(logit_gradient, head.weight, out=out)
+        else:
+            out.zero_()
+            out.index_copy_(0, keep, logit_gradient @ head.weight)
+    if gradients.weight is None and gradients.bias is None:
+        return
+
+    scale = None if gradients.token_scale is None else gradients.token_scale[part].to(rows.dtype)
+    if scale is not None and keep is not None:
+        scale = scale.index_select(0, keep)
+    if gradients.weight is not None:
+        _accumulate(gradients.weight, logit_gradient, rows if scale is None else rows * scale[:, None])
+    if gradients.bias is not None:
+        gradients.bias += (torch.ones_like(rows[:, 0]) if scale is None else scale) @ logit_gradient

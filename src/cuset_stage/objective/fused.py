@@ -1,0 +1,296 @@
+"""The objectives from hidden states and the head's weight, without the logits [batch, length, vocab_size] (torch only).
+
+`fused_linear_cuset_loss` is for anybody's training loop; `fused_objective` is the engine of the trainer. Both equal the readable
+loss of the materialised logits, in value and gradients.
+"""
+
+import torch
+
+from .chunk import LogitTransform, WeightRule, weight_rule
+from .engine import FLOAT16_GRADIENT_SCALE, Head, HeadGradients, HeadStatistics, run_head
+from .regions import least_confident_window, window_confidence
+from .settings import ObjectiveSettings
+from .supervision import Supervision, check_inputs, compute_dtype, read_supervision
+from .terms import TokenTerms
+
+
+class _CarryGradients(torch.autograd.Function):
+    """Hands a loss on whose gradients were formed together with it, in the forward pass."""
+
+    @staticmethod
+    def forward(ctx, hidden, weight, bias, loss, position, rows, row_scale, weight_sum, bias_sum, head_scale):
+        ctx.shape, ctx.dtypes = hidden.shape, (hidden.dtype, weight.dtype, None if bias is None else bias.dtype)
+        # Saved, rather than kept on ctx, so that checkpointing and offloading see them.
+        ctx.save_for_backward(position, rows, row_scale, weight_sum, bias_sum, head_scale)
+        return loss.clone()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad_output):
+        position, rows, row_scale, weight_sum, bias_sum, head_scale = ctx.saved_tensors
+        grad_hidden = grad_weight = grad_bias = None
+        if rows is not None and ctx.needs_input_grad[0]:
+            grad_hidden = torch.zeros(ctx.shape, dtype=ctx.dtypes[0], device=rows.device)
+            flat = grad_hidden.view(-1, ctx.shape[-1])
+            scale = row_scale * grad_output  # float32: in float16, 1 / count alone would underflow
+            for start in range(0, rows.size(0), 1024):  # slices keep the temporaries small
+                part = slice(start, start + 1024)
+                flat.index_copy_(0, position[part], (rows[part] * scale[part, None]).to(flat.dtype))
+        if weight_sum is not None:
+            grad_weight = torch.empty(weight_sum.shape, dtype=ctx.dtypes[1], device=weight_sum.device)
+            torch.mul(weight_sum, head_scale * grad_output, out=grad_weight)
+        if bias_sum is not None:
+            grad_bias = (bias_sum * (head_scale * grad_output)).to(ctx.dtypes[2])
+        return grad_hidden, grad_weight, grad_bias, *(None,) * 7
+
+
+def _region_weights(
+    confidence: torch.Tensor, supervision: Supervision, settings: ObjectiveSettings
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """C and w of Eq. 7 and 8, with num_valid entries of which the first num_samples count: no wait for the device."""
+    sample, lengths = supervision.sample, supervision.lengths
+    means = window_confidence(confidence, sample, lengths, int(settings.window))  # Eq. 5 and 6
+    candidates = supervision.is_cuda if settings.region_scope == "cuda" else None
+    region = least_confident_window(means, sample, lengths.numel(), candidates)  # Eq. 7
+    reweight = settings.objective == "cuset" and settings.use_region_weight
+    return region, 1.0 - region if reweight else torch.ones_like(region)  # Eq. 8
+
+
+def _check_results(statistics: HeadStatistics, supervision: Supervision, vocab_size: int) -> int:
+    """Raise ValueError on bad labels and diverged logits, else return the number of samples; the one wait at the end."""
+    finite = torch.isfinite(statistics.nll)
+    if statistics.penalty is not None:
+        finite &= torch.isfinite(statistics.penalty)
+    target = supervision.target
+    facts = torch.stack([(~finite).sum(), target.min(), target.max(), supervision.sample[-1] + 1])
+    bad, lowest, highest, num_samples = facts.tolist()
+    if not 0 <= lowest <= highest < vocab_size:
+        raise ValueError(
+            f"labels run from {lowest} to {highest}, outside the vocabulary of {vocab_size} logits: "
+            "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
+        )
+    if bad:
+        raise ValueError(
+            f"{bad} of {target.numel()} supervised tokens have NaN or infinite logits: training has diverged or the weights are "
+            "damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
+        )
+    return num_samples
+
+
+@torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
+def fused_objective(
+    hidden: torch.Tensor,
+    weight: torch.Tensor,
+    labels: torch.Tensor,
+    cuda_mask: torch.Tensor | None,
+    sample_ids: torch.Tensor | None,
+    settings: ObjectiveSettings,
+    *,
+    bias: torch.Tensor | None = None,
+    logit_scale: float = 1.0,
+    logit_softcap: float | None = None,
+    reference_hidden: torch.Tensor | None = None,
+    reference_weight: torch.Tensor | None = None,
+    reference_bias: torch.Tensor | None = None,
+    num_items_in_batch: torch.Tensor | int | None = None,
+    backend: str = "auto",
+    chunk_rows: int | None = None,
+    skip_zero_rows: bool = False,
+    lanes: int | None = None,
+) -> tuple[torch.Tensor, TokenTerms]:
+    r"""Any of the six objectives and its terms, from the last hidden states.
+
+    Equals, in value and gradients,
+
+        logits = logit_scale * (hidden @ weight.T + bias);  logits = softcap * tanh(logits / softcap)
+        objective_loss(logits, labels, cuda_mask, sample_ids, settings, ...), token_terms(logits, ...)
+
+    With a frozen head each supervised token goes through two products. A trainable head takes a third, and a fourth where the
+    samples' weights (Eq. 8) have to be known before a token enters the head's gradient, which is summed in float32.
+
+    Args:
+        hidden: [batch, length, hidden_size], after the final norm.
+        weight: [vocab_size, hidden_size]. Trained when it requires a gradient.
+        labels, cuda_mask, sample_ids: [batch, length], as in `cuset_loss`.
+        settings: the objective.
+        bias: [vocab_size] or None.
+        logit_scale: multiplies the logits (Cohere's logit_scale; 1 / logits_scaling for Granite).
+        logit_softcap: Gemma 2's final_logit_softcapping.
+        reference_hidden: [batch, length, hidden_size] of the base model, for ASFT.
+        reference_weight, reference_bias: the base model's head; None: the same head.
+        num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as `settings.normalization` says.
+        backend, chunk_rows, skip_zero_rows, lanes: see `engine.run_head`.
+
+    Returns:
+        The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a gradient, and the
+        terms, detached. Where nothing requires a gradient, or under torch.no_grad, only the forward product is computed.
+
+    Raises:
+        ValueError: shapes or dtypes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a
+            reference.
+    """
+    check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids)
+    transform = LogitTransform(float(logit_scale), None if logit_softcap is None else float(logit_softcap))
+    dtype = compute_dtype(hidden, weight, bias)
+    needs = [t is not None and t.requires_grad and torch.is_grad_enabled() for t in (hidden, weight, bias)]
+
+    with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False):
+        full = torch.float64 if dtype == torch.float64 else torch.float32
+        supervision = read_supervision(labels, cuda_mask, sample_ids)
+        head = Head(weight.to(dtype), None if bias is None else bias.to(dtype))
+        rule, start = weight_rule(settings, supervision.is_cuda, full)
+        statistics = HeadStatistics(torch.empty_like(start), start)
+        reference, penalty_scale = None, 0.0
+        if settings.objective == "asft" and settings.asft_alpha > 0:
+            reference = _reference(hidden, head, reference_hidden, reference_weight, reference_bias)
+            penalty_scale = settings.asft_alpha
+            statistics.penalty = torch.empty_like(start)
+        if not supervision.target.numel():
+            return _nothing(hidden, weight, bias, needs, statistics, supervision)
+
+        # Labels outside the vocabulary are reported at the end, with everything else that needs a wait.
+        target = supervision.target.clamp(0, weight.size(0) - 1)
+        gradients = _allocate(hidden, head, needs, target.numel(), full)
+        flat = hidden.detach().reshape(-1, hidden.size(-1))
+        options = {
+            "reference": reference,
+            "penalty_scale": penalty_scale,
+            "backend": backend,
+            "chunk_rows": chunk_rows,
+            "skip_zero_rows": skip_zero_rows,
+            "lanes": lanes,
+        }
+        reweight = settings.objective == "cuset" and settings.use_region_weight
+        if reweight and any(needs[1:]):
+            run_head(flat, supervision.position, target, head, transform, rule, statistics, HeadGradients(), **options)
+            region, sample_weight = _region_weights((-statistics.nll).exp(), supervision, settings)
+            gradients.token_scale = sample_weight[supervision.sample]
+            rule = WeightRule()  # the second pass takes the weights of the first
+        run_head(flat, supervision.position, target, head, transform, rule, statistics, gradients, **options)
+
+        confidence = (-statistics.nll).exp()  # Eq. 1
+        region, sample_weight = _region_weights(confidence, supervision, settings)
+        terms = TokenTerms(
+            statistics.nll,
+            confidence,
+            statistics.weight,
+            supervision.is_cuda,
+            supervision.row,
+            supervision.sample,
+            region,
+            sample_weight,
+            statistics.penalty,
+        )
+        count = num_items_in_batch
+        if count is None:
+            count = target.numel() if settings.normalization == "tokens" else supervision.sample[-1] + 1
+        loss = terms.loss.sum() / count
+        head_scale = torch.ones_like(loss) / (count * gradients.scale)
+        row_scale = sample_weight[supervision.sample].to(loss.dtype) * head_scale
+        # Everything is queued by now, so that the device has nothing to wait for while we wait for it.
+        num_samples = _check_results(statistics, supervision, weight.size(0))
+        terms.region_confidence, terms.sample_weight = region[:num_samples], sample_weight[:num_samples]
+    if not gradients.wanted:
+        return loss, terms
+
+    parts = (supervision.position, gradients.rows, row_scale, gradients.weight, gradients.bias, head_scale)
+    return _CarryGradients.apply(hidden, weight, bias, loss, *parts), terms
+
+
+def fused_linear_cuset_loss(
+    hidden: torch.Tensor,
+    weight: torch.Tensor,
+    labels: torch.Tensor,
+    cuda_mask: torch.Tensor | None,
+    sample_ids: torch.Tensor | None,
+    *,
+    bias: torch.Tensor | None = None,
+    tau: float = 0.1,
+    lam: float = 1.0,
+    window: int = 256,
+    num_items_in_batch: torch.Tensor | int | None = None,
+    use_confidence_mask: bool = True,
+    use_cuda_mask: bool = True,
+    use_region_weight: bool = True,
+    region_scope: str = "response",
+    normalization: str = "tokens",
+) -> torch.Tensor:
+    r"""CuSeT's objective (arXiv 2606.16231, Eq. 9) from hidden states, equal to
+
+        cuset_loss(hidden @ weight.T + bias, labels, cuda_mask, sample_ids, ...)
+
+    in value and gradients, in memory that does not depend on batch * length * vocab_size.
+
+    Args:
+        hidden: [batch, length, hidden_size], the last hidden states, after the final norm.
+        weight: [vocab_size, hidden_size], the head's weight, frozen or trained.
+        bias: [vocab_size] or None.
+        labels, cuda_mask, sample_ids: [batch, length]; these and all options as in `cuset_loss`.
+
+    Returns:
+        A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
+
+    Raises:
+        ValueError: as `cuset_loss`.
+    """
+    settings = ObjectiveSettings(
+        objective="cuset",
+        tau=tau,
+        lam=lam,
+        window=window,
+        use_confidence_mask=use_confidence_mask,
+        use_cuda_mask=use_cuda_mask,
+        use_region_weight=use_region_weight,
+        region_scope=region_scope,
+        normalization=normalization,
+    )
+    return fused_objective(
+        hidden, weight, labels, cuda_mask, sample_ids, settings, bias=bias, num_items_in_batch=num_items_in_batch
+    )[0]
+
+
+def _reference(hidden, head, reference_hidden, reference_weight, reference_bias) -> tuple[torch.Tensor, Head]:
+    """The base model's hidden states, flat, and its head."""
+    if reference_hidden is None:
+        raise ValueError("the objective asft needs the base model's hidden states: pass reference_hidden.")
+    if reference_hidden.shape[:2] != hidden.shape[:2]:
+        raise ValueError(
+            f"reference_hidden has the shape {list(reference_hidden.shape)}, hidden {list(hidden.shape)}: expected the same "
+            "batch and length."
+        )
+    base = head
+    if reference_weight is not None:
+        dtype = head.weight.dtype
+        base = Head(reference_weight.to(dtype), None if reference_bias is None else reference_bias.to(dtype))
+        expected = [head.weight.size(0), reference_hidden.size(-1)]
+        if list(base.weight.shape) != expected:
+            raise ValueError(f"reference_weight has the shape {list(base.weight.shape)}, expected {expected}.")
+    elif reference_hidden.size(-1) != hidden.size(-1):
+        raise ValueError("reference_hidden has another hidden size than hidden: pass reference_weight.")
+    return reference_hidden.detach().reshape(-1, reference_hidden.size(-1)), base
+
+
+def _allocate(hidden, head: Head, needs: list[bool], num_tokens: int, full: torch.dtype) -> HeadGradients:
+    """Memory for the gradients that are needed."""
+    weight = head.weight
+    frozen_half = weight.dtype == torch.float16 and not any(needs[1:])  # sums over tokens would overflow
+    return HeadGradients(
+        rows=weight.new_empty(num_tokens, hidden.size(-1)) if needs[0] else None,
+        weight=torch.zeros(weight.shape, dtype=full, device=weight.device) if needs[1] else None,
+        bias=torch.zeros(weight.size(0), dtype=full, device=weight.device) if needs[2] else None,
+        scale=FLOAT16_GRADIENT_SCALE if frozen_half else 1.0,
+    )
+
+
+def _nothing(hidden, weight, bias, needs, statistics, supervision) -> tuple[torch.Tensor, TokenTerms]:
+    """Nothing to learn, but a distributed run still needs a gradient path; sums of nothing stay 0 whatever hidden holds."""
+    none = torch.empty_like(statistics.nll)
+    terms = TokenTerms(
+        none, none, none, supervision.is_cuda, supervision.row, supervision.sample, none, none, statistics.penalty
+    )
+    with torch.set_grad_enabled(any(needs)):
+        loss = hidden[:, :0].sum().to(none.dtype)
+        for part in (weight, bias):
+            if part is not None and part.requires_grad:
+                loss = loss + part[:0].sum().to(none.dtype)
+    return loss, terms

@@ -1,0 +1,322 @@
+"""What happens to a chunk of logits between the fused head's two products: one Triton kernel (torch and triton).
+
+One program handles one row. It reads the row for the log-sum-exp, forms the token's weight, and reads the row again, from its end
+to its start so that the L2 cache still holds much of it, to write the gradient in place. Each lane keeps its own running maximum
+and sum: the loops need no exchange between threads. Work is in float32 and base 2, the natural base of the hardware.
+
+EAFT's entropy comes first, from a kernel that finds the 20 largest logits exactly without sorting: see `_top_entropy_kernel`.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from .chunk import LogitTransform, WeightRule, entropy_to_weight
+from .weights import EAFT_TOP_K
+
+
+_GIVEN, _ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
+_RULES = {"given": 0, "above": 1, "within": 2, "probability": 3, "entropy": 0}
+_LOG2E = tl.constexpr(1.4426950408889634)
+_LN2 = tl.constexpr(0.6931471805599453)
+_SLOTS = tl.constexpr(32)  # the power of two above the 20 of EAFT
+
+# (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second read finds
+# them in the L2 cache; small vocabularies would leave such programs half empty.
+LAUNCH_SHAPES = ((65536, 8192, 32), (8192, 2048, 8), (0, 1024, 4))
+
+
+@triton.jit
+def _transformed(x, scale, softcap, HAS_SOFTCAP: tl.constexpr):
+    """(log2(e) * z, dz/dx) for z = softcap * tanh(scale * x / softcap)."""
+    z = x.to(tl.float32) * scale
+    slope = scale
+    if HAS_SOFTCAP:
+        bounded = 1.0 - 2.0 / (tl.exp2(z * (2.0 * _LOG2E / softcap)) + 1.0)  # tanh; right at infinity too
+        z = softcap * bounded
+        slope = scale * (1.0 - bounded * bounded)
+    return z * _LOG2E, slope
+
+
+@triton.jit
+def _block(pointer, offsets, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl.constexpr, MASKED: tl.constexpr):
+    """A block of transformed logits, minus infinity beyond the vocabulary."""
+    if MASKED:
+        x = tl.load(pointer + offsets, mask=offsets < SIZE, other=0.0)
+        z, slope = _transformed(x, scale, softcap, HAS_SOFTCAP)
+        z = tl.where(offsets < SIZE, z, -float("inf"))
+    else:
+        z, slope = _transformed(tl.load(pointer + offsets), scale, softcap, HAS_SOFTCAP)
+    return z, slope
+
+
+@triton.jit
+def _finite(maximum):
+    """What to subtract before exp2: nothing where everything so far is minus infinity."""
+    return tl.where(maximum == -float("inf"), 0.0, maximum)
+
+
+@triton.jit
+def _log_sum_exp(pointer, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl.constexpr, LANES: tl.constexpr):
+    """log2 of the sum of exp over a row; NaN when the row holds NaN or infinity."""
+    lanes = tl.arange(0, LANES)
+    maximum = tl.full((LANES,), -float("inf"), tl.float32)
+    total = tl.zeros((LANES,), tl.float32)
+    pairs: tl.constexpr = SIZE // (2 * LANES)
+    for i in range(pairs):
+        first, _ = _block(pointer, i * (2 * LANES) + lanes, SIZE, scale, softcap, HAS_SOFTCAP, False)
+        second, _ = _block(pointer, i * (2 * LANES) + LANES + lanes, SIZE, scale, softcap, HAS_SOFTCAP, False)
+        larger = tl.maximum(maximum, tl.maximum(first, second))
+        base = _finite(larger)
+        total = total * tl.exp2(maximum - base) + tl.exp2(first - base) + tl.exp2(second - base)
+        maximum = larger
+    for start in range(pairs * 2 * LANES, SIZE, LANES):
+        first, _ = _block(pointer, start + lanes, SIZE, scale, softcap, HAS_SOFTCAP, True)
+        larger = tl.maximum(maximum, first)
+        base = _finite(larger)
+        total = total * tl.exp2(maximum - base) + tl.exp2(first - base)
+        maximum = larger
+    base = _finite(tl.max(maximum, axis=0))
+    return base + tl.log2(tl.sum(total * tl.exp2(maximum - base), axis=0))
+
+
+@triton.jit
+def _finish_block(
+    pointer,
+    reference,
+    offsets,
+    SIZE: tl.constexpr,
+    target,
+    lse,
+    reference_lse,
+    weight,
+    penalty_scale,
+    gradient_scale,
+    scale,
+    softcap,
+    divergence,
+    HAS_SOFTCAP: tl.constexpr,
+    HAS_REFERENCE: tl.constexpr,
+    WANT_GRADIENT: tl.constexpr,
+    MASKED: tl.constexpr,
+):
+    """Write the gradient of a block and return its lanes' share of KL(q || p) added to `divergence`, in bits."""
+    z, slope = _block(pointer, offsets, SIZE, scale, softcap, HAS_SOFTCAP, MASKED)
+    log_p = z - lse
+    p = tl.exp2(log_p)
+    gradient = p * weight - tl.where(offsets == target, weight, 0.0)
+    if HAS_REFERENCE:
+        z_base, _ = _block(reference, offsets, SIZE, scale, softcap, HAS_SOFTCAP, MASKED)
+        log_q = z_base - reference_lse
+        q = tl.exp2(log_q)
+        divergence += tl.where(q == 0.0, 0.0, q * (log_q - log_p))
+        gradient += penalty_scale * (p - q)
+    if WANT_GRADIENT:
+        gradient = (gradient * slope * gradient_scale).to(pointer.dtype.element_ty)
+        if MASKED:
+            tl.store(pointer + offsets, gradient, mask=offsets < SIZE)
+        else:
+            tl.store(pointer + offsets, gradient)
+    return divergence
+
+
+@triton.jit
+def _chunk_kernel(
+    logits,
+    reference,
+    row_stride,
+    reference_stride,
+    targets,
+    nlls,
+    weights,
+    penalties,
+    SIZE: tl.constexpr,
+    scale,
+    softcap,
+    low,
+    high,
+    penalty_scale,
+    gradient_scale,
+    RULE: tl.constexpr,
+    HAS_SOFTCAP: tl.constexpr,
+    HAS_REFERENCE: tl.constexpr,
+    WANT_GRADIENT: tl.constexpr,
+    LANES: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64)
+    logits += row * row_stride
+    reference += row * reference_stride
+    # Read before the row is overwritten: the reductions below keep the threads of a program in step.
+    target = tl.load(targets + row)
+    weight = tl.load(weights + row)
+    at_target, _ = _transformed(tl.load(logits + target), scale, softcap, HAS_SOFTCAP)
+
+    lse = _log_sum_exp(logits, SIZE, scale, softcap, HAS_SOFTCAP, LANES)
+    reference_lse = lse
+    if HAS_REFERENCE:
+        reference_lse = _log_sum_exp(reference, SIZE, scale, softcap, HAS_SOFTCAP, LANES)
+    confidence = tl.exp2(at_target - lse)
+    if RULE == _ABOVE:
+        weight += tl.where(confidence > low, 1.0, 0.0)
+    elif RULE == _WITHIN:
+        weight = tl.where((confidence >= low) & (confidence <= high), 1.0, 0.0)
+    elif RULE == _PROBABILITY:
+        weight = confidence
+    tl.store(nlls + row, (lse - at_target) * _LN2)
+    tl.store(weights + row, weight)
+
+    if WANT_GRADIENT or HAS_REFERENCE:
+        lanes = tl.arange(0, LANES)
+        divergence = tl.zeros((LANES,), tl.float32)
+        full: tl.constexpr = SIZE // LANES
+        if (weight == 0.0) & (not HAS_REFERENCE):
+            zero = tl.zeros((LANES,), logits.dtype.element_ty)
+            for i in range(full):
+                tl.store(logits + i * LANES + lanes, zero)
+            tl.store(logits + full * LANES + lanes, zero, mask=full * LANES + lanes < SIZE)
+        else:
+            if full * LANES < SIZE:
+                divergence = _finish_block(
+                    logits, reference, full * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
+                    gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, True,
+                )  # fmt: skip
+            for i in range(full):
+                divergence = _finish_block(
+                    logits, reference, (full - 1 - i) * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
+                    gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, False,
+                )  # fmt: skip
+            if HAS_REFERENCE:
+                tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
+
+
+@triton.jit
+def _top_entropy_kernel(
+    logits,
+    row_stride,
+    entropies,
+    SIZE: tl.constexpr,
+    scale,
+    softcap,
+    TOP: tl.constexpr,
+    HAS_SOFTCAP: tl.constexpr,
+    LANES: tl.constexpr,
+    DEPTH: tl.constexpr,
+):
+    r"""Entropy of the TOP largest probabilities of a row, scaled to sum to 1.
+
+    Lane i is the elements i, i + LANES, i + 2 * LANES, ... of the row. The TOP lanes with the largest maxima hold TOP elements that
+    no element of another lane exceeds, so the TOP largest values of those lanes are those of the row. One read of the row finds the
+    lanes; they are small enough (DEPTH elements each) to be searched in registers.
+    """
+    row = tl.program_id(0).to(tl.int64)
+    logits += row * row_stride
+    lanes = tl.arange(0, LANES)
+    maximum = tl.full((LANES,), -float("inf"), tl.float32)
+    full: tl.constexpr = SIZE // LANES
+    for i in range(full):
+        z, _ = _block(logits, i * LANES + lanes, SIZE, scale, softcap, HAS_SOFTCAP, False)
+        maximum = tl.maximum(maximum, z)
+    if full * LANES < SIZE:
+        z, _ = _block(logits, full * LANES + lanes, SIZE, scale, softcap, HAS_SOFTCAP, True)
+        maximum = tl.maximum(maximum, z)
+
+    slots = tl.arange(0, _SLOTS)
+    chosen = tl.full((_SLOTS,), -1, tl.int32)
+    for k in range(TOP):
+        value, lane = tl.max(maximum, axis=0, return_indices=True)
+        found = tl.where(value > -float("inf"), lane, -1)
+        chosen = tl.where(slots == k, found, chosen)
+        maximum = tl.where(lanes == lane, -float("inf"), maximum)
+
+    offsets = chosen[:, None] + tl.arange(0, DEPTH)[None, :] * LANES
+    inside = (chosen[:, None] >= 0) & (offsets < SIZE)
+    x = tl.load(logits + offsets, mask=inside, other=0.0)
+    candidates, _ = _transformed(x, scale, softcap, HAS_SOFTCAP)
+    candidates = tl.where(inside, candidates, -float("inf"))
+
+    largest = tl.max(tl.max(candidates, axis=1), axis=0)
+    remaining = tl.max(slots, axis=0) * 0 + TOP
+    total = largest * 0.0
+    moment = largest * 0.0
+    for _k in range(TOP):  # one distinct value a turn, with as many of its copies as still count
+        value = tl.max(tl.max(candidates, axis=1), axis=0)
+        copies = tl.sum(tl.sum((candidates == value).to(tl.int32), axis=1), axis=0)
+        taken = tl.where(value > -float("inf"), tl.minimum(copies, remaining), 0)
+        distance = tl.where(taken > 0, value - largest, 0.0)
+        share = taken.to(tl.float32) * tl.exp2(distance)
+        total += share
+        moment += share * distance
+        remaining -= taken
+        candidates = tl.where(candidates == value, -float("inf"), candidates)
+    tl.store(entropies + row, (tl.log2(total) - moment / total) * _LN2)
+
+
+def _launch_shape(vocab_size: int) -> tuple[int, int]:
+    lanes, warps = next((lanes, warps) for least, lanes, warps in LAUNCH_SHAPES if vocab_size >= least)
+    if torch.version.hip is not None:
+        warps = min(warps, 16)  # a wave has 64 threads there, a program at most 1024
+    return lanes, warps
+
+
+def top_entropy(logits: torch.Tensor, transform: LogitTransform) -> torch.Tensor:
+    """[rows] float32 in nats, from logits [rows, vocab_size] before the transformation."""
+    entropy = torch.empty(logits.size(0), dtype=torch.float32, device=logits.device)
+    vocab_size = logits.size(1)
+    lanes, warps = (2048, 8) if vocab_size >= 8192 else (1024, 4)
+    _top_entropy_kernel[(logits.size(0),)](
+        logits,
+        logits.stride(0),
+        entropy,
+        vocab_size,
+        transform.scale,
+        transform.softcap or 1.0,
+        TOP=min(EAFT_TOP_K, vocab_size),
+        HAS_SOFTCAP=transform.softcap is not None,
+        LANES=lanes,
+        DEPTH=triton.next_power_of_2(triton.cdiv(vocab_size, lanes)),
+        num_warps=warps,
+    )
+    return entropy
+
+
+def chunk_step(
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    nll: torch.Tensor,
+    weight: torch.Tensor,
+    penalty: torch.Tensor | None,
+    rule: WeightRule,
+    transform: LogitTransform,
+    *,
+    reference: torch.Tensor | None = None,
+    penalty_scale: float = 0.0,
+    want_gradient: bool = True,
+    gradient_scale: float = 1.0,
+) -> None:
+    """What `chunk.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
+    if rule.kind == "entropy":
+        weight.copy_(entropy_to_weight(top_entropy(logits, transform), rule.alpha))
+    lanes, warps = _launch_shape(logits.size(1))
+    _chunk_kernel[(logits.size(0),)](
+        logits,
+        logits if reference is None else reference,
+        logits.stride(0),
+        0 if reference is None else reference.stride(0),
+        target,
+        nll,
+        weight,
+        weight if penalty is None else penalty,
+        logits.size(1),
+        float(transform.scale),
+        float(transform.softcap or 1.0),
+        rule.low,
+        rule.high,
+        float(penalty_scale),
+        float(gradient_scale),
+        RULE=_RULES[rule.kind],
+        HAS_SOFTCAP=transform.softcap is not None,
+        HAS_REFERENCE=reference is not None,
+        WANT_GRADIENT=want_gradient,
+        LANES=lanes,
+        num_warps=warps,
+    )

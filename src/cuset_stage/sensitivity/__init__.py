@@ -1,0 +1,12 @@
+"""Text -> CUDA-sensitive spans -> token mask.
+
+The room knows text only: no torch, no LLaMA-Factory, so that any trainer can use it. It needs tree-sitter and
+tree-sitter-cuda.
+"""
+
+from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, Span
+from .masks import token_mask
+from .spans import find_spans
+
+
+__all__ = ["DEFAULT_KINDS", "KERNEL_ALIASES", "KINDS", "LABEL_VERSION", "Span", "find_spans", "token_mask"]

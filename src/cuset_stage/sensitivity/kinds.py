@@ -1,0 +1,105 @@
+"""The vocabulary of the labels: which kinds of span exist, which names stand for `__global__`, and the label version.
+
+Standard library only; every other file of this room imports from here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+# `datasets` caches a processed data set by the arguments of the processor, not by the code that made the labels. The
+# processor carries this number, so raising it is what makes old caches miss: do so with every change of the rules.
+LABEL_VERSION = 1
+
+KINDS: dict[str, str] = {
+    "kernel_body": "the body of a __global__ function, from { to } inclusive",
+    "launch_config": "the execution configuration of a launch, from <<< to >>> inclusive",
+    "kernel_signature": "the head of a __global__ definition, template line included, up to the body",
+    "device_function": "a __device__ function or lambda, from its first specifier to the } of its body",
+    "shared_memory": "a declaration of __shared__ memory, up to its semicolon",
+    "thread_indexing": "threadIdx, blockIdx, blockDim, gridDim with their component, and the like",
+    "synchronization": "a barrier, fence or host-side wait, arguments included",
+    "atomic": "an atomic operation, arguments included",
+    "warp_intrinsic": "a shuffle, vote, match, reduce or matrix operation of a warp, arguments included",
+    "memory_api": "a CUDA or HIP runtime call that allocates, frees, copies or sets memory",
+    "launch_setup": "dim3 values and launches that are plain calls (cudaLaunchKernel, hipLaunchKernelGGL, ...)",
+}
+
+# What the paper's CUDA mask (Eq. 3) covers.
+DEFAULT_KINDS: tuple[str, ...] = ("kernel_body", "launch_config")
+
+# Macros of public libraries that expand to something with `__global__` in it and are defined in another header.
+# A macro defined in the text itself needs no entry.
+KERNEL_ALIASES: tuple[str, ...] = (
+    "ARCH_GLOBAL",
+    "CCCL_DETAIL_KERNEL_ATTRIBUTES",
+    "CUB_DETAIL_KERNEL_ATTRIBUTES",
+    "CUDA_GLOBAL",
+    "CUDA_GLOBAL_FUNC",
+    "CUDA_KERNEL",
+    "CUDF_KERNEL",
+    "CUGRAPH_KERNEL",
+    "CUML_KERNEL",
+    "CUTLASS_GLOBAL",
+    "CUVS_KERNEL",
+    "DEF_KERNEL",
+    "GPU_GLOBAL",
+    "GPU_KERNEL",
+    "HIP_KERNEL",
+    "OF_GLOBAL_FUNC",
+    "RAFT_KERNEL",
+    "ROCBLAS_KERNEL",
+    "ROCBLAS_KERNEL_NO_BOUNDS",
+    "ROCPRIM_KERNEL",
+    "ROCSOLVER_KERNEL",
+    "ROCSPARSE_KERNEL",
+    "SGL_KERNEL",
+    "THRUST_DETAIL_KERNEL_ATTRIBUTES",
+    "_CCCL_KERNEL_ATTRIBUTES",
+)
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
+
+
+class Span(NamedTuple):
+    """A labelled stretch of text: str indices, half-open, never empty."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds in the order of `KINDS`, each once.
+
+    Raises:
+        ValueError: a kind is unknown, or a single string was given instead of a sequence.
+    """
+    if isinstance(kinds, str):
+        raise ValueError(f"kinds={kinds!r}: a sequence of kinds, for example {tuple(kinds.split(','))!r}")
+    wanted = tuple(kinds)
+    for kind in wanted:
+        if kind not in KINDS:
+            raise ValueError(
+                f"kinds: {kind!r} is not a kind of span; choose from {', '.join(KINDS)} "
+                f"(the paper's mask is {','.join(DEFAULT_KINDS)})"
+            )
+    return tuple(kind for kind in KINDS if kind in wanted)
+
+
+def check_aliases(aliases: Iterable[str]) -> tuple[str, ...]:
+    """Return the user's names for `__global__`.
+
+    Raises:
+        ValueError: a name is not a C identifier, or a single string was given instead of a sequence.
+    """
+    if isinstance(aliases, str):
+        raise ValueError(f"aliases={aliases!r}: a sequence of macro names, for example ({aliases!r},)")
+    wanted = tuple(aliases)
+    for alias in wanted:
+        if not isinstance(alias, str) or not _IDENTIFIER.match(alias):
+            raise ValueError(f"aliases: {alias!r} is not a macro name; give C identifiers such as 'MY_KERNEL'")
+    return wanted

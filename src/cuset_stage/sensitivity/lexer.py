@@ -1,0 +1,273 @@
+"""Kernels by matching brackets on scrubbed text: the opinion that tree-sitter is compared with.
+
+The lexer knows no grammar. What makes it exact on real code is that it takes preprocessor branches one at a time, macro
+bodies by themselves, and gives up on a bracket that never closes in the way that loses least. Every walk is linear: no
+input makes it look at a character more than a few times. Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .kinds import KERNEL_ALIASES
+from .scrub import DEFINE, blank_between, line_before, scrub
+
+
+_ATTRIBUTE = r"__attribute__\s*\(\(\s*(?:__)?global(?:__)?\s*\)\)"
+_HEADER = re.compile(r"[(){};#]")
+_BODY = re.compile(r"[{}#]")
+_DIRECTIVE = re.compile(r"#[ \t]*(if|el|endif)")
+_MACRO = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^()]*\))?")
+_NEXT_BRANCH_BODY = re.compile(r"\s*#[ \t]*el[^\n]*\n\s*(?=\{)")
+# An unclosed body followed by this was not cut off: one of its braces is missing (or hides in a macro).
+_CLOSED_ANYWAY = re.compile(
+    r"\n\}[^\n]*\n\s*(?=(?:template\s*<|__global__|__device__|__host__|static\s|inline\s|extern\s|namespace\s|struct\s"
+    r"|class\s|typedef\s|using\s|#[ \t]*(?:include|define)|(?:int|void|float|double|bool|auto|cudaError_t)\s+\w+\s*\())"
+)
+_ALIAS_LIMIT = 50  # macros of one text that stand for __global__
+
+
+class Body(NamedTuple):
+    """A function that a specifier introduces: `head` is where the specifier starts, `pieces` are its bodies.
+
+    Preprocessor branches can give one function several pieces. `open` says that the last piece was cut off.
+    """
+
+    head: int
+    pieces: list[tuple[int, int]]
+    open: bool
+
+
+class Lexed(NamedTuple):
+    """A region scrubbed: `code` without macros, the macros' own extents in `macros`, the words that mean a kernel."""
+
+    full: str
+    code: str
+    macros: list[tuple[int, int]]
+    words: tuple[str, ...]
+
+
+def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
+    """Scrub a region, set its macros apart and learn which of them stand for `__global__`."""
+    full = scrub(text)
+    words = ["__global__", *(alias for alias in (*KERNEL_ALIASES, *aliases) if alias in full)]
+    macros: list[tuple[int, int]] = []
+    if "define" in full:
+        bodies: dict[str, str] = {}
+        for match in DEFINE.finditer(full):
+            macro = _MACRO.match(full, match.start(), match.end())
+            body_start = macro.end() if macro else match.end()
+            macros.append((body_start, match.end()))
+            if macro:
+                bodies[macro[1]] = full[body_start : match.end()]
+        candidates = {name: body for name, body in bodies.items() if "{" not in body and ";" not in body}
+        for _ in range(3):  # a macro may stand for another macro
+            finder = _word_finder(tuple(words))
+            found = [name for name, body in candidates.items() if finder.search(body)]
+            if not found:
+                break
+            words += found[:_ALIAS_LIMIT]
+            for name in found:
+                del candidates[name]
+    code = blank_between(full, [(match.start(), match.end()) for match in DEFINE.finditer(full)]) if macros else full
+    return Lexed(full, code, macros, tuple(words))
+
+
+def kernels(lexed: Lexed) -> list[Body]:
+    """Every kernel with a body, macro bodies included."""
+    finder = _word_finder(lexed.words)
+    found = functions(lexed.code, finder, strict=True)
+    for start, end in lexed.macros:
+        if finder.search(lexed.full, start, end):
+            found += functions(lexed.full, finder, strict=True, start=start, end=end)
+    return found
+
+
+def device_functions(lexed: Lexed) -> list[Body]:
+    """Every `__device__` function or lambda with a body."""
+    finder = _word_finder(("__device__",), attribute=False)
+    found = functions(lexed.code, finder, strict=False)
+    for start, end in lexed.macros:
+        found += functions(lexed.full, finder, strict=False, start=start, end=end)
+    return found
+
+
+def _word_finder(words: tuple[str, ...], attribute: bool = True) -> re.Pattern[str]:
+    # `re` keeps its own cache of compiled patterns, and a literal first word makes the search a memchr.
+    if attribute and len(words) == 1:
+        return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
+    choices = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{choices})\b" + (f"|{_ATTRIBUTE}" if attribute else ""))
+
+
+def functions(
+    text: str, finder: re.Pattern[str], *, strict: bool, start: int = 0, end: int | None = None
+) -> list[Body]:
+    """Functions that a specifier introduces in scrubbed text.
+
+    strict: the specifier cannot occur inside a body, so an open body ends before the next one.
+    """
+    end = len(text) if end is None else end
+    heads = [(match.start(), match.end()) for match in finder.finditer(text, start, end)]
+    starts = [head for head, _ in heads]
+    found: list[Body] = []
+    done = start  # everything before is settled, but for the branches that a body jumped over
+    jumped: list[tuple[int, int]] = []
+    at_gap = 0
+    for index, (head, after) in enumerate(heads):
+        limit = end
+        inside = head < done
+        if inside:
+            while at_gap < len(jumped) and jumped[at_gap][1] <= head:
+                at_gap += 1
+            if at_gap == len(jumped) or head < jumped[at_gap][0]:
+                continue
+            limit = jumped[at_gap][1]
+        stop = starts[index + 1] if index + 1 < len(starts) else end
+        opening, in_branch = _find_body(text, after, min(stop, limit))
+        pieces: list[tuple[int, int]] = []
+        is_open = False
+        while opening >= 0:
+            close, gaps = _find_close(text, opening, limit, starts if strict else None, one_branch=inside)
+            if close < 0:
+                close, strict = _recover(text, gaps[-1][1] if gaps else opening, limit, starts), True
+                is_open = close == end == len(text)
+            last = opening
+            for gap_start, gap_end in gaps:
+                if gap_start < close:
+                    pieces.append((last, gap_start))
+                    last = min(gap_end, close)
+            pieces.append((last, close))
+            if not inside:
+                jumped += gaps
+                done = close
+            again = _NEXT_BRANCH_BODY.match(text, close, limit) if in_branch and not is_open else None
+            opening = again.end() if again else -1
+        if pieces:
+            found.append(Body(head, [piece for piece in pieces if piece[0] < piece[1]], is_open))
+    return found
+
+
+def _directive(text: str, position: int) -> str:
+    match = _DIRECTIVE.match(text, position)
+    if not match:
+        return ""
+    return match[1] if not line_before(text, position).strip() else ""
+
+
+def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
+    """The `{` after a specifier's parameter list, and whether an `#if` of the head is still open there; -1 if none."""
+    depth = 0
+    seen = assigned = False
+    branches: list[list[int]] = []
+    skip = 0
+    for match in _HEADER.finditer(text, position, stop):
+        at = match.start()
+        char = text[at]
+        if char == "#":
+            directive = _directive(text, at)
+            if skip:
+                skip += (directive == "if") - (directive == "endif")
+            elif directive == "if":
+                branches.append([depth, -1])
+            elif directive == "el":
+                if branches:
+                    if branches[-1][1] < 0:
+                        branches[-1][1] = depth
+                    depth = branches[-1][0]
+                else:
+                    skip = 1
+            elif directive == "endif" and branches:
+                depth = branches[-1][1] if branches[-1][1] >= 0 else depth
+                branches.pop()
+        elif skip:
+            continue
+        elif char == "(":
+            depth += 1
+            seen = True
+        elif char == ")":
+            depth -= 1
+            if depth < 0:
+                return -1, False
+        elif depth == 0:
+            if char != "{" or not seen or assigned:
+                return -1, False
+            return at, bool(branches)
+    return -1, False
+
+
+def _find_close(
+    text: str, opening: int, limit: int, heads: list[int] | None, *, one_branch: bool
+) -> tuple[int, list[tuple[int, int]]]:
+    """The end of the body that opens here (-1: none before `limit` or the next head), and the branches jumped over.
+
+    one_branch: the body ends with the branch it opened in, because the code after it belongs to another body already.
+    """
+    depth = 0
+    end = -1
+    branches: list[list[int]] = []
+    gaps: list[tuple[int, int]] = []
+    skip = skip_from = 0
+    stop = _next_head(heads, opening, limit)
+    for match in _BODY.finditer(text, opening, limit):
+        at = match.start()
+        char = text[at]
+        directive = _directive(text, at) if char == "#" else ""
+        if skip:
+            skip += (directive == "if") - (directive == "endif")
+            if not skip:
+                gaps.append((skip_from, at))
+                stop = _next_head(heads, at, limit)
+            continue
+        if at > stop:
+            break
+        if end >= 0 and not (directive == "el" and text[end:at].isspace()):
+            return end, gaps
+        if char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth <= 0:
+                end = at + 1
+                if not branches:
+                    return end, gaps
+        elif directive == "if":
+            branches.append([depth, -1])
+        elif directive and one_branch and not branches:
+            return at, gaps
+        elif directive == "el":
+            end = -1
+            if branches:
+                if branches[-1][1] < 0:
+                    branches[-1][1] = depth
+                depth = branches[-1][0]
+            else:  # the branch in which the body opened ends: the others tell the same code in another way
+                skip, skip_from = 1, at
+        elif directive == "endif" and branches:
+            depth = branches[-1][1] if branches[-1][1] >= 0 else depth
+            branches.pop()
+    if skip:
+        gaps.append((skip_from, limit))
+    return end, gaps
+
+
+def _next_head(heads: list[int] | None, position: int, limit: int) -> int:
+    if heads is None:
+        return limit
+    index = bisect_right(heads, position)
+    return heads[index] if index < len(heads) else limit
+
+
+def _recover(text: str, position: int, limit: int, heads: list[int]) -> int:
+    """Where a body ends whose brace never closes: the region's end if the text was cut, else the likeliest brace."""
+    stop = _next_head(heads, position, limit)
+    guess = _CLOSED_ANYWAY.search(text, position, min(stop + 64, limit))
+    if guess and guess.start() + 2 <= stop:
+        return guess.start() + 2
+    if stop == limit:
+        return limit
+    last = text.rfind("}", position, stop)
+    return last + 1 if last > 0 else stop

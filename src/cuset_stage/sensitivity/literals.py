@@ -1,0 +1,143 @@
+"""CUDA inside other languages: string literals of Python (or JSON) and here-documents of a shell.
+
+Each literal becomes source of the same length: an escape such as backslash-n turns into a space and the character it
+means, doubled braces of a format string into one brace, a replacement field into an identifier. Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .scrub import line_before
+
+
+# The first line that only one of the two languages can have decides.
+_EVIDENCE = re.compile(
+    r"^(?P<python>[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w., \t]+$|def[ \t]+\w+\(|class[ \t]+\w+(?:\([^)\n]*\))?:[ \t\r]*$"
+    r"|@\w[\w.]*(?:\(|[ \t\r]*$)|if[ \t]+__name__\b|[rRbBuUfF]{0,2}(?:\"\"\"|''')"
+    r"|[\w.]+[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*(?:\([ \t]*\r?\n[ \t]*)?[rRuUfF]{0,2}(?:\"|')"
+    r"|[\w. \t=]*\b(?:load_inline|RawKernel|RawModule|SourceModule)\(|[{\[][ \t\r]*\n?[ \t]*[\"{]))"
+    r"|^(?P<c>[ \t]*(?:#[ \t]*(?:include|define|pragma|ifn?def|if)\b|//|/\*|template[ \t]*<|extern[ \t]+\"|__\w+__[ \t]"
+    r"|(?:using|typedef|namespace|struct|static|inline|constexpr|const|enum|void|int|float|dim3)[ \t]+\w|\w+(?:<[^<\n]*>)?<<<))",
+    re.MULTILINE,
+)
+_CELL_MAGIC = re.compile(
+    r"[ \t\r\n]*%%(?:cu\w*|nvcc\w*|writefile[ \t]+(?:-a[ \t]+)?\S+\.(?:cuh?|cpp|cc|h|hpp|hip))\b[^\n]*\n?"
+)
+_PREFIX = r"(?<![\w])(?P<prefix>[rRbBuUfF]{0,2})"
+_TOKEN = re.compile(
+    r"(?P<comment>#[^\n]*)|"
+    + _PREFIX
+    + r"(?:"
+    + r'(?P<open3d>""")(?P<body3d>[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+)(?P<close3d>""")?'
+    + r"|(?P<open3s>''')(?P<body3s>[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+)(?P<close3s>''')?"
+    + r'|(?P<open1d>")(?P<body1d>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)(?P<close1d>")?'
+    + r"|(?P<open1s>')(?P<body1s>[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+)(?P<close1s>')?"
+    + r")|(?P<bracket>[()\[\]{}])"
+)
+_FORMS = ("3d", "3s", "1d", "1s")
+_ESCAPE = re.compile(r"\\(?:\r\n|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[\s\S])")
+_FIELD = re.compile(r"\{\{|\}\}|\{[^{}\n]*\}")
+_JOINT = re.compile(r"(?:[\s\\+,]|#[^\n]*\n)*\Z")
+_TARGET = re.compile(r"(\w+)[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*\(?\s*\Z")
+_FORMAT_CALL = re.compile(r"(\w*)\.format\(")
+_HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
+_MEANS = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
+
+
+def is_python(text: str) -> bool:
+    """Whether the text is Python or JSON rather than CUDA: its first telling line decides."""
+    evidence = _EVIDENCE.search(text)
+    return bool(evidence and evidence["python"]) or text.lstrip()[:2] == "%%"
+
+
+def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[tuple[int, str]]:
+    """Source in the string literals of Python text, adjacent literals as one; docstrings and messages left out."""
+    magic = _CELL_MAGIC.match(text)
+    if magic:
+        return [(start + magic.end(), text[magic.end() :])]
+    regions: list[tuple[int, str]] = []
+    pieces: list[tuple[int, int, str]] = []  # adjacent literals: start, end, decoded
+
+    def flush() -> None:
+        if pieces:
+            begin = pieces[0][0]
+            code, last = [], begin
+            for piece_start, piece_end, decoded in pieces:
+                code.append(" " * (piece_start - last))
+                code.append(decoded)
+                last = piece_end
+            source = "".join(code)
+            if has_code(source) and _is_source(source):
+                regions.append((start + begin, source))
+        pieces.clear()
+
+    names = frozenset(_FORMAT_CALL.findall(text)) if ".format(" in text else frozenset()
+    depth = 0
+    last_end = 0
+    for match in _TOKEN.finditer(text):
+        if match["bracket"]:
+            depth = max(0, depth + (1 if match["bracket"] in "([{" else -1))
+            continue
+        if match["comment"] is not None:
+            continue
+        form = next(form for form in _FORMS if match[f"open{form}"])
+        if pieces and not _JOINT.match(text, last_end, match.start()):
+            flush()
+        if not pieces and depth == 0 and not line_before(text, match.start()).strip():
+            continue  # a docstring: the statement is nothing but the literal
+        last_end = match.end()
+        prefix = match["prefix"].lower()
+        body_start, body_end = match.span(f"body{form}")
+        if body_start == body_end:
+            continue
+        body = text[body_start:body_end]
+        formatted = "f" in prefix or _is_format(text, match, names)
+        pieces.append((body_start, body_end, _decode(body, raw="r" in prefix, formatted=formatted)))
+    flush()
+    return regions
+
+
+def heredoc_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[tuple[int, str]]:
+    """Source that a shell script writes to a file with a here-document."""
+    regions: list[tuple[int, str]] = []
+    position = 0
+    while match := _HEREDOC.search(text, position):
+        closing = re.compile(rf"^[ \t]*{re.escape(match[2])}[ \t\r]*$", re.MULTILINE).search(text, match.end())
+        position = closing.end() if closing else len(text)
+        body = text[match.end() : closing.start() if closing else len(text)]
+        if has_code(body):
+            inner = python_regions(0, body, has_code) if is_python(body) else [(0, body)]
+            regions += [(start + match.end() + at, code) for at, code in inner]
+    return regions
+
+
+def _is_source(code: str) -> bool:
+    return "\n" in code.strip() or ("{" in code and ";" in code)
+
+
+def _is_format(text: str, match: re.Match[str], names: frozenset[str]) -> bool:
+    """Whether `str.format` fills the literal in, at once or through the name it is bound to."""
+    if not names or text.startswith(".format(", match.end()):
+        return bool(names)
+    target = _TARGET.search(text[max(0, match.start() - 200) : match.start()])
+    return bool(target and target[1] in names)
+
+
+def _decode(body: str, *, raw: bool, formatted: bool) -> str:
+    if formatted and "{" in body:
+        body = _FIELD.sub(_decode_field, body)
+    if not raw and "\\" in body:
+        body = _ESCAPE.sub(_decode_escape, body)
+    return body
+
+
+def _decode_field(match: re.Match[str]) -> str:
+    field = match[0]
+    return {"{{": "{ ", "}}": " }"}.get(field, "_" * len(field))
+
+
+def _decode_escape(match: re.Match[str]) -> str:
+    # The character comes last, so that a span that ends in it covers the whole escape.
+    return _MEANS.get(match[0][1], " ").rjust(len(match[0])) if len(match[0]) == 2 else " " * len(match[0])

@@ -1,0 +1,191 @@
+"""Which characters of a text each token stands for (no torch, no LLaMA-Factory; a tokenizer is anything of that interface).
+
+Fast tokenizers know. Their answer is checked on the first texts, because a wrong offset would be a silently wrong mask. Slow
+tokenizers do not: there the tokens are spelled out as bytes and laid along the text.
+"""
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+from .masks import token_mask
+from .spans import Span
+
+
+CHECKED_TEXTS = 4  # texts on which a tokenizer's own offsets are verified, per TokenAligner
+
+
+class AlignmentError(ValueError):
+    """The tokens of a text cannot be laid along it."""
+
+
+def _byte_level_alphabet() -> dict[str, int]:
+    """The printable stand-in of each byte in byte-level BPE vocabularies (GPT-2's)."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = [byte for byte in range(256) if byte not in printable]
+    alphabet = {chr(byte): byte for byte in printable}
+    alphabet.update({chr(256 + index): byte for index, byte in enumerate(others)})
+    return alphabet
+
+
+_BYTE_OF = _byte_level_alphabet()
+
+
+class TokenAligner:
+    """Encodes text with a tokenizer and says where in the text each token stands.
+
+    Args:
+        tokenizer: a Hugging Face tokenizer, fast or slow.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self._trusts_offsets = bool(getattr(tokenizer, "is_fast", False))
+        self._texts_to_check = CHECKED_TEXTS
+
+    def mask(self, text: str, spans: list[Span]) -> tuple[list[int], list[int]]:
+        """As `locate`, with 0 or 1 for each id in place of the ranges: 1 where the token overlaps one of `spans`."""
+        ids, ranges = self.locate(text, spans)
+        mask = [0] * len(ids)
+        for first, end in ranges:
+            mask[first:end] = [1] * (end - first)
+        return ids, mask
+
+    def locate(self, text: str, spans: list[Span]) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return the ids of `text`, no special tokens added, and the half-open ranges of ids that overlap one of `spans`.
+
+        Raises:
+            AlignmentError: the tokenizer has no usable offsets and its tokens do not spell the text.
+        """
+        if self._trusts_offsets:
+            encoding = self.tokenizer(
+                text, add_special_tokens=False, return_attention_mask=False, return_token_type_ids=False
+            )
+            ids, alignment = encoding["input_ids"], encoding.encodings[0]
+            if self._texts_to_check:
+                self._texts_to_check -= 1
+                problem = self._find_wrong_offset(ids, alignment.offsets, text)
+                if problem:
+                    self._distrust(problem)
+                    return self.locate(text, spans)
+            ranges = [self._ask(alignment, text, span) for span in spans]
+            if None not in ranges:
+                return ids, ranges
+            offsets = alignment.offsets
+        else:
+            ids = self.tokenizer.encode(text, add_special_tokens=False)
+            offsets = self._align(ids, text)
+
+        mask = token_mask(offsets, spans, text_length=len(text))
+        edges = [index for index, (a, b) in enumerate(pairwise([0, *mask, 0])) if a != b]
+        return ids, list(zip(edges[::2], edges[1::2], strict=True))
+
+    @staticmethod
+    def _ask(alignment: Any, text: str, span: Span) -> tuple[int, int] | None:
+        """The tokens from a span's first character to its last: two questions, no list of all offsets.
+
+        None where that does not settle it: a tokenizer that drops the character, or spells it with several tokens.
+        """
+        first, last = alignment.char_to_token(span.start), alignment.char_to_token(span.end - 1)
+        if first is None or last is None or last < first or not text[span.end - 1].isascii():
+            return None
+        return first, last + 1
+
+    def _distrust(self, problem: str) -> None:
+        warnings.warn(
+            f"{type(self.tokenizer).__name__} gives wrong offsets ({problem}); tokens are spelled out instead, which is slower.",
+            stacklevel=3,
+        )
+        self._trusts_offsets = False
+
+    def _find_wrong_offset(self, ids: list[int], offsets: list[tuple[int, int]], text: str) -> str | None:
+        """Compare plain ASCII tokens with the characters their offsets point at; return the first difference."""
+        if list(ids) != list(self.tokenizer.encode(text, add_special_tokens=False)):
+            return "other ids with offsets than without"
+        previous = 0
+        for index, (piece, (start, end)) in enumerate(zip(self._spell(ids), offsets, strict=True)):
+            if not 0 <= start <= end <= len(text) or start < previous:
+                return f"token {index} at ({start}, {end}) of {len(text)} characters"
+            previous = start
+            # White space and letter case are the tokenizer's own business, such as a space it puts in front of the text.
+            if piece is None or not piece.isascii() or piece.isspace():
+                continue
+            expected, found = piece.decode("ascii"), text[start:end]
+            if found.isascii() and "".join(expected.split()).casefold() != "".join(found.split()).casefold():
+                return f"token {index} is {expected!r}, the text there is {found!r}"
+        return None
+
+    def _spell(self, ids: list[int]) -> list[bytes | None]:
+        """The bytes each token stands for; None for an unknown token."""
+        tokenizer = self.tokenizer
+        added = {index: str(token.content) for index, token in getattr(tokenizer, "added_tokens_decoder", {}).items()}
+        unknown = getattr(tokenizer, "unk_token_id", None)
+        is_byte_level = self._knows("Ġ") and not self._knows("▁")
+        pieces: list[bytes | None] = []
+        for index, token in zip(ids, tokenizer.convert_ids_to_tokens(ids), strict=True):
+            if index == unknown or token is None:
+                pieces.append(None)
+            elif isinstance(token, bytes):  # tiktoken-style tokenizers
+                pieces.append(token)
+            elif len(token) == 6 and token.startswith("<0x") and token.endswith(">"):
+                pieces.append(bytes([int(token[3:5], 16)]))
+            elif index in added:
+                pieces.append(added[index].encode())
+            elif is_byte_level:
+                known = all(character in _BYTE_OF for character in token)
+                pieces.append(bytes(_BYTE_OF[character] for character in token) if known else token.encode())
+            else:
+                pieces.append(token.replace("▁", " ").encode())
+        return pieces
+
+    def _knows(self, token: str) -> bool:
+        unknown = getattr(self.tokenizer, "unk_token_id", None)
+        return self.tokenizer.convert_tokens_to_ids(token) not in (None, unknown)
+
+    def _align(self, ids: list[int], text: str) -> list[tuple[int, int]]:
+        """Lay the tokens' bytes along the text's; tokens may drop white space or add some in front."""
+        data = text.encode()
+        char_at = [index for index, character in enumerate(text) for _ in character.encode()]
+        char_at.append(len(text))
+        offsets: list[tuple[int, int]] = []
+        unplaced: list[int] = []  # unknown tokens, whose extent shows when the next known one is found
+        position = 0
+        for index, piece in enumerate(self._spell(ids)):
+            if piece is None:
+                unplaced.append(index)
+                offsets.append((0, 0))
+                continue
+
+            found = self._find(data, position, piece, bool(unplaced))
+            if found is None:
+                raise AlignmentError(
+                    f"{type(self.tokenizer).__name__} gives no usable offsets, and its token {index} ({piece!r}) is not what the text "
+                    f"says near character {char_at[min(position, len(data))]}. Use a fast tokenizer (use_fast_tokenizer: true)."
+                )
+            start, end = found
+            for waiting in unplaced:
+                offsets[waiting] = (char_at[position], char_at[start])
+            unplaced.clear()
+            offsets.append((char_at[start], char_at[end - 1] + 1) if end > start else (char_at[start], char_at[start]))
+            position = end
+        for waiting in unplaced:
+            offsets[waiting] = (char_at[position], len(text))
+        return offsets
+
+    @staticmethod
+    def _find(data: bytes, position: int, piece: bytes, may_skip: bool) -> tuple[int, int] | None:
+        """Where `piece` stands in `data` at or after `position`: next, or past white space, or anywhere past unknown tokens."""
+        bare = piece.lstrip(b" ")  # SentencePiece puts a space in front of a text that has none
+        start = position
+        while True:
+            for candidate in (piece, bare):
+                if data.startswith(candidate, start):
+                    return start, start + len(candidate)
+            if start >= len(data) or not data[start : start + 1].isspace():
+                break
+            start += 1
+        if may_skip:
+            start = data.find(bare, position)
+            if start >= 0:
+                return start, start + len(bare)
+        return None

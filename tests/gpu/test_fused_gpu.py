@@ -1,0 +1,242 @@
+"""The fused head on a GPU: the Triton kernels against plain PyTorch, the dense loss, and the promise about memory."""
+
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "objective"))
+
+from test_fused_parity import Case, assert_same, make_case
+
+from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
+from cuset_stage.objective.chunk import LogitTransform, WeightRule, chunk_step
+from cuset_stage.objective.engine import choose_backend
+
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+]
+
+GIB = 2**30
+STEP_TOLERANCE = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 1e-3}
+RULES = (
+    WeightRule(),
+    WeightRule("above", low=0.1),
+    WeightRule("within", low=0.1, high=0.7),
+    WeightRule("probability"),
+    WeightRule("entropy", alpha=0.5),
+)
+
+
+@pytest.fixture(autouse=True)
+def full_float32():
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    yield
+    torch.backends.cuda.matmul.allow_tf32 = before
+
+
+@pytest.mark.parametrize("vocab_size", [11, 1500, 32000, 50257, 152064, 262144])
+@pytest.mark.parametrize("transform", [LogitTransform(), LogitTransform(0.7, 30.0)], ids=["plain", "capped"])
+@pytest.mark.parametrize("dtype", STEP_TOLERANCE)
+def test_kernel_equals_the_pytorch_step(dtype, transform, vocab_size):
+    """The same logits through both: statistics to float32's precision, gradients to that of the dtype."""
+    device = torch.device("cuda")
+    kernel = choose_backend(device, dtype)
+    assert kernel.__module__.endswith("triton_kernels")
+    generator = torch.Generator(device).manual_seed(vocab_size)
+    rows, columns = 24, -(-vocab_size // 64) * 64
+    buffers = torch.full((2, rows, columns), float("nan"), device=device, dtype=dtype)
+    buffers[..., :vocab_size] = 3 * torch.randn(2, rows, vocab_size, device=device, generator=generator)
+    target = torch.randint(0, vocab_size, (rows,), device=device, generator=generator)
+    places = torch.arange(0, rows, 2, device=device)
+    # Likely targets, of a probability near one half whatever the vocabulary, so that no threshold is met exactly.
+    normaliser = transform(buffers[0, ::2, :vocab_size].float())[0].logsumexp(-1)
+    buffers[0, places, target[::2]] = (normaliser / transform.scale).to(dtype)
+
+    for rule in RULES:
+        for base in (None, buffers[1]) if rule.kind == "probability" else (None,):
+            results = []
+            for step in (chunk_step, kernel):
+                buffer = buffers[0].clone()
+                nll, penalty = torch.empty(rows, device=device), torch.zeros(rows, device=device)
+                weight = torch.linspace(0, 1, rows, device=device)
+                step(
+                    buffer[:, :vocab_size],
+                    target,
+                    nll,
+                    weight,
+                    penalty,
+                    rule,
+                    transform,
+                    reference=None if base is None else base[:, :vocab_size],
+                    penalty_scale=0.0 if base is None else 0.3,
+                    gradient_scale=2.0,
+                )
+                assert buffer[:, vocab_size:].isnan().all()
+                results.append((nll, weight, penalty, buffer[:, :vocab_size].float()))
+            for name, mine, theirs in zip(
+                ("nll", "weight", "penalty", "gradient"), results[1], results[0], strict=True
+            ):
+                tolerance = STEP_TOLERANCE[dtype] if name == "gradient" else 2e-5
+                if transform.softcap is not None:  # the kernel's tanh is good to 1e-5 of a logit
+                    tolerance = max(tolerance, 1e-4)
+                torch.testing.assert_close(
+                    mine,
+                    theirs,
+                    rtol=tolerance,
+                    atol=tolerance / 10,
+                    msg=lambda m, n=f"{rule.kind} {name}": f"{n}: {m}",
+                )
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("shape", [(2, 47, 31, 123), (2, 300, 64, 50257)])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_float32_equals_the_readable_loss(objective, shape, trained):
+    case = make_case(shape, bias=True, trained=trained, device="cuda", scale=0.9, softcap=20.0)
+    settings = ObjectiveSettings(objective=objective, window=32)
+    expected = case.dense(settings)
+    for chunk_rows in (None, 100):
+        assert_same(case.fused(settings, chunk_rows=chunk_rows), expected, tolerance=1e-4)
+
+
+def away_from_tokens(case: Case) -> float:
+    """A threshold near 0.1 in the widest gap between confidences: rounding in bf16 must not decide which side a token is on."""
+    confidence = case.dense(ObjectiveSettings())[2].confidence
+    near = confidence[(confidence > 0.03) & (confidence < 0.4)].sort().values.log()
+    widest = near.diff().argmax()
+    return float(((near[widest] + near[widest + 1]) / 2).exp())
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 1e-2), (torch.float16, 2e-3)])
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_half_precision_equals_the_readable_loss(objective, trained, dtype, tolerance):
+    case = make_case((2, 250, 64, 152064), bias="bias" in trained, trained=trained, device="cuda", dtype=dtype)
+    threshold = away_from_tokens(case)
+    settings = ObjectiveSettings(objective=objective, window=32, tau=threshold, prob_threshold=(threshold,))
+    # Divided by 1: in float16 the small gradients of the dense loss would vanish.
+    expected = case.dense(settings, num_items_in_batch=1)
+    actual = case.fused(settings, num_items_in_batch=1, chunk_rows=128)
+    torch.testing.assert_close(actual[0], expected[0], rtol=tolerance, atol=0)
+    off = torch.linalg.norm(actual[2].weight - expected[2].weight)
+    assert off <= tolerance * torch.linalg.norm(expected[2].weight)
+    for name, gradient in expected[1].items():
+        difference = torch.linalg.norm((actual[1][name] - gradient).float()) / torch.linalg.norm(gradient.float())
+        assert difference < tolerance, (name, difference.item())
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_autocast(objective):
+    case = make_case((2, 100, 64, 5003), bias=True, trained=("hidden", "weight", "bias"), device="cuda")
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        threshold = away_from_tokens(case)
+        settings = ObjectiveSettings(objective=objective, window=32, tau=threshold, prob_threshold=(threshold,))
+        expected, actual = case.dense(settings), case.fused(settings)
+    torch.testing.assert_close(actual[0], expected[0], rtol=1e-2, atol=0)
+    for name, gradient in expected[1].items():
+        assert actual[1][name].dtype == torch.float32
+        assert torch.linalg.norm(actual[1][name] - gradient) < 1e-2 * torch.linalg.norm(gradient), name
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_diverged_hidden_states_are_reported(value):
+    case = make_case((2, 47, 64, 32003), device="cuda", dtype=torch.bfloat16)
+    case.hidden[1, (case.labels[1, 1:] != -100).nonzero()[0]] = value
+    for objective in OBJECTIVES:
+        with pytest.raises(ValueError, match="NaN or infinite logits"):
+            case.fused(ObjectiveSettings(objective=objective))
+
+
+def test_labels_outside_the_vocabulary_are_reported():
+    case = make_case((2, 47, 64, 32003), device="cuda", dtype=torch.bfloat16)
+    case.labels[0, 3] = 32003
+    with pytest.raises(ValueError, match="outside the vocabulary of 32003"):
+        case.fused(ObjectiveSettings())
+    torch.cuda.synchronize()  # no illegal access was left behind
+
+
+def test_nothing_supervised():
+    case = make_case((2, 47, 64, 32003), device="cuda", dtype=torch.bfloat16)
+    case.labels.fill_(-100)
+    loss, gradient, _ = case.fused(ObjectiveSettings())
+    assert loss == 0 and gradient["hidden"].abs().max() == 0
+
+
+@pytest.mark.parametrize("objective", ["cuset", "profit"])
+def test_leaving_out_tokens_of_weight_zero(objective):
+    case = make_case((2, 300, 64, 32003), trained=("hidden", "weight"), device="cuda")
+    settings = ObjectiveSettings(objective=objective, window=32)
+    assert_same(case.fused(settings, skip_zero_rows=True), case.fused(settings), tolerance=1e-4)
+
+
+def measured(length: int, objective: str, vocab_size=152064, hidden_size=3584) -> tuple[float, int]:
+    """(peak in GiB above the inputs and the gradient that is returned, waits for the device) of a step with a frozen head."""
+    generator = torch.Generator("cuda").manual_seed(0)
+    like = {"device": "cuda", "generator": generator}
+    hidden = torch.randn(1, length, hidden_size, dtype=torch.bfloat16, **like).requires_grad_()
+    weight = 0.02 * torch.randn(vocab_size, hidden_size, dtype=torch.bfloat16, **like)
+    labels = torch.randint(0, vocab_size, (1, length), **like)
+    masks = [torch.randint(0, 2, (1, length), **like), torch.arange(length, device="cuda")[None] // 512]
+    settings = ObjectiveSettings(objective=objective)
+    base = hidden.detach()
+
+    def step():
+        loss, terms = fused_objective(hidden, weight, labels, *masks, settings, reference_hidden=base)
+        del terms
+        loss.backward()
+
+    step()  # compiles the kernels, allocates cuBLAS's workspace
+    hidden.grad = None
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            step()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    extra = torch.cuda.max_memory_allocated() - before - hidden.grad.numel() * hidden.grad.itemsize
+    waits = sum("synchronizing" in str(warning.message) for warning in caught)
+    return extra / GIB, waits
+
+
+@pytest.mark.parametrize("length", [4096, 16384])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_memory_and_waits(objective, length):
+    extra, waits = measured(length, objective)
+    assert extra < 0.30, f"{extra:.3f} GiB beyond the inputs and their gradient"
+    assert waits <= 2
+
+
+def test_evaluation_needs_no_gradient_memory():
+    case = make_case((1, 2048, 512, 152064), device="cuda", dtype=torch.bfloat16)
+    with torch.no_grad():
+        fused_objective(case.hidden, case.weight, *case.batch, ObjectiveSettings())
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        loss, terms = fused_objective(case.hidden, case.weight, *case.batch, ObjectiveSettings())
+    assert not loss.requires_grad and torch.isfinite(terms.nll).all()
+    assert (torch.cuda.max_memory_allocated() - before) / GIB < 0.30
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+def test_a_head_on_another_than_the_current_device():
+    case = make_case((2, 47, 64, 1003))
+    here, there = (
+        replace(case, **{k: v.to(device) for k, v in vars(case).items() if isinstance(v, torch.Tensor)})
+        for device in ("cuda:0", "cuda:1")
+    )
+    assert torch.cuda.current_device() == 0
+    results = [c.fused(ObjectiveSettings(window=8)) for c in (here, there)]
+    torch.testing.assert_close(results[0][1]["hidden"].cpu(), results[1][1]["hidden"].cpu())

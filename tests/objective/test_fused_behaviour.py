@@ -1,0 +1,266 @@
+"""The fused head in a training loop: memory, evaluation, autocast, checkpointing, torch.compile, and bad input."""
+
+import pytest
+import torch
+from test_fused_parity import assert_same, gradients, make_case
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
+
+from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_linear_cuset_loss, fused_objective
+from cuset_stage.objective.engine import CHUNK_BYTES, choose_backend, rows_per_chunk
+
+
+PRODUCTS = ("aten.mm", "aten.addmm", "aten.addmm_")
+
+
+class Watch(TorchDispatchMode):
+    """Counts matrix products and remembers the largest tensor anything returned."""
+
+    def __init__(self):
+        super().__init__()
+        self.largest, self.products = 0, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        self.products += str(func.overloadpacket) in PRODUCTS
+        for tensor in out if isinstance(out, (tuple, list)) else [out]:
+            if isinstance(tensor, torch.Tensor):
+                self.largest = max(self.largest, tensor.numel())
+        return out
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight")])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_logits_never_exist(objective, trained):
+    case = make_case((2, 200, 4, 300), trained=trained)
+    saved = []
+
+    def pack(tensor):
+        saved.append(tensor.numel())
+        return tensor
+
+    with Watch() as watch, torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        case.fused(ObjectiveSettings(objective=objective), chunk_rows=16)
+    assert watch.largest <= 16 * 320  # a chunk, its rows padded to 64 columns; the batch has 400 * 300 logits
+    assert max(saved) <= max(400 * 4, 300 * 4)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_evaluation_computes_the_forward_product_only(objective):
+    case = make_case(trained=("hidden", "weight"))
+    settings = ObjectiveSettings(objective=objective, window=8)
+    expected = case.dense(settings)
+    chunks = -(-int((case.labels[:, 1:] != -100).sum()) // 16)
+    forward = chunks * (2 if objective == "asft" else 1)
+    for frozen in (True, False):
+        hidden, weight = (t.clone().requires_grad_(not frozen) for t in (case.hidden, case.weight))
+        with torch.set_grad_enabled(frozen), Watch() as watch:
+            loss, terms = fused_objective(
+                hidden, weight, *case.batch, settings, reference_hidden=case.base_hidden, chunk_rows=16
+            )
+        assert watch.products == forward
+        assert not loss.requires_grad and not terms.nll.requires_grad
+        torch.testing.assert_close(loss, expected[0])
+        torch.testing.assert_close(terms.nll, expected[2].nll)
+
+
+def test_products_of_a_step():
+    """Two with a frozen head; four for a trained head whose tokens wait for their sample's weight, else three."""
+    for trained, settings, expected in (
+        (("hidden",), ObjectiveSettings(), 2),
+        (("hidden", "weight"), ObjectiveSettings(), 4),
+        (("hidden", "weight"), ObjectiveSettings(objective="dft"), 3),
+    ):
+        case = make_case(trained=trained)
+        with Watch() as watch:
+            case.fused(settings, chunk_rows=1000)
+        assert watch.products == expected
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_autocast(objective, trained):
+    case = make_case((2, 40, 16, 97), bias=True, trained=trained)
+    settings = ObjectiveSettings(objective=objective, window=8)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert_same(case.fused(settings), case.dense(settings), tolerance=1e-2)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 2e-2), (torch.float16, 2e-3)])
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_half_precision(objective, trained, dtype, tolerance):
+    case = make_case((2, 40, 16, 97), bias=True, trained=trained, dtype=dtype)
+    settings = ObjectiveSettings(objective=objective, window=8)
+    assert_same(case.fused(settings, chunk_rows=32), case.dense(settings), tolerance)
+
+
+def test_small_probabilities_survive_float16():
+    case = make_case((1, 12, 8, 20000), dtype=torch.float16, seed=1)
+    exact = make_case((1, 12, 8, 20000), seed=1)
+    exact.hidden, exact.weight = case.hidden.float(), case.weight.float()
+    settings = ObjectiveSettings(objective="sft")
+    half, full = case.fused(settings, num_items_in_batch=4096)[1], exact.fused(settings, num_items_in_batch=4096)[1]
+    # In float16 the product itself is good to three digits; a loss scale brings the tiny gradients into range, as AMP does.
+    hidden = case.hidden.clone().requires_grad_()
+    loss, _ = fused_objective(hidden, case.weight, *case.batch, settings, num_items_in_batch=4096)
+    (loss * 2.0**14).backward()
+    size = full["hidden"].abs().max()
+    assert torch.isfinite(half["hidden"]).all()
+    assert (hidden.grad.float() / 2.0**14 - full["hidden"]).abs().max() < 3e-3 * size
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight")])
+def test_gradient_checkpointing_around_it(trained, use_reentrant):
+    case = make_case(trained=trained)
+    settings = ObjectiveSettings(window=8)
+    leaves = case.leaves()
+
+    def loss(hidden, weight):
+        return fused_objective(hidden, weight, *case.batch, settings)[0]
+
+    value = checkpoint(loss, leaves["hidden"], leaves["weight"], use_reentrant=use_reentrant)
+    actual = gradients(value, leaves)
+    for name, expected in case.dense(settings)[1].items():
+        torch.testing.assert_close(actual[name], expected, rtol=1e-4, atol=1e-7)
+
+
+def test_torch_compile_of_what_surrounds_it():
+    case = make_case()
+    layer = torch.nn.Linear(31, 31)
+
+    def model(hidden):
+        return 2.0 * fused_linear_cuset_loss(layer(hidden).tanh(), case.weight, *case.batch, window=8)
+
+    plain = model(case.hidden)
+    plain.backward()
+    expected, layer.weight.grad = layer.weight.grad, None
+    compiled = torch.compile(model, backend="aot_eager")(case.hidden)
+    compiled.backward()
+    torch.testing.assert_close(compiled, plain)
+    torch.testing.assert_close(layer.weight.grad, expected)
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+def test_backward_twice_and_a_scaled_loss(trained):
+    case = make_case(bias=True, trained=trained)
+    expected = case.dense(ObjectiveSettings(window=8))[1]
+    leaves = case.leaves()
+    loss = fused_linear_cuset_loss(leaves["hidden"], leaves["weight"], *case.batch, bias=leaves["bias"], window=8)
+    (3.0 * loss).backward(retain_graph=True)
+    loss.backward()
+    for name, gradient in expected.items():
+        torch.testing.assert_close(leaves[name].grad, 4 * gradient, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_nothing_supervised_is_zero_with_a_gradient_path(objective, trained):
+    case = make_case(bias=True, trained=trained)
+    case.labels.fill_(-100)
+    case.hidden[0, 0] = float("nan")  # padding may hold anything
+    loss, gradient, terms = case.fused(ObjectiveSettings(objective=objective))
+    assert loss == 0 and set(gradient) == set(trained)
+    assert all(torch.equal(g, torch.zeros_like(g)) for g in gradient.values())
+    assert terms.nll.numel() == terms.sample_weight.numel() == 0
+    with torch.no_grad():
+        loss, _ = fused_objective(case.hidden, case.weight, *case.batch, ObjectiveSettings())
+    assert loss == 0 and not loss.requires_grad
+
+
+def test_hidden_states_that_are_not_supervised_do_not_matter():
+    case = make_case()
+    expected = case.fused(ObjectiveSettings())
+    ignored = torch.ones_like(case.labels, dtype=torch.bool)
+    ignored[:, :-1] = case.labels[:, 1:] == -100
+    case.hidden[ignored] = float("nan")
+    assert_same(case.fused(ObjectiveSettings()), expected)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight")])
+def test_diverged_hidden_states_are_reported(value, trained):
+    case = make_case(trained=trained)
+    position = (case.labels[0, 1:] != -100).nonzero()[0]
+    case.hidden[0, position] = value
+    with pytest.raises(ValueError, match=r"1 of \d+ supervised tokens have NaN or infinite logits"):
+        case.fused(ObjectiveSettings())
+
+
+def test_a_diverged_base_model_is_reported():
+    case = make_case()
+    case.base_hidden[:] = float("nan")
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        case.fused(ObjectiveSettings(objective="asft"))
+
+
+@pytest.mark.parametrize("label", [-1, 123, 10**6])
+def test_labels_outside_the_vocabulary(label):
+    case = make_case()
+    case.labels[0, 5] = label
+    with pytest.raises(ValueError, match=f"{label}, outside the vocabulary of 123|from {label} .*outside"):
+        case.fused(ObjectiveSettings())
+
+
+def test_tensors_that_do_not_belong_together():
+    case = make_case()
+    settings = ObjectiveSettings()
+    h, w, (labels, cuda, ids) = case.hidden, case.weight, case.batch
+    for arguments, options, message in (
+        ((h[0], w, labels, cuda, ids), {}, "expected hidden"),
+        ((h, w[:, :-1], labels, cuda, ids), {}, "different hidden sizes"),
+        ((h, w, labels[:, :-1], cuda, ids), {}, "labels has the shape"),
+        ((h, w, labels, cuda[:1], ids), {}, "cuda_mask has the shape"),
+        ((h, w, labels, cuda, ids[:1]), {}, "sample_ids has the shape"),
+        ((h, w, labels, cuda, ids), {"bias": w[:5, 0]}, "bias has the shape"),
+        ((h, w.bfloat16(), labels, cuda, ids), {}, "expected one floating dtype"),
+        ((h, w, labels, cuda, ids), {"logit_softcap": 0.0}, "logit_softcap=0.0"),
+        ((h, w, labels, cuda, ids), {"backend": "cuda"}, "expected auto, torch or triton"),
+        ((h, w, labels, cuda, ids), {"backend": "triton"}, "on a GPU"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fused_objective(*arguments, settings, **options)
+
+
+def test_asft_wants_a_reference_that_fits():
+    case = make_case()
+    settings = ObjectiveSettings(objective="asft")
+    arguments = (case.hidden, case.weight, *case.batch, settings)
+    for options, message in (
+        ({}, "pass reference_hidden"),
+        ({"reference_hidden": case.hidden[:, :-1]}, "same batch and length"),
+        ({"reference_hidden": case.hidden[..., :-1]}, "another hidden size"),
+        ({"reference_hidden": case.hidden, "reference_weight": case.weight[:-1]}, "reference_weight has the shape"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fused_objective(*arguments, **options)
+    fused_objective(*arguments[:-1], ObjectiveSettings(objective="asft", asft_alpha=0.0))  # no KL, no reference
+
+
+def test_a_base_model_of_another_width():
+    case = make_case()
+    generator = torch.Generator().manual_seed(3)
+    narrow, head = torch.randn(2, 47, 8, generator=generator), torch.randn(123, 8, generator=generator)
+    settings = ObjectiveSettings(objective="asft")
+    _, terms = fused_objective(
+        case.hidden, case.weight, *case.batch, settings, reference_hidden=narrow, reference_weight=head, chunk_rows=9
+    )
+    keep = case.labels[:, 1:] != -100
+    log_q = (narrow @ head.T)[:, :-1][keep].log_softmax(-1)
+    log_p = (case.hidden @ case.weight.T)[:, :-1][keep].log_softmax(-1)
+    torch.testing.assert_close(terms.penalty, 0.1 * (log_q.exp() * (log_q - log_p)).sum(-1), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("row_bytes", [1, 2 * 32000, 2 * 152064, 4 * 262144, 10**9])
+@pytest.mark.parametrize("num_tokens", [1, 127, 129, 4095, 16383])
+def test_chunks_stay_within_the_budget(num_tokens, row_bytes):
+    rows = rows_per_chunk(num_tokens, row_bytes)
+    assert 1 <= rows <= num_tokens
+    assert rows * row_bytes <= max(CHUNK_BYTES, row_bytes)
+    assert rows == num_tokens or rows % 128 == 0 or CHUNK_BYTES // row_bytes < 128
+
+
+def test_float64_and_cpus_take_the_pytorch_path():
+    for device, dtype in (("cpu", torch.float32), ("cuda", torch.float64)):
+        assert choose_backend(torch.device(device), dtype).__module__.endswith("chunk")

@@ -1,0 +1,182 @@
+"""The Triton kernels under Triton's interpreter, which needs no GPU, against the plain PyTorch step.
+
+The interpreter has to be chosen before Triton is imported, so the first test runs this file once more in a process of its own.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from cuset_stage.objective.chunk import LogitTransform, WeightRule, chunk_step
+
+
+pytest.importorskip("triton")
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="runs in the process that the first test starts")
+
+RULES = (
+    WeightRule(),
+    WeightRule("above", low=0.1),
+    WeightRule("within", low=0.1, high=0.7),
+    WeightRule("probability"),
+    WeightRule("entropy", alpha=0.5),
+)
+TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2, torch.float16: 1e-3}
+
+
+@pytest.mark.skipif(INTERPRETED, reason="already in the process that this test starts")
+def test_kernels_under_the_interpreter():
+    command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", __file__]
+    environment = os.environ | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "passed" in done.stdout
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    from cuset_stage.objective import triton_kernels
+
+    # Small blocks, so that small vocabularies take every loop: pairs of blocks, a block alone, a part of one.
+    monkeypatch.setattr(triton_kernels, "LAUNCH_SHAPES", ((0, 64, 4),))
+    return triton_kernels
+
+
+def inputs(rows=5, vocab_size=299, dtype=torch.float32, seed=0, scale=3.0):
+    """Two sets of logits in wider buffers of garbage, and targets of which some are likely."""
+    generator = torch.Generator().manual_seed(seed)
+    buffers = []
+    for _ in range(2):
+        buffer = torch.full((rows, vocab_size + 40), float("nan"), dtype=dtype)
+        buffer[:, :vocab_size] = scale * torch.randn(rows, vocab_size, generator=generator)
+        buffers.append(buffer)
+    target = torch.randint(0, vocab_size, (rows,), generator=generator)
+    target[::2] = buffers[0][::2, :vocab_size].argmax(-1)
+    return *buffers, target
+
+
+def run(step, buffer, base, target, rule, transform, **options):
+    """(nll, weight, penalty, logits or their gradient) of a step on copies, and what it left beyond the vocabulary."""
+    vocab_size = buffer.size(1) - 40
+    buffer = buffer.clone()
+    nll, penalty = torch.empty(target.numel()), torch.zeros(target.numel())
+    weight = torch.linspace(0.0, 1.0, target.numel())
+    step(
+        buffer[:, :vocab_size],
+        target,
+        nll,
+        weight,
+        penalty,
+        rule,
+        transform,
+        reference=None if base is None else base[:, :vocab_size],
+        penalty_scale=0.0 if base is None else 0.3,
+        **options,
+    )
+    assert buffer[:, vocab_size:].isnan().all()
+    return nll, weight, penalty, buffer[:, :vocab_size].float()
+
+
+def assert_equal_steps(kernels, buffer, base, target, rule, transform, **options):
+    expected = run(chunk_step, buffer, base, target, rule, transform, **options)
+    actual = run(kernels.chunk_step, buffer, base, target, rule, transform, **options)
+    for name, mine, theirs in zip(("nll", "weight", "penalty", "gradient"), actual, expected, strict=True):
+        tolerance = TOLERANCE[buffer.dtype] if name == "gradient" else 1e-5
+        torch.testing.assert_close(
+            mine, theirs, rtol=tolerance, atol=tolerance * 1e-1, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+@interpreted
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
+@pytest.mark.parametrize("transform", [LogitTransform(), LogitTransform(0.7, 5.0)], ids=["plain", "capped"])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_equals_the_pytorch_step(kernels, dtype, transform, rule):
+    buffer, _, target = inputs(rows=3, dtype=dtype)
+    assert_equal_steps(kernels, buffer, None, target, rule, transform, gradient_scale=4.0)
+    assert_equal_steps(kernels, buffer, None, target, rule, transform, want_gradient=False)
+
+
+@interpreted
+@pytest.mark.parametrize("transform", [LogitTransform(), LogitTransform(0.7, 5.0)], ids=["plain", "capped"])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_divergence_from_a_base_model(kernels, dtype, transform):
+    buffer, base, target = inputs(rows=3, dtype=dtype)
+    for want in (True, False):
+        assert_equal_steps(kernels, buffer, base, target, WeightRule("probability"), transform, want_gradient=want)
+
+
+@interpreted
+@pytest.mark.parametrize("vocab_size", [2, 19, 64, 65, 128, 129, 257])
+def test_vocabularies_around_the_block_size(kernels, vocab_size):
+    buffer, base, target = inputs(rows=3, vocab_size=vocab_size)
+    assert_equal_steps(kernels, buffer, None, target, WeightRule("entropy"), LogitTransform())
+    assert_equal_steps(kernels, buffer, base, target, WeightRule("probability"), LogitTransform(1.3, 4.0))
+
+
+@interpreted
+def test_launch_shapes_that_ship():
+    from cuset_stage.objective import triton_kernels
+
+    for vocab_size in (1500, 9000, 70001):
+        buffer, _, target = inputs(rows=2, vocab_size=vocab_size, dtype=torch.bfloat16, scale=1.0)
+        assert_equal_steps(triton_kernels, buffer, None, target, WeightRule("entropy"), LogitTransform())
+
+
+@interpreted
+def test_tokens_of_weight_zero_get_no_gradient(kernels):
+    buffer, _, target = inputs()
+    rule = WeightRule("within", low=2.0)
+    assert_equal_steps(kernels, buffer, None, target, rule, LogitTransform())
+    assert run(kernels.chunk_step, buffer, None, target, rule, LogitTransform())[3].abs().max() == 0
+
+
+@interpreted
+def test_ties_among_the_largest_logits(kernels):
+    buffer, _, target = inputs(rows=5, vocab_size=200)
+    buffer[0, :200] = 1.0  # all the same
+    buffer[1, :200] = (torch.arange(200) % 7).float()  # more copies than fit
+    buffer[2, 3:200:64] = 9.0  # several of the largest share a lane
+    buffer[3, 12:] = -float("inf")  # fewer than 20 that count
+    buffer[4, :200] = torch.arange(200).float() * 1e-3
+    target[:] = 5
+    entropy = kernels.top_entropy(buffer[:, :200], LogitTransform())
+    top = buffer[:, :200].double().topk(20, dim=-1).values.softmax(-1)
+    torch.testing.assert_close(entropy.double(), torch.special.entr(top).sum(-1), rtol=1e-5, atol=1e-6)
+    buffer[3, 200:] = float("nan")
+    assert_equal_steps(kernels, buffer, None, target, WeightRule("entropy"), LogitTransform())
+
+
+@interpreted
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_diverged_logits_show_in_the_loss(kernels, value):
+    for place in (0, 130, 298):  # in a pair of blocks, in the tail
+        buffer, _, target = inputs()
+        buffer[1, place] = value
+        nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform())[0]
+        assert torch.isfinite(nll).tolist() == [True, False, True, True, True]
+    buffer[2, :299] = -float("inf")
+    assert not torch.isfinite(run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform())[0][2])
+
+
+@interpreted
+def test_a_target_that_cannot_be_produced_shows_in_the_loss(kernels):
+    buffer, _, target = inputs()
+    buffer[0, target[0]] = -float("inf")
+    assert run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform())[0][0] == float("inf")
+
+
+@interpreted
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+def test_the_whole_head(kernels, trained):
+    from test_fused_parity import assert_same, make_case
+
+    from cuset_stage.objective import ObjectiveSettings
+
+    case = make_case((1, 14, 7, 150), bias=True, trained=trained, scale=0.9, softcap=6.0)
+    for objective in ("cuset", "eaft", "asft"):
+        settings = ObjectiveSettings(objective=objective, window=4)
+        assert_same(case.fused(settings, backend="triton", chunk_rows=5), case.dense(settings), 2e-5)
