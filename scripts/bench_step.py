@@ -2,9 +2,10 @@
 
     python scripts/bench_step.py --json benchmarks/step_7b_h200.json --runs sft cuset
     python scripts/bench_step.py --json benchmarks/fits_24gb_h200.json --runs sft cuset --memory-gib 23
+    python scripts/bench_step.py --json benchmarks/step_7b_zero2_h200x2.json --runs sft cuset --ranks 2
 
-The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on one
-GPU without DeepSpeed, on rows packed to --cutoff-len tokens. Each run is a process of its own that calls LLaMA-Factory's run_exp with
+The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on
+rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process of its own that calls LLaMA-Factory's run_exp with
 one more callback, which waits for the GPU and takes the time at the borders of each step; the first steps are not counted.
 """
 
@@ -77,6 +78,17 @@ def make_model(path: Path, shape: str) -> None:
     tokenizer.save_pretrained(path)
 
 
+def write_data(folder: Path, copies: int = 8) -> Path:
+    """The bundled pairs several times over, so that long rows are filled too."""
+    directory = folder / "data"
+    directory.mkdir()
+    pairs = json.loads((ROOT / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
+    (directory / "cuset_kernels.json").write_text(json.dumps(pairs * copies), encoding="utf-8")
+    info = json.loads((ROOT / "data" / "dataset_info.json").read_text(encoding="utf-8"))
+    (directory / "dataset_info.json").write_text(json.dumps({"cuset_kernels": info["cuset_kernels"]}))
+    return directory
+
+
 def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
     settings = yaml.safe_load((ROOT / "yaml_configs" / "cuset_qwen7b.yaml").read_text(encoding="utf-8"))
     for key in (
@@ -92,7 +104,7 @@ def recipe(args: argparse.Namespace, keys: dict, folder: Path) -> dict:
         settings = {key: value for key, value in settings.items() if not key.startswith("cuset_")}
     settings |= {
         "model_name_or_path": str(args.model),
-        "dataset_dir": str(ROOT / "data"),
+        "dataset_dir": str(write_data(folder)),
         "cutoff_len": args.cutoff_len,
         "packing": True,
         "output_dir": str(folder / "out"),
@@ -141,6 +153,8 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     if has_gpu:
         result["peak_gib"] = torch.cuda.max_memory_allocated() / 2**30
         result["reserved_gib"] = torch.cuda.max_memory_reserved() / 2**30
+    if os.environ.get("RANK", "0") != "0":
+        return
     log = Path(json.loads(file.read_text())["output_dir"]) / "trainer_state.json"
     result["loss"] = next(entry["loss"] for entry in json.loads(log.read_text())["log_history"] if "loss" in entry)
     output.write_text(json.dumps(result))
@@ -150,7 +164,10 @@ def measure(args: argparse.Namespace, name: str) -> dict:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "recipe.json").write_text(json.dumps(recipe(args, RUNS[name], folder)))
-        command = [sys.executable, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
+        launcher = [sys.executable]
+        if args.ranks > 1:
+            launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(args.ranks)]
+        command = [*launcher, __file__, "--child", str(folder), "--memory-gib", str(args.memory_gib)]
         command += ["--warm-up", str(args.warm_up)]
         environment = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
@@ -168,6 +185,7 @@ def main() -> None:
     parser.add_argument("--cutoff-len", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--warm-up", type=int, default=3)
+    parser.add_argument("--ranks", type=int, default=1, help="GPUs; more than one: DeepSpeed ZeRO-2")
     parser.add_argument("--memory-gib", type=float, default=0, help="cap the process's GPU memory; 0: no cap")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
@@ -187,6 +205,7 @@ def main() -> None:
         "shape": args.shape,
         "cutoff_len": args.cutoff_len,
         "steps": args.steps,
+        "ranks": args.ranks,
         "memory_cap_gib": args.memory_gib or None,
         "results": {},
     }

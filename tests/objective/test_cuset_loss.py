@@ -227,7 +227,7 @@ def test_labels_outside_the_vocabulary_are_refused(batch):
 def test_broken_logits_are_an_error_not_a_loss(batch, value):
     logits, labels, cuda_mask, sample_ids = batch()
     logits[0, sample_ids[0].nonzero()[0, 0] - 1, 0] = value
-    with pytest.raises(ValueError, match="1 of .* supervised tokens have NaN or infinite logits"):
+    with pytest.raises(ValueError, match=r"1 of .* supervised tokens have NaN or infinite logits"):
         cuset_loss(logits, labels, cuda_mask, sample_ids)
 
 
