@@ -132,7 +132,8 @@ def token_terms(
         if reference_logits is None:
             raise ValueError("the objective asft needs the base model's logits: pass reference_logits.")
         log_base = reference_logits[:, :-1][keep].float().log_softmax(dim=-1)
-        log_p = valid_logits.log_softmax(dim=-1)
-        penalty = settings.asft_alpha * F.kl_div(log_p, log_base, reduction="none", log_target=True).sum(dim=-1)
+        divergence = F.kl_div(valid_logits.log_softmax(dim=-1), log_base, reduction="none", log_target=True)
+        # What the base model rules out adds nothing: 0 log 0, not 0 times infinity.
+        penalty = settings.asft_alpha * divergence.masked_fill(log_base.isneginf(), 0.0).sum(dim=-1)
 
     return TokenTerms(nll, confidence, weight, is_cuda, row, sample, region, sample_weight, penalty)

@@ -39,8 +39,8 @@ def entropy_weight(logits: torch.Tensor, alpha: float) -> torch.Tensor:
         [num_valid] float32.
     """
     top = logits.topk(min(EAFT_TOP_K, logits.size(-1)), dim=-1).values.float()
-    log_p = top.log_softmax(dim=-1)
-    entropy = -(log_p.exp() * log_p).sum(dim=-1)
+    # entr takes 0 log 0 for 0; rounding can leave the entropy of a sure token a hair below 0, which a power would make NaN.
+    entropy = torch.special.entr(top.softmax(dim=-1)).sum(dim=-1).clamp_min(0)
     return (entropy / EAFT_ENTROPY_SCALE).pow(alpha)
 
 
