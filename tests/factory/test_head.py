@@ -1,0 +1,157 @@
+"""The fused head inside real models: same loss and gradients as their logits give, and a reason wherever it cannot be right."""
+
+import copy
+
+import pytest
+import torch
+from transformers import CohereConfig, Gemma2Config, GraniteConfig, LlamaConfig, Qwen2Config, Qwen2ForCausalLM
+from transformers.models.auto.modeling_auto import AutoModelForCausalLM
+
+from cuset_stage.factory.head import FusedHead
+from cuset_stage.objective import ObjectiveSettings, objective_loss
+
+
+TINY = dict(
+    vocab_size=97,
+    hidden_size=32,
+    intermediate_size=64,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=8,
+    pad_token_id=0,
+    bos_token_id=1,
+    eos_token_id=2,
+)
+SETTINGS = ObjectiveSettings(tau=0.005, window=8)
+
+
+def tiny(config_class=Qwen2Config, **changes):
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(config_class(**{**TINY, **changes}))
+
+
+@pytest.fixture
+def batch():
+    generator = torch.Generator().manual_seed(1)
+    ids = torch.randint(3, 97, (2, 40), generator=generator)
+    labels = ids.clone()
+    labels[:, :9] = -100
+    return {
+        "ids": ids,
+        "labels": labels,
+        "cuda_mask": torch.randint(0, 2, (2, 40), generator=generator),
+        "sample_ids": torch.arange(40)[None].expand(2, -1) // 20 + 1,
+    }
+
+
+def fused_loss(model, batch, settings=SETTINGS, count=17):
+    head = FusedHead(model, settings)
+    assert head.reason is None
+    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], count, {}):
+        logits = model(input_ids=batch["ids"]).logits
+    assert logits.numel() == 1
+    return head.loss_of(logits)
+
+
+def plain_loss(model, batch, settings=SETTINGS, count=17):
+    logits = model(input_ids=batch["ids"]).logits
+    columns = (batch[name] for name in ("labels", "cuda_mask", "sample_ids"))
+    return objective_loss(logits, *columns, settings, num_items_in_batch=count)
+
+
+@pytest.mark.parametrize("objective", ["cuset", "sft", "dft", "eaft", "profit"])
+@pytest.mark.parametrize(
+    ("config_class", "changes", "trains"),
+    [
+        (Qwen2Config, {}, "all"),
+        (Qwen2Config, {"tie_word_embeddings": True}, "all"),
+        (LlamaConfig, {}, "not the head"),
+    ],
+    ids=["trained", "tied", "frozen"],
+)
+def test_loss_and_gradients_are_those_of_the_logits(batch, objective, config_class, changes, trains):
+    model = tiny(config_class, **changes)
+    if trains != "all":
+        model.lm_head.requires_grad_(False)
+    settings = ObjectiveSettings(objective=objective, tau=0.005, window=8, prob_threshold=(0.005,))
+    other = copy.deepcopy(model)
+    fused, plain = fused_loss(model, batch, settings), plain_loss(other, batch, settings)
+    torch.testing.assert_close(fused, plain)
+    fused.backward()
+    plain.backward()
+    for (name, ours), theirs in zip(model.named_parameters(), other.parameters(), strict=True):
+        assert (ours.grad is None) == (theirs.grad is None), name
+        if ours.grad is not None:
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def test_a_layer_that_is_not_armed_gives_logits(batch):
+    model = tiny()
+    expected = model(input_ids=batch["ids"]).logits
+    fused_loss(model, batch)
+    assert torch.equal(model(input_ids=batch["ids"]).logits, expected)
+
+
+@pytest.mark.parametrize(
+    ("config_class", "changes", "reason"),
+    [
+        (Gemma2Config, {"final_logit_softcapping": 30.0}, "final_logit_softcapping=30.0"),
+        (CohereConfig, {"logit_scale": 0.25}, "logit_scale=0.25"),
+        (GraniteConfig, {"logits_scaling": 8.0}, "logits_scaling=8.0"),
+    ],
+    ids=["Gemma 2", "Cohere", "Granite"],
+)
+def test_models_that_change_their_logits_are_not_fused(config_class, changes, reason):
+    head = FusedHead(tiny(config_class, **changes), SETTINGS)
+    assert reason in head.reason
+    assert "forward" not in vars(head.head)
+
+
+def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch):
+    class Scaled(Qwen2ForCausalLM):
+        def forward(self, *args, **kwargs):
+            output = super().forward(*args, **kwargs)
+            output.logits = output.logits * 0.5
+            return output
+
+    model = Scaled(Qwen2Config(**TINY))
+    head = FusedHead(model, SETTINGS)
+    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+        logits = model(input_ids=batch["ids"]).logits
+    assert head.loss_of(logits) is None
+    assert head.reason == "the model changes its logits behind the output layer"
+
+
+def test_adapters_on_the_head_are_not_fused():
+    from peft import LoraConfig, get_peft_model
+
+    for options in ({"target_modules": ["lm_head"]}, {"target_modules": ["q_proj"], "modules_to_save": ["lm_head"]}):
+        head = FusedHead(get_peft_model(tiny(), LoraConfig(**options)), SETTINGS)
+        assert "not a plain linear layer" in head.reason
+
+
+def test_the_fused_head_falls_back_in_a_run_and_says_so(llamafactory):
+    """LoRA on the head: auto computes from logits, on stops with the reason."""
+    keys = {"stage": "cuset", "lora_target": "q_proj,lm_head", "max_steps": 2, "max_samples": 4}
+    run = llamafactory(keys)
+    assert "computed from materialised logits: the output layer is a Linear" in run.output
+    refused = llamafactory({**keys, "cuset_fused": "on"}, check=False)
+    assert refused.returncode != 0
+    assert "cuset_fused: on, but the output layer is a Linear" in refused.output
+
+
+def test_the_fused_head_is_found_out_in_a_run(llamafactory, tiny_model, tmp_path):
+    """A model with a soft cap trains from its logits, as SFT does."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    model = tiny(Gemma2Config, final_logit_softcapping=5.0, vocab_size=len(tokenizer))
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    keys = {"model_name_or_path": str(tmp_path), "max_steps": 2, "max_samples": 4}
+    off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
+    ours = llamafactory({**keys, **off, "stage": "cuset"})
+    theirs = llamafactory({**keys, "stage": "sft"})
+    assert "final_logit_softcapping=5.0" in ours.output
+    assert [step["loss"] for step in ours.steps] == pytest.approx([step["loss"] for step in theirs.steps], rel=1e-5)
