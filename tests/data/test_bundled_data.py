@@ -1,7 +1,7 @@
 """The bundled kernels: their format, their NumPy references, and that every response compiles.
 
 Needs numpy; nvcc for the compile tests, which are skipped without it except in CI. Running the programs needs a GPU and is
-`python scripts/build_data.py verify`.
+`python scripts/verify_data.py`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,11 @@ DATA = ROOT / "data"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def _load_script():
-    spec = importlib.util.spec_from_file_location("cuset_build_data", ROOT / "scripts" / "build_data.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+sys.path.insert(0, str(ROOT / "scripts"))
+import build_data  # noqa: E402 - scripts are no package
+import verify_data  # noqa: E402
 
 
-build_data = _load_script()
 TASKS = {task.name: task for task in build_data.load_tasks()}
 ROWS = {
     row["name"]: (split, row)
@@ -148,7 +144,7 @@ def test_reference_runs_and_cannot_be_met_by_a_constant(name):
         np.testing.assert_array_equal(array, kept[key], err_msg=f"make_inputs() is not deterministic: {key}")
     for key, expected in outputs.items():
         rtol, atol = reference.tolerance[key]
-        assert build_data.compare(expected, expected, rtol, atol) == (True, 0.0, 0.0)
+        assert verify_data.compare(expected, expected, rtol, atol) == (True, 0.0, 0.0)
         guesses = [np.zeros_like(expected)]
         if expected.size > 1:
             guesses += [np.full_like(expected, value) for value in (np.median(expected), expected.flat[0])]
@@ -156,7 +152,7 @@ def test_reference_runs_and_cannot_be_met_by_a_constant(name):
             array for array in kept.values() if array.shape == expected.shape and array.dtype == expected.dtype
         ]
         for guess in guesses:
-            assert not build_data.compare(guess, expected, rtol, atol)[0], key
+            assert not verify_data.compare(guess, expected, rtol, atol)[0], key
 
 
 def test_philox_reference_has_the_published_answer():
@@ -251,19 +247,19 @@ def test_check_reports_a_stale_file(tmp_path, capsys):
 
 def test_compare_follows_the_contract():
     expected = np.array([0.0, 10.0], dtype=np.float32)
-    assert build_data.compare(np.array([0.5, 11.0], dtype=np.float32), expected, 0.1, 0.5)[0]
-    assert not build_data.compare(np.array([0.5, 11.6], dtype=np.float32), expected, 0.1, 0.5)[0]
-    assert not build_data.compare(np.array([np.nan, 10.0], dtype=np.float32), expected, 0.1, 0.5)[0]
+    assert verify_data.compare(np.array([0.5, 11.0], dtype=np.float32), expected, 0.1, 0.5)[0]
+    assert not verify_data.compare(np.array([0.5, 11.6], dtype=np.float32), expected, 0.1, 0.5)[0]
+    assert not verify_data.compare(np.array([np.nan, 10.0], dtype=np.float32), expected, 0.1, 0.5)[0]
     big = np.array([2**62], dtype=np.int64)
-    assert not build_data.compare(big + 1, big, 0, 0)[0]  # the same number in float64
+    assert not verify_data.compare(big + 1, big, 0, 0)[0]  # the same number in float64
 
 
 def test_run_limited_kills_what_runs_too_long(tmp_path):
-    finished = build_data.run_limited(["sh", "-c", "echo started; sleep 60 & sleep 60"], tmp_path, 0.3)
+    finished = verify_data.run_limited(["sh", "-c", "echo started; sleep 60 & sleep 60"], tmp_path, 0.3)
     assert finished.returncode is None
     assert finished.seconds < 10
     assert "started" in finished.output
-    assert build_data.run_limited(["sh", "-c", "exit 3"], tmp_path, 10).returncode == 3
+    assert verify_data.run_limited(["sh", "-c", "exit 3"], tmp_path, 10).returncode == 3
 
 
 # A stand-in for nvcc: it "compiles" a shell script, so that the judging can be tested without a GPU.
@@ -304,7 +300,7 @@ def test_verify_judges(tmp_path, monkeypatch, script, verdict):
         repeats: int = 2
         sanitizer: tuple = ()
 
-    result = build_data.verify_task(task, "sm_90", Options())
+    result = verify_data.verify_task(task, "sm_90", Options())
     assert result["verdict"] == verdict, result
     assert len(result["sha256"]) == 64
     if verdict == "passed":
@@ -314,5 +310,5 @@ def test_verify_judges(tmp_path, monkeypatch, script, verdict):
 
 def test_verify_says_what_it_needs(monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")
-    assert build_data.main(["verify"]) == 1
+    assert verify_data.main([]) == 1
     assert "nvidia-smi: not found" in capsys.readouterr().err
