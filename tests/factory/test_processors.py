@@ -97,13 +97,14 @@ def test_every_template(process, answers, name):
     ids=str,
 )
 def test_every_option(process, answers, template, options):
-    process(
+    _, ours = process(
         ["Scale a vector.", answers.answer, "Launch it with 128 threads.", f"```cuda\n{answers.kernel}\n```"],
         ["What is a warp?", "32 threads that run in step."],
         ["Kernel only.", answers.kernel, "Thanks.", "Gern geschehen."],
         template=template,
         **options,
     )
+    assert ours["input_ids"]  # everything else is held by `process`
 
 
 @pytest.mark.parametrize("tokenizer", ["sentencepiece_type", "slow"])

@@ -144,3 +144,4 @@ def test_sound_offsets_raise_no_warning(byte_level, sentencepiece_type, texts):
             aligner = TokenAligner(tokenizer)
             for text in texts[:10]:
                 aligner.mask(text, find_spans(text))
+            assert aligner._trusts_offsets
