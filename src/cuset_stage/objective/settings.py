@@ -99,10 +99,3 @@ class ObjectiveSettings:
             )
         if expected == 2 and self.prob_threshold[0] > self.prob_threshold[1]:
             raise ValueError(f"prob_threshold={list(self.prob_threshold)}: expected the lower threshold first.")
-
-    @property
-    def is_plain(self) -> bool:
-        """True when the objective is plain cross-entropy: every token and every sample weighs 1."""
-        parts = self.use_confidence_mask or self.use_cuda_mask or self.use_region_weight
-        plain = self.objective == "sft" or (self.objective == "cuset" and not parts)
-        return plain and self.normalization == "tokens"
