@@ -1,4 +1,4 @@
-"""The `cuset` command. A sub-command imports what it needs when it runs, so that `cuset --help` answers at once."""
+"""`cuset version | doctor | spans | heatmap`: what is installed, what the mask covers, what a model is sure of."""
 
 import json
 import sys
@@ -7,35 +7,13 @@ from typing import Annotated
 
 import typer
 
-
-app = typer.Typer(
-    help="Tools around `stage: cuset`, the CUDA-sensitive training stage of LLaMA-Factory. Training itself is "
-    "`llamafactory-cli train recipe.yaml`.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-
-def main() -> None:
-    """The console script's entry."""
-    app()
-
-
-def _fail(message: str) -> typer.Exit:
-    typer.echo(f"cuset: {message}", err=True)
-    return typer.Exit(2)
-
-
-def _list(value: str) -> tuple[str, ...]:
-    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+from ._app import app, fail, names
 
 
 @app.command()
 def version() -> None:
     """Print the version of cuset-stage."""
-    from . import __version__
+    from .. import __version__
 
     typer.echo(__version__)
 
@@ -43,8 +21,8 @@ def version() -> None:
 @app.command()
 def doctor() -> None:
     """Check that `stage: cuset` works in this environment; the exit code is 1 when it does not."""
-    from .analysis.doctor import examine
-    from .analysis.terminal import print_findings
+    from ..analysis.doctor import examine
+    from ..analysis.terminal import print_findings
 
     findings = examine()
     print_findings(findings)
@@ -62,10 +40,10 @@ def spans(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the CUDA-sensitive spans of a text: what the CUDA mask covers."""
-    from .analysis.terminal import locate, print_spans
-    from .sensitivity import KINDS, find_spans
+    from ..analysis.terminal import locate, print_spans
+    from ..sensitivity import KINDS, find_spans
 
-    wanted = tuple(KINDS) if kinds.strip() == "all" else _list(kinds)
+    wanted = tuple(KINDS) if kinds.strip() == "all" else names(kinds)
     results = []
     for name in files:
         try:
@@ -75,11 +53,11 @@ def spans(
             else:
                 text = Path(name).read_bytes().decode("utf-8", errors="replace")
         except OSError as error:
-            raise _fail(f"cannot read {name}: {error.strerror}. Give a file, or - for standard input.") from None
+            raise fail(f"cannot read {name}: {error.strerror}. Give a file, or - for standard input.") from None
         try:
-            found = find_spans(text, wanted, aliases=_list(aliases))
+            found = find_spans(text, wanted, aliases=names(aliases))
         except ValueError as error:
-            raise _fail(str(error)) from None
+            raise fail(str(error)) from None
         results.append((name, text, found))
 
     if as_json:
@@ -120,17 +98,15 @@ def heatmap(
     as_json: Annotated[bool, typer.Option("--json", help="Write the numbers as JSON beside the page.")] = False,
 ) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
-    from .analysis.collect import AnalysisError, Request, check_request
+    from ..analysis.collect import AnalysisError, Request, check_request
 
     if output.is_dir():
-        raise _fail(
-            f"--output {output}: this is a folder; give the name of a file, such as {output / 'heatmap.html'}."
-        )
+        raise fail(f"--output {output}: this is a folder; give the name of a file, such as {output / 'heatmap.html'}.")
     if not compare and before is not None:
-        raise _fail("--before and --no-before contradict each other: leave one out.")
+        raise fail("--before and --no-before contradict each other: leave one out.")
     request = Request(
         model=model,
-        datasets=_list(dataset),
+        datasets=names(dataset),
         dataset_dir=dataset_dir,
         adapter=adapter,
         before=before,
@@ -140,21 +116,21 @@ def heatmap(
         cutoff_len=cutoff_len,
         window=window,
         tau=tau,
-        kinds=_list(kinds),
+        kinds=names(kinds),
         device=device,
         trust_remote_code=trust_remote_code,
     )
     try:
         check_request(request)  # before the imports, which take seconds
-        from .analysis.terminal import collect_with_progress
+        from ..analysis.terminal import collect_with_progress
 
         page = collect_with_progress(request)
     except AnalysisError as error:
-        raise _fail(str(error)) from None
+        raise fail(str(error)) from None
 
-    from .analysis.heatmap import render
-    from .analysis.records import as_json as page_as_json
-    from .analysis.terminal import print_summary
+    from ..analysis.heatmap import render
+    from ..analysis.records import as_json as page_as_json
+    from ..analysis.terminal import print_summary
 
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(render(page), encoding="utf-8", newline="\n")
@@ -164,7 +140,3 @@ def heatmap(
         numbers = output.with_suffix(".json")
         numbers.write_text(json.dumps(page_as_json(page)) + "\n", encoding="utf-8")
         typer.echo(f"numbers: {numbers}")
-
-
-if __name__ == "__main__":
-    main()
