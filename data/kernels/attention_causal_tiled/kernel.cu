@@ -6,8 +6,8 @@
 #include <fstream>
 #include <vector>
 
-constexpr int kHeads = 6;
-constexpr int kLength = 203;
+constexpr int kMaxHeads = 128;
+constexpr int kMaxLength = 4096;
 constexpr int kDim = 64;
 constexpr int kTile = 32;                   // queries per block and keys per tile
 constexpr int kParts = 4;                   // threads per query
@@ -17,7 +17,7 @@ constexpr int kDimsPerThread = kDim / kParts;
 constexpr unsigned kFull = 0xffffffffu;
 
 __global__ void causalAttention(const float* __restrict__ q, const float* __restrict__ k,
-                                const float* __restrict__ v, float* __restrict__ out) {
+                                const float* __restrict__ v, float* __restrict__ out, int length) {
     __shared__ float sq[kTile][kDim + 1];
     __shared__ float sk[kTile][kDim + 1];
     __shared__ float sv[kTile][kDim];
@@ -26,19 +26,20 @@ __global__ void causalAttention(const float* __restrict__ q, const float* __rest
     const int local = threadIdx.x / kParts;
     const int part = threadIdx.x % kParts;
     const int query = blockIdx.x * kTile + local;
-    const size_t head = static_cast<size_t>(blockIdx.y) * kLength * kDim;
+    const size_t head = static_cast<size_t>(blockIdx.y) * length * kDim;
 
     for (int e = threadIdx.x; e < kTile * kDim; e += kThreads) {
         int row = blockIdx.x * kTile + e / kDim;
-        sq[e / kDim][e % kDim] = row < kLength ? q[head + row * kDim + e % kDim] * 0.125f : 0.0f;
+        sq[e / kDim][e % kDim] = row < length ? q[head + row * kDim + e % kDim] * 0.125f : 0.0f;
     }
 
     float largest = -INFINITY, total = 0.0f;
     float sum[kDimsPerThread] = {};
-    for (int tile = 0; tile <= blockIdx.x; ++tile) {
+    const int lastTile = blockIdx.x;
+    for (int tile = 0; tile <= lastTile; ++tile) {
         for (int e = threadIdx.x; e < kTile * kDim; e += kThreads) {
             int row = tile * kTile + e / kDim;
-            bool inside = row < kLength;
+            bool inside = row < length;
             sk[e / kDim][e % kDim] = inside ? k[head + row * kDim + e % kDim] : 0.0f;
             sv[e / kDim][e % kDim] = inside ? v[head + row * kDim + e % kDim] : 0.0f;
         }
@@ -52,7 +53,7 @@ __global__ void causalAttention(const float* __restrict__ q, const float* __rest
             const int key = tile * kTile + j;
             float dot = 0.0f;
             for (int d = 0; d < kDim; ++d) dot += sq[local][d] * sk[j][d];
-            score[n] = key <= query && key < kLength ? dot : -INFINITY;
+            score[n] = key <= query && key < length ? dot : -INFINITY;
             tileMax = fmaxf(tileMax, score[n]);
         }
         tileMax = fmaxf(tileMax, __shfl_xor_sync(kFull, tileMax, 1));
@@ -82,7 +83,7 @@ __global__ void causalAttention(const float* __restrict__ q, const float* __rest
         __syncthreads();
     }
 
-    if (query < kLength) {
+    if (query < length) {
         const float inverse = 1.0f / total;
 #pragma unroll
         for (int n = 0; n < kDimsPerThread; ++n) {
@@ -99,14 +100,18 @@ static void check(cudaError_t status, int line) {
 }
 #define CHECK(call) check((call), __LINE__)
 
-static float* loadToDevice(const char* path, size_t count) {
-    std::vector<float> host(count);
+static void readExactly(const char* path, void* target, size_t bytes) {
     std::ifstream in(path, std::ios::binary);
-    in.read(reinterpret_cast<char*>(host.data()), count * sizeof(float));
+    in.read(static_cast<char*>(target), bytes);
     if (!in || in.peek() != EOF) {
-        fprintf(stderr, "%s: expected %zu floats\n", path, count);
+        fprintf(stderr, "%s: expected %zu bytes\n", path, bytes);
         exit(1);
     }
+}
+
+static float* loadToDevice(const char* path, size_t count) {
+    std::vector<float> host(count);
+    readExactly(path, host.data(), count * sizeof(float));
     float* device = nullptr;
     CHECK(cudaMalloc(&device, count * sizeof(float)));
     CHECK(cudaMemcpy(device, host.data(), count * sizeof(float), cudaMemcpyHostToDevice));
@@ -114,15 +119,22 @@ static float* loadToDevice(const char* path, size_t count) {
 }
 
 int main() {
-    const size_t count = static_cast<size_t>(kHeads) * kLength * kDim;
+    int sizes[2];
+    readExactly("data/sizes.bin", sizes, sizeof(sizes));
+    const int heads = sizes[0], length = sizes[1];
+    if (heads < 1 || heads > kMaxHeads || length < 1 || length > kMaxLength) {
+        fprintf(stderr, "data/sizes.bin: %d heads of length %d are not supported\n", heads, length);
+        return 1;
+    }
+    const size_t count = static_cast<size_t>(heads) * length * kDim;
     float* q = loadToDevice("data/q.bin", count);
     float* k = loadToDevice("data/k.bin", count);
     float* v = loadToDevice("data/v.bin", count);
     float* out = nullptr;
     CHECK(cudaMalloc(&out, count * sizeof(float)));
 
-    dim3 grid((kLength + kTile - 1) / kTile, kHeads);
-    causalAttention<<<grid, kThreads>>>(q, k, v, out);
+    dim3 grid((length + kTile - 1) / kTile, heads);
+    causalAttention<<<grid, kThreads>>>(q, k, v, out, length);
     CHECK(cudaGetLastError());
 
     std::vector<float> host(count);

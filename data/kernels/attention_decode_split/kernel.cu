@@ -6,27 +6,27 @@
 #include <string>
 #include <vector>
 
-constexpr int HEADS = 8, KV_HEADS = 2, DIM = 128, POSITIONS = 3001;
-constexpr int CHUNK = 256;
-constexpr int CHUNKS = (POSITIONS + CHUNK - 1) / CHUNK;
+constexpr int DIM = 128;
+constexpr int CHUNK = 256;  // positions per block
 constexpr int WARPS = 4;
 static_assert(DIM == 32 * 4 && DIM == 32 * WARPS, "a lane owns a float4 and a thread owns a dimension");
 
 __global__ void attendChunk(const float* __restrict__ query, const float* __restrict__ keys,
-                            const float* __restrict__ values, float* partMax, float* partSum, float* partAcc) {
+                            const float* __restrict__ values, float* partMax, float* partSum, float* partAcc,
+                            int kvHeads, int group, int positions) {
     __shared__ float warpMax[WARPS], warpSum[WARPS];
     __shared__ float4 warpAcc[WARPS][32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int head = blockIdx.y;
-    const int kvHead = head / (HEADS / KV_HEADS);
+    const int kvHead = head / group;
     const float4 q = reinterpret_cast<const float4*>(query + head * DIM)[lane];
     const float scale = rsqrtf(static_cast<float>(DIM));
 
     float m = -INFINITY, l = 0.0f;
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    const int end = min(POSITIONS, static_cast<int>(blockIdx.x + 1) * CHUNK);
+    const int end = min(positions, static_cast<int>(blockIdx.x + 1) * CHUNK);
     for (int p = blockIdx.x * CHUNK + warp; p < end; p += WARPS) {
-        const size_t row = (static_cast<size_t>(p) * KV_HEADS + kvHead) * DIM;
+        const size_t row = (static_cast<size_t>(p) * kvHeads + kvHead) * DIM;
         const float4 k = reinterpret_cast<const float4*>(keys + row)[lane];
         const float4 v = reinterpret_cast<const float4*>(values + row)[lane];
         float s = q.x * k.x + q.y * k.y + q.z * k.z + q.w * k.w;
@@ -58,7 +58,7 @@ __global__ void attendChunk(const float* __restrict__ query, const float* __rest
         sum += warpSum[w] * factor;
         value += reinterpret_cast<const float*>(warpAcc[w])[threadIdx.x] * factor;
     }
-    const int part = head * CHUNKS + blockIdx.x;
+    const int part = head * gridDim.x + blockIdx.x;
     partAcc[part * DIM + threadIdx.x] = value;
     if (threadIdx.x == 0) {
         partMax[part] = joint;
@@ -67,13 +67,13 @@ __global__ void attendChunk(const float* __restrict__ query, const float* __rest
 }
 
 __global__ void combineChunks(const float* __restrict__ partMax, const float* __restrict__ partSum,
-                              const float* __restrict__ partAcc, float* __restrict__ context) {
+                              const float* __restrict__ partAcc, float* __restrict__ context, int chunks) {
     const int head = blockIdx.x, d = threadIdx.x;
     float joint = -INFINITY;
-    for (int c = 0; c < CHUNKS; ++c) joint = fmaxf(joint, partMax[head * CHUNKS + c]);
+    for (int c = 0; c < chunks; ++c) joint = fmaxf(joint, partMax[head * chunks + c]);
     float sum = 0.0f, value = 0.0f;
-    for (int c = 0; c < CHUNKS; ++c) {
-        const int part = head * CHUNKS + c;
+    for (int c = 0; c < chunks; ++c) {
+        const int part = head * chunks + c;
         const float factor = expf(partMax[part] - joint);
         sum += partSum[part] * factor;
         value += partAcc[part * DIM + d] * factor;
@@ -90,15 +90,21 @@ __global__ void combineChunks(const float* __restrict__ partMax, const float* __
         }                                                                 \
     } while (0)
 
-static float* load(const std::string& path, size_t count) {
-    std::vector<float> host(count);
+template <typename T>
+static std::vector<T> readFile(const std::string& path, size_t count) {
+    std::vector<T> host(count);
     FILE* file = fopen(path.c_str(), "rb");
-    bool exact = file && fread(host.data(), sizeof(float), count, file) == count && fgetc(file) == EOF;
+    bool exact = file && fread(host.data(), sizeof(T), count, file) == count && fgetc(file) == EOF;
     if (file) fclose(file);
     if (!exact) {
-        fprintf(stderr, "%s: expected exactly %zu floats\n", path.c_str(), count);
+        fprintf(stderr, "%s: expected exactly %zu values\n", path.c_str(), count);
         exit(1);
     }
+    return host;
+}
+
+static float* load(const std::string& path, size_t count) {
+    const std::vector<float> host = readFile<float>(path, count);
     float* device;
     CHECK(cudaMalloc(&device, count * sizeof(float)));
     CHECK(cudaMemcpy(device, host.data(), count * sizeof(float), cudaMemcpyHostToDevice));
@@ -106,22 +112,32 @@ static float* load(const std::string& path, size_t count) {
 }
 
 int main() {
-    const size_t cacheSize = static_cast<size_t>(POSITIONS) * KV_HEADS * DIM;
-    float* query = load("data/query.bin", HEADS * DIM);
+    const std::vector<int> sizes = readFile<int>("data/sizes.bin", 3);
+    const int kvHeads = sizes[0], group = sizes[1], positions = sizes[2];
+    if (kvHeads < 1 || kvHeads > 16 || group < 1 || group > 16 || positions < 1 || positions > 32768) {
+        fprintf(stderr, "data/sizes.bin: (%d, %d, %d) is out of range\n", kvHeads, group, positions);
+        return 1;
+    }
+    const int heads = kvHeads * group;
+    const int chunks = (positions + CHUNK - 1) / CHUNK;
+    const size_t parts = static_cast<size_t>(heads) * chunks;
+    const size_t cacheSize = static_cast<size_t>(positions) * kvHeads * DIM;
+    float* query = load("data/query.bin", heads * DIM);
     float* keys = load("data/key_cache.bin", cacheSize);
     float* values = load("data/value_cache.bin", cacheSize);
     float *partMax, *partSum, *partAcc, *context;
-    CHECK(cudaMalloc(&partMax, HEADS * CHUNKS * sizeof(float)));
-    CHECK(cudaMalloc(&partSum, HEADS * CHUNKS * sizeof(float)));
-    CHECK(cudaMalloc(&partAcc, HEADS * CHUNKS * DIM * sizeof(float)));
-    CHECK(cudaMalloc(&context, HEADS * DIM * sizeof(float)));
+    CHECK(cudaMalloc(&partMax, parts * sizeof(float)));
+    CHECK(cudaMalloc(&partSum, parts * sizeof(float)));
+    CHECK(cudaMalloc(&partAcc, parts * DIM * sizeof(float)));
+    CHECK(cudaMalloc(&context, heads * DIM * sizeof(float)));
 
-    attendChunk<<<dim3(CHUNKS, HEADS), 32 * WARPS>>>(query, keys, values, partMax, partSum, partAcc);
+    attendChunk<<<dim3(chunks, heads), 32 * WARPS>>>(query, keys, values, partMax, partSum, partAcc, kvHeads, group,
+                                                     positions);
     CHECK(cudaGetLastError());
-    combineChunks<<<HEADS, DIM>>>(partMax, partSum, partAcc, context);
+    combineChunks<<<heads, DIM>>>(partMax, partSum, partAcc, context, chunks);
     CHECK(cudaGetLastError());
 
-    std::vector<float> result(HEADS * DIM);
+    std::vector<float> result(heads * DIM);
     CHECK(cudaMemcpy(result.data(), context, result.size() * sizeof(float), cudaMemcpyDeviceToHost));
     for (float* p : {query, keys, values, partMax, partSum, partAcc, context}) CHECK(cudaFree(p));
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <vector>
 
-constexpr int kHeight = 371, kWidth = 503;
+constexpr int kMaxSide = 16384;
 constexpr int kBlockX = 32, kBlockY = 8;
 constexpr int kRadius = 3;
 constexpr int kTaps = 2 * kRadius + 1;
@@ -54,14 +54,24 @@ static bool succeeded(cudaError_t status, const char* what) {
     return false;
 }
 
+static bool readExactly(const char* path, void* target, size_t bytes) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (in && static_cast<size_t>(in.tellg()) == bytes && in.seekg(0).read(static_cast<char*>(target), bytes)) return true;
+    std::fprintf(stderr, "%s: expected %zu bytes\n", path, bytes);
+    return false;
+}
+
 int main() {
-    const size_t bytes = static_cast<size_t>(kHeight) * kWidth;
-    std::vector<char> image(bytes);
-    std::ifstream in("data/gray.bin", std::ios::binary | std::ios::ate);
-    if (!in || static_cast<size_t>(in.tellg()) != bytes || !in.seekg(0).read(image.data(), bytes)) {
-        std::fprintf(stderr, "data/gray.bin: expected %zu bytes\n", bytes);
+    int32_t sizes[2];
+    if (!readExactly("data/sizes.bin", sizes, sizeof(sizes))) return 1;
+    const int height = sizes[0], width = sizes[1];
+    if (height < 1 || height > kMaxSide || width < 1 || width > kMaxSide) {
+        std::fprintf(stderr, "data/sizes.bin: %d x %d is not supported\n", height, width);
         return 1;
     }
+    const size_t bytes = static_cast<size_t>(height) * width;
+    std::vector<char> image(bytes);
+    if (!readExactly("data/gray.bin", image.data(), bytes)) return 1;
 
     uint8_t *gray = nullptr, *blurred = nullptr;
     if (!succeeded(cudaMalloc(&gray, bytes), "cudaMalloc")) return 1;
@@ -69,8 +79,8 @@ int main() {
     if (!succeeded(cudaMemcpy(gray, image.data(), bytes, cudaMemcpyHostToDevice), "upload")) return 1;
 
     const dim3 block(kBlockX, kBlockY);
-    const dim3 grid((kWidth + kBlockX - 1) / kBlockX, (kHeight + kBlockY - 1) / kBlockY);
-    binomialBlur<<<grid, block>>>(gray, blurred, kHeight, kWidth);
+    const dim3 grid((width + kBlockX - 1) / kBlockX, (height + kBlockY - 1) / kBlockY);
+    binomialBlur<<<grid, block>>>(gray, blurred, height, width);
     if (!succeeded(cudaGetLastError(), "launch")) return 1;
     if (!succeeded(cudaMemcpy(image.data(), blurred, bytes, cudaMemcpyDeviceToHost), "download")) return 1;
     if (!succeeded(cudaFree(gray), "cudaFree") || !succeeded(cudaFree(blurred), "cudaFree")) return 1;

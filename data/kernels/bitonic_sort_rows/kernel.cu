@@ -5,10 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
-#define ROWS 400
-#define COLS 1000
-#define PADDED 1024
-#define THREADS (PADDED / 2)
+#define MAX_ROWS 65536
+#define MAX_COLS 1024  // a power of two: the largest network
 
 #define CHECK(call)                                                               \
     do {                                                                          \
@@ -23,19 +21,21 @@ __device__ bool comesAfter(float keyA, int indexA, float keyB, int indexB) {
     return keyA > keyB || (keyA == keyB && indexA > indexB);
 }
 
-__global__ void sortRows(const float* __restrict__ keys, float* __restrict__ sortedKeys, int* __restrict__ order) {
-    __shared__ float key[PADDED];
-    __shared__ int index[PADDED];
-    const size_t rowStart = static_cast<size_t>(blockIdx.x) * COLS;
+// Launched with padded / 2 threads; padded is a power of two, cols <= padded <= MAX_COLS.
+__global__ void sortRows(const float* __restrict__ keys, float* __restrict__ sortedKeys, int* __restrict__ order,
+                         int cols, int padded) {
+    __shared__ float key[MAX_COLS];
+    __shared__ int index[MAX_COLS];
+    const size_t rowStart = static_cast<size_t>(blockIdx.x) * cols;
     const int t = threadIdx.x;
 
-    for (int p = t; p < PADDED; p += THREADS) {
-        key[p] = p < COLS ? keys[rowStart + p] : INFINITY;
+    for (int p = t; p < padded; p += padded / 2) {
+        key[p] = p < cols ? keys[rowStart + p] : INFINITY;
         index[p] = p;
     }
     __syncthreads();
 
-    for (int size = 2; size <= PADDED; size *= 2) {
+    for (int size = 2; size <= padded; size *= 2) {
         for (int stride = size / 2; stride > 0; stride /= 2) {
             int low = 2 * t - (t & (stride - 1));
             int high = low + stride;
@@ -52,7 +52,7 @@ __global__ void sortRows(const float* __restrict__ keys, float* __restrict__ sor
         }
     }
 
-    for (int p = t; p < COLS; p += THREADS) {
+    for (int p = t; p < cols; p += padded / 2) {
         sortedKeys[rowStart + p] = key[p];
         order[rowStart + p] = index[p];
     }
@@ -68,22 +68,32 @@ static void writeFile(const char* path, const void* data, size_t bytes) {
     }
 }
 
-int main() {
-    const size_t count = static_cast<size_t>(ROWS) * COLS;
-    std::vector<float> keys(count);
-    std::vector<int> order(count);
-
-    FILE* file = fopen("data/keys.bin", "rb");
+static void readFile(const char* path, void* data, size_t bytes) {
+    FILE* file = fopen(path, "rb");
     if (file == nullptr) {
-        fprintf(stderr, "data/keys.bin: cannot open\n");
-        return 1;
+        fprintf(stderr, "%s: cannot open\n", path);
+        exit(1);
     }
-    bool exact = fread(keys.data(), sizeof(float), count, file) == count && fgetc(file) == EOF;
+    bool exact = fread(data, 1, bytes, file) == bytes && fgetc(file) == EOF;
     fclose(file);
     if (!exact) {
-        fprintf(stderr, "data/keys.bin: expected %zu floats\n", count);
+        fprintf(stderr, "%s: expected %zu bytes\n", path, bytes);
+        exit(1);
+    }
+}
+
+int main() {
+    int sizes[2];
+    readFile("data/sizes.bin", sizes, sizeof(sizes));
+    const int rows = sizes[0], cols = sizes[1];
+    if (rows < 1 || rows > MAX_ROWS || cols < 1 || cols > MAX_COLS) {
+        fprintf(stderr, "data/sizes.bin: %d rows of %d keys are out of range\n", rows, cols);
         return 1;
     }
+    const size_t count = static_cast<size_t>(rows) * cols;
+    std::vector<float> keys(count);
+    std::vector<int> order(count);
+    readFile("data/keys.bin", keys.data(), count * sizeof(float));
 
     float *dKeys, *dSorted;
     int* dOrder;
@@ -92,7 +102,9 @@ int main() {
     CHECK(cudaMalloc(&dOrder, count * sizeof(int)));
     CHECK(cudaMemcpy(dKeys, keys.data(), count * sizeof(float), cudaMemcpyHostToDevice));
 
-    sortRows<<<ROWS, THREADS>>>(dKeys, dSorted, dOrder);
+    int padded = 2;
+    while (padded < cols) padded *= 2;
+    sortRows<<<rows, padded / 2>>>(dKeys, dSorted, dOrder, cols, padded);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
 

@@ -5,27 +5,25 @@
 #include <fstream>
 #include <vector>
 
-constexpr int kSamples = 500009;
-constexpr int kRadius = 32;
-constexpr int kTaps = 2 * kRadius + 1;
+constexpr int kMaxSamples = 1 << 24;
+constexpr int kMaxRadius = 64;
 constexpr int kThreads = 256;
 
-__constant__ float constTaps[kTaps];
+__constant__ float constTaps[2 * kMaxRadius + 1];
 
-__global__ void convolve(const float* __restrict__ signal, float* __restrict__ filtered, int n) {
-    extern __shared__ float window[];  // blockDim.x + 2 * kRadius samples
-    int first = blockIdx.x * blockDim.x - kRadius;
-    for (int k = threadIdx.x; k < blockDim.x + 2 * kRadius; k += blockDim.x) {
+__global__ void convolve(const float* __restrict__ signal, float* __restrict__ filtered, int n, int radius) {
+    extern __shared__ float window[];  // kThreads + 2 * radius samples
+    const int first = static_cast<int>(blockIdx.x) * kThreads - radius;
+    for (int k = threadIdx.x; k < kThreads + 2 * radius; k += kThreads) {
         window[k] = signal[min(max(first + k, 0), n - 1)];
     }
     __syncthreads();
 
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int i = blockIdx.x * kThreads + threadIdx.x;
     float sum = 0.0f;
-#pragma unroll
-    for (int k = 0; k < kTaps; ++k) {
-        // signal index i + kRadius - k lies at window position threadIdx.x + 2 * kRadius - k
-        sum += constTaps[k] * window[threadIdx.x + 2 * kRadius - k];
+    for (int k = 0; k <= 2 * radius; ++k) {
+        // signal index i + radius - k lies at window position threadIdx.x + 2 * radius - k
+        sum += constTaps[k] * window[threadIdx.x + 2 * radius - k];
     }
     if (i < n) {
         filtered[i] = sum;
@@ -39,15 +37,16 @@ static void check(cudaError_t status, const char* step) {
     }
 }
 
-static std::vector<float> readVector(const char* path, size_t count) {
+template <typename T>
+static std::vector<T> readVector(const char* path, size_t count) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in || static_cast<size_t>(in.tellg()) != count * sizeof(float)) {
-        fprintf(stderr, "%s: missing, or not %zu floats\n", path, count);
+    if (!in || static_cast<size_t>(in.tellg()) != count * sizeof(T)) {
+        fprintf(stderr, "%s: missing, or not %zu values\n", path, count);
         exit(1);
     }
-    std::vector<float> values(count);
+    std::vector<T> values(count);
     in.seekg(0);
-    if (!in.read(reinterpret_cast<char*>(values.data()), count * sizeof(float))) {
+    if (!in.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
         fprintf(stderr, "%s: cannot be read\n", path);
         exit(1);
     }
@@ -55,19 +54,25 @@ static std::vector<float> readVector(const char* path, size_t count) {
 }
 
 int main() {
-    std::vector<float> signal = readVector("data/signal.bin", kSamples);
-    std::vector<float> taps = readVector("data/taps.bin", kTaps);
-    const size_t bytes = kSamples * sizeof(float);
+    const std::vector<int> sizes = readVector<int>("data/sizes.bin", 2);
+    const int n = sizes[0], radius = sizes[1];
+    if (n < 1 || n > kMaxSamples || radius < 1 || radius > kMaxRadius) {
+        fprintf(stderr, "data/sizes.bin: %d samples and radius %d are out of range\n", n, radius);
+        return 1;
+    }
+    std::vector<float> signal = readVector<float>("data/signal.bin", n);
+    const std::vector<float> taps = readVector<float>("data/taps.bin", 2 * radius + 1);
+    const size_t bytes = signal.size() * sizeof(float);
 
     float *dSignal = nullptr, *dFiltered = nullptr;
-    check(cudaMemcpyToSymbol(constTaps, taps.data(), kTaps * sizeof(float)), "copy taps");
+    check(cudaMemcpyToSymbol(constTaps, taps.data(), taps.size() * sizeof(float)), "copy taps");
     check(cudaMalloc(&dSignal, bytes), "allocate the signal");
     check(cudaMalloc(&dFiltered, bytes), "allocate the result");
     check(cudaMemcpy(dSignal, signal.data(), bytes, cudaMemcpyHostToDevice), "copy the signal");
 
-    const int blocks = (kSamples + kThreads - 1) / kThreads;
-    const size_t sharedBytes = (kThreads + 2 * kRadius) * sizeof(float);
-    convolve<<<blocks, kThreads, sharedBytes>>>(dSignal, dFiltered, kSamples);
+    const int blocks = (n + kThreads - 1) / kThreads;
+    const size_t sharedBytes = (kThreads + 2 * radius) * sizeof(float);
+    convolve<<<blocks, kThreads, sharedBytes>>>(dSignal, dFiltered, n, radius);
     check(cudaGetLastError(), "launch");
     check(cudaMemcpy(signal.data(), dFiltered, bytes, cudaMemcpyDeviceToHost), "copy the result");
     check(cudaFree(dSignal), "free");

@@ -17,8 +17,9 @@ constexpr int kStride = 2;
 constexpr int kPad = 1;
 constexpr int kBlock = 16;
 constexpr int kTile = (kBlock - 1) * kStride + kFilter;
+constexpr int kLimits[5] = {16, 64, 512, 512, 64};  // of batch, channels, height, width, filters
 
-__global__ void convRelu(const float* __restrict__ image, const float* __restrict__ filters,
+__global__ void convRelu(const float* __restrict__ image, const float* __restrict__ filterWeights,
                          const float* __restrict__ bias, float* __restrict__ features, Shape s) {
     extern __shared__ float shared[];
     const int taps = s.channels * kFilter * kFilter;
@@ -30,7 +31,7 @@ __global__ void convRelu(const float* __restrict__ image, const float* __restric
     const int thread = threadIdx.y * kBlock + threadIdx.x;
     const int threads = kBlock * kBlock;
     for (int t = thread; t < taps; t += threads) {
-        weights[t] = filters[o * taps + t];
+        weights[t] = filterWeights[o * taps + t];
     }
 
     const int outX = blockIdx.x * kBlock + threadIdx.x;
@@ -65,29 +66,39 @@ static void check(cudaError_t status) {
     if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-// Reads a whole file of the expected size and returns a device copy of it.
-static float* loadToDevice(const std::string& path, size_t count) {
-    const size_t bytes = count * sizeof(float);
-    std::vector<float> host(count);
+template <typename T>
+static std::vector<T> readFile(const std::string& path, size_t count) {
+    const size_t bytes = count * sizeof(T);
+    std::vector<T> host(count);
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     if (!in) throw std::runtime_error(path + ": cannot be opened");
     if ((size_t)in.tellg() != bytes) throw std::runtime_error(path + ": wrong size");
     in.seekg(0);
     if (!in.read((char*)host.data(), bytes)) throw std::runtime_error(path + ": cannot be read");
+    return host;
+}
+
+// Reads a whole file of floats and returns a device copy of it.
+static float* loadToDevice(const std::string& path, size_t count) {
+    const std::vector<float> host = readFile<float>(path, count);
     float* device = nullptr;
-    check(cudaMalloc(&device, bytes));
-    check(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
+    check(cudaMalloc(&device, count * sizeof(float)));
+    check(cudaMemcpy(device, host.data(), count * sizeof(float), cudaMemcpyHostToDevice));
     return device;
 }
 
 static void run() {
-    Shape s{2, 5, 61, 67, 7, 0, 0};
+    const std::vector<int> sizes = readFile<int>("data/sizes.bin", 5);
+    for (int k = 0; k < 5; ++k) {
+        if (sizes[k] < 1 || sizes[k] > kLimits[k]) throw std::runtime_error("data/sizes.bin: a size is out of range");
+    }
+    Shape s{sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], 0, 0};
     s.outHeight = (s.height + 2 * kPad - kFilter) / kStride + 1;
     s.outWidth = (s.width + 2 * kPad - kFilter) / kStride + 1;
     const int taps = s.channels * kFilter * kFilter;
 
     float* image = loadToDevice("data/image.bin", (size_t)s.batch * s.channels * s.height * s.width);
-    float* filters = loadToDevice("data/filters.bin", (size_t)s.filters * taps);
+    float* weights = loadToDevice("data/weights.bin", (size_t)s.filters * taps);
     float* bias = loadToDevice("data/bias.bin", s.filters);
     std::vector<float> result((size_t)s.batch * s.filters * s.outHeight * s.outWidth);
     float* features = nullptr;
@@ -96,10 +107,10 @@ static void run() {
     dim3 block(kBlock, kBlock);
     dim3 grid((s.outWidth + kBlock - 1) / kBlock, (s.outHeight + kBlock - 1) / kBlock, s.batch * s.filters);
     size_t sharedBytes = (taps + kTile * kTile) * sizeof(float);
-    convRelu<<<grid, block, sharedBytes>>>(image, filters, bias, features, s);
+    convRelu<<<grid, block, sharedBytes>>>(image, weights, bias, features, s);
     check(cudaGetLastError());
     check(cudaMemcpy(result.data(), features, result.size() * sizeof(float), cudaMemcpyDeviceToHost));
-    for (float* pointer : {image, filters, bias, features}) check(cudaFree(pointer));
+    for (float* pointer : {image, weights, bias, features}) check(cudaFree(pointer));
 
     std::ofstream out("data/features.bin", std::ios::binary);
     out.write((const char*)result.data(), result.size() * sizeof(float));

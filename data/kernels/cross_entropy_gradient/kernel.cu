@@ -7,8 +7,7 @@
 #include <fstream>
 #include <vector>
 
-constexpr int kRows = 601;
-constexpr int kClasses = 1203;
+constexpr int kMaxSize = 16384;  // of rows and of classes
 constexpr int kIgnore = -100;
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
@@ -44,30 +43,31 @@ __device__ float blockReduce(float value, Op op, float* scratch) {
 }
 
 __global__ void lossAndGrad(const float* __restrict__ logits, const int32_t* __restrict__ labels,
-                            const int* __restrict__ valid, float* __restrict__ loss, float* __restrict__ grad) {
+                            const int* __restrict__ valid, float* __restrict__ loss, float* __restrict__ grad,
+                            int classes) {
     __shared__ float scratch[kWarps];
     const int row = blockIdx.x;
     const int label = labels[row];
-    const float* in = logits + static_cast<size_t>(row) * kClasses;
-    float* out = grad + static_cast<size_t>(row) * kClasses;
+    const float* in = logits + static_cast<size_t>(row) * classes;
+    float* out = grad + static_cast<size_t>(row) * classes;
 
     if (label == kIgnore) {
-        for (int c = threadIdx.x; c < kClasses; c += kThreads) out[c] = 0.0f;
+        for (int c = threadIdx.x; c < classes; c += kThreads) out[c] = 0.0f;
         if (threadIdx.x == 0) loss[row] = 0.0f;
         return;
     }
 
     float largest = -FLT_MAX;
-    for (int c = threadIdx.x; c < kClasses; c += kThreads) largest = fmaxf(largest, in[c]);
+    for (int c = threadIdx.x; c < classes; c += kThreads) largest = fmaxf(largest, in[c]);
     largest = blockReduce(largest, Max(), scratch);
 
     float sum = 0.0f;
-    for (int c = threadIdx.x; c < kClasses; c += kThreads) sum += expf(in[c] - largest);
+    for (int c = threadIdx.x; c < classes; c += kThreads) sum += expf(in[c] - largest);
     sum = blockReduce(sum, Sum(), scratch);
 
     const float scale = 1.0f / *valid;
     const float inverse = 1.0f / sum;
-    for (int c = threadIdx.x; c < kClasses; c += kThreads) {
+    for (int c = threadIdx.x; c < classes; c += kThreads) {
         float p = expf(in[c] - largest) * inverse;
         out[c] = (p - (c == label ? 1.0f : 0.0f)) * scale;
     }
@@ -106,10 +106,16 @@ static void writeFile(const char* path, const std::vector<float>& values) {
 }
 
 int main() {
-    std::vector<float> logits = readFile<float>("data/logits.bin", size_t(kRows) * kClasses);
-    std::vector<int32_t> labels = readFile<int32_t>("data/labels.bin", kRows);
+    const std::vector<int32_t> sizes = readFile<int32_t>("data/sizes.bin", 2);
+    const int rows = sizes[0], classes = sizes[1];
+    if (rows < 1 || rows > kMaxSize || classes < 1 || classes > kMaxSize) {
+        fprintf(stderr, "data/sizes.bin: %d x %d is not supported\n", rows, classes);
+        return 1;
+    }
+    std::vector<float> logits = readFile<float>("data/logits.bin", size_t(rows) * classes);
+    std::vector<int32_t> labels = readFile<int32_t>("data/labels.bin", rows);
     for (int32_t label : labels) {
-        if (label != kIgnore && (label < 0 || label >= kClasses)) {
+        if (label != kIgnore && (label < 0 || label >= classes)) {
             fprintf(stderr, "label %d is out of range\n", label);
             return 1;
         }
@@ -121,19 +127,19 @@ int main() {
     int* dValid;
     CUDA(cudaMalloc(&dLogits, bytes));
     CUDA(cudaMalloc(&dGrad, bytes));
-    CUDA(cudaMalloc(&dLoss, kRows * sizeof(float)));
-    CUDA(cudaMalloc(&dLabels, kRows * sizeof(int32_t)));
+    CUDA(cudaMalloc(&dLoss, rows * sizeof(float)));
+    CUDA(cudaMalloc(&dLabels, rows * sizeof(int32_t)));
     CUDA(cudaMalloc(&dValid, sizeof(int)));
     CUDA(cudaMemcpy(dLogits, logits.data(), bytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(dLabels, labels.data(), kRows * sizeof(int32_t), cudaMemcpyHostToDevice));
+    CUDA(cudaMemcpy(dLabels, labels.data(), rows * sizeof(int32_t), cudaMemcpyHostToDevice));
 
-    countValid<<<1, 256>>>(dLabels, kRows, dValid);
+    countValid<<<1, 256>>>(dLabels, rows, dValid);
     CUDA(cudaGetLastError());
-    lossAndGrad<<<kRows, kThreads>>>(dLogits, dLabels, dValid, dLoss, dGrad);
+    lossAndGrad<<<rows, kThreads>>>(dLogits, dLabels, dValid, dLoss, dGrad, classes);
     CUDA(cudaGetLastError());
 
-    std::vector<float> loss(kRows);
-    CUDA(cudaMemcpy(loss.data(), dLoss, kRows * sizeof(float), cudaMemcpyDeviceToHost));
+    std::vector<float> loss(rows);
+    CUDA(cudaMemcpy(loss.data(), dLoss, rows * sizeof(float), cudaMemcpyDeviceToHost));
     CUDA(cudaMemcpy(logits.data(), dGrad, bytes, cudaMemcpyDeviceToHost));
     for (void* p : std::initializer_list<void*>{dLogits, dGrad, dLoss, dLabels, dValid}) CUDA(cudaFree(p));
     writeFile("data/loss.bin", loss);

@@ -14,14 +14,13 @@
         }                                                                                   \
     } while (0)
 
-static const int ROWS = 1203;
-static const int INNER = 907;
-static const int ENTRIES = 18013;
-static const int COLUMNS = 70;
-static const int THREADS = 96;
+static const int THREADS = 96;  // also the largest number of dense columns
+static const int MAX_SIDE = 1000000;
+static const int MAX_ENTRIES = 10000000;
 
 __global__ void spmm(const int* __restrict__ rowPtr, const int* __restrict__ colIndex,
-                     const float* __restrict__ values, const float* __restrict__ dense, float* __restrict__ product) {
+                     const float* __restrict__ values, const float* __restrict__ dense, float* __restrict__ product,
+                     int columns) {
     __shared__ int stagedCol[THREADS];
     __shared__ float stagedValue[THREADS];
     const int row = blockIdx.x;
@@ -37,15 +36,15 @@ __global__ void spmm(const int* __restrict__ rowPtr, const int* __restrict__ col
             stagedValue[j] = values[base + j];
         }
         __syncthreads();
-        if (j < COLUMNS) {
+        if (j < columns) {
             for (int e = 0; e < portion; ++e) {
-                sum += stagedValue[e] * dense[stagedCol[e] * COLUMNS + j];
+                sum += stagedValue[e] * dense[stagedCol[e] * columns + j];
             }
         }
         __syncthreads();
     }
-    if (j < COLUMNS) {
-        product[row * COLUMNS + j] = sum;
+    if (j < columns) {
+        product[row * columns + j] = sum;
     }
 }
 
@@ -75,13 +74,20 @@ static T* toDevice(const std::vector<T>& host) {
 }
 
 int main() {
-    std::vector<int> rowPtr = load<int>("data/row_ptr.bin", ROWS + 1);
-    std::vector<int> colIndex = load<int>("data/col_index.bin", ENTRIES);
-    std::vector<float> values = load<float>("data/values.bin", ENTRIES);
-    std::vector<float> dense = load<float>("data/dense.bin", (size_t)INNER * COLUMNS);
+    std::vector<int> sizes = load<int>("data/sizes.bin", 4);
+    const int rows = sizes[0], inner = sizes[1], columns = sizes[2], entries = sizes[3];
+    bool supported = *std::min_element(sizes.begin(), sizes.end()) >= 1 && rows <= MAX_SIDE && inner <= MAX_SIDE;
+    if (!supported || columns > THREADS || entries > MAX_ENTRIES) {
+        fprintf(stderr, "data/sizes.bin: a size is out of range\n");
+        return EXIT_FAILURE;
+    }
+    std::vector<int> rowPtr = load<int>("data/row_ptr.bin", rows + 1);
+    std::vector<int> colIndex = load<int>("data/col_index.bin", entries);
+    std::vector<float> values = load<float>("data/values.bin", entries);
+    std::vector<float> dense = load<float>("data/dense.bin", (size_t)inner * columns);
 
-    bool valid = rowPtr.front() == 0 && rowPtr.back() == ENTRIES && std::is_sorted(rowPtr.begin(), rowPtr.end());
-    valid = valid && std::all_of(colIndex.begin(), colIndex.end(), [](int c) { return c >= 0 && c < INNER; });
+    bool valid = rowPtr.front() == 0 && rowPtr.back() == entries && std::is_sorted(rowPtr.begin(), rowPtr.end());
+    valid = valid && std::all_of(colIndex.begin(), colIndex.end(), [=](int c) { return c >= 0 && c < inner; });
     if (!valid) {
         fprintf(stderr, "the CSR structure is inconsistent\n");
         return EXIT_FAILURE;
@@ -91,11 +97,11 @@ int main() {
     int* dColIndex = toDevice(colIndex);
     float* dValues = toDevice(values);
     float* dDense = toDevice(dense);
-    std::vector<float> product((size_t)ROWS * COLUMNS);
+    std::vector<float> product((size_t)rows * columns);
     float* dProduct = nullptr;
     CUDA_CHECK(cudaMalloc(&dProduct, product.size() * sizeof(float)));
 
-    spmm<<<ROWS, THREADS>>>(dRowPtr, dColIndex, dValues, dDense, dProduct);
+    spmm<<<rows, THREADS>>>(dRowPtr, dColIndex, dValues, dDense, dProduct, columns);
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaMemcpy(product.data(), dProduct, product.size() * sizeof(float), cudaMemcpyDeviceToHost));
 

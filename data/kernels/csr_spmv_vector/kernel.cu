@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-constexpr int kRows = 5003;
-constexpr int kCols = 4001;
-constexpr int kEntries = 120011;
+constexpr int kMaxSide = 4000000;
+constexpr int kMaxEntries = 40000000;
 constexpr int kThreads = 256;
 constexpr int kWarpSize = 32;
 
@@ -72,24 +71,29 @@ static std::vector<T> readFile(const std::string& path, size_t count) {
 }
 
 static void run() {
-    const auto rowPtr = readFile<int32_t>("data/row_ptr.bin", kRows + 1);
-    const auto colIndex = readFile<int32_t>("data/col_index.bin", kEntries);
-    const auto values = readFile<float>("data/values.bin", kEntries);
-    const auto x = readFile<float>("data/x.bin", kCols);
+    const auto sizes = readFile<int32_t>("data/sizes.bin", 3);
+    const int rows = sizes[0], cols = sizes[1], entries = sizes[2];
+    if (rows < 1 || rows > kMaxSide || cols < 1 || cols > kMaxSide || entries < 1 || entries > kMaxEntries) {
+        throw std::runtime_error("data/sizes.bin: a size is out of range");
+    }
+    const auto rowPtr = readFile<int32_t>("data/row_ptr.bin", rows + 1);
+    const auto colIndex = readFile<int32_t>("data/col_index.bin", entries);
+    const auto values = readFile<float>("data/values.bin", entries);
+    const auto x = readFile<float>("data/x.bin", cols);
 
-    if (rowPtr.front() != 0 || rowPtr.back() != kEntries) throw std::runtime_error("row_ptr: bad first or last value");
-    for (int r = 0; r < kRows; ++r) {
+    if (rowPtr.front() != 0 || rowPtr.back() != entries) throw std::runtime_error("row_ptr: bad first or last value");
+    for (int r = 0; r < rows; ++r) {
         if (rowPtr[r] > rowPtr[r + 1]) throw std::runtime_error("row_ptr: decreases");
     }
     for (int32_t c : colIndex) {
-        if (c < 0 || c >= kCols) throw std::runtime_error("col_index: out of range");
+        if (c < 0 || c >= cols) throw std::runtime_error("col_index: out of range");
     }
 
     DeviceArray<int32_t> dRowPtr(rowPtr), dColIndex(colIndex);
-    DeviceArray<float> dValues(values), dX(x), dY(kRows);
+    DeviceArray<float> dValues(values), dX(x), dY(rows);
     const int rowsPerBlock = kThreads / kWarpSize;
-    spmv<<<(kRows + rowsPerBlock - 1) / rowsPerBlock, kThreads>>>(dRowPtr.get(), dColIndex.get(), dValues.get(),
-                                                                  dX.get(), dY.get(), kRows);
+    spmv<<<(rows + rowsPerBlock - 1) / rowsPerBlock, kThreads>>>(dRowPtr.get(), dColIndex.get(), dValues.get(),
+                                                                 dX.get(), dY.get(), rows);
     check(cudaGetLastError());
     const std::vector<float> y = dY.toHost();
 

@@ -4,20 +4,24 @@ import numpy as np
 TOLERANCE = {"y": (1e-4, 1e-3)}
 
 
-def make_inputs(rng):
+def make_inputs(rng, rows, cols, entries, pattern="scattered"):
     # Three rows take a tenth of the entries and one row in ten is empty.
-    rows = rng.choice(np.flatnonzero(np.arange(5003) % 10 != 3), 120011)
-    rows[:12000] = rng.choice([0, 2500, 5002], 12000)
-    row_ptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=5003))])
+    owner = rng.choice(np.flatnonzero(np.arange(rows) % 10 != 3), entries)
+    owner[: entries // 10] = rng.choice([0, rows // 2, rows - 1], entries // 10)
+    values, x = rng.normal(0.0, 1.0, entries), rng.normal(0.0, 1.0, cols)
+    if pattern == "integers":  # exact in float, and cancelling
+        values, x = rng.integers(-8, 9, entries), rng.integers(-30, 31, cols)
     return {
-        "row_ptr": row_ptr.astype(np.int32),
-        "col_index": rng.integers(0, 4001, 120011, dtype=np.int32),
-        "values": rng.normal(0.0, 1.0, 120011).astype(np.float32),
-        "x": rng.normal(0.0, 1.0, 4001).astype(np.float32),
+        "sizes": np.array([rows, cols, entries], dtype=np.int32),
+        "row_ptr": np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=rows))]).astype(np.int32),
+        "col_index": rng.integers(0, cols, entries, dtype=np.int32),
+        "values": values.astype(np.float32),
+        "x": x.astype(np.float32),
     }
 
 
 def reference(inputs):
-    rows = np.repeat(np.arange(5003), np.diff(inputs["row_ptr"]))
+    rows = inputs["row_ptr"].size - 1
+    owner = np.repeat(np.arange(rows), np.diff(inputs["row_ptr"]))
     products = inputs["values"].astype(np.float64) * inputs["x"][inputs["col_index"]]
-    return {"y": np.bincount(rows, weights=products, minlength=5003).astype(np.float32)}
+    return {"y": np.bincount(owner, weights=products, minlength=rows).astype(np.float32)}

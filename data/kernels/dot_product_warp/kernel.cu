@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-constexpr int N = 3000001;
+constexpr int MAX_N = 1 << 26;
 constexpr int BLOCKS = 512;
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
@@ -63,8 +63,9 @@ __global__ void sumPartial(const double* __restrict__ partial, double* total, in
     }
 }
 
-static std::vector<float> load(const char* path) {
-    std::vector<float> values(N);
+template <typename T>
+static std::vector<T> load(const char* path, size_t count) {
+    std::vector<T> values(count);
     FILE* file = fopen(path, "rb");
     if (!file) {
         fprintf(stderr, "cannot open %s\n", path);
@@ -73,8 +74,8 @@ static std::vector<float> load(const char* path) {
     fseek(file, 0, SEEK_END);
     long bytes = ftell(file);
     rewind(file);
-    if (bytes != static_cast<long>(N * sizeof(float)) || fread(values.data(), sizeof(float), N, file) != N) {
-        fprintf(stderr, "%s: expected %d floats\n", path, N);
+    if (bytes != static_cast<long>(count * sizeof(T)) || fread(values.data(), sizeof(T), count, file) != count) {
+        fprintf(stderr, "%s: expected %zu values of %zu bytes\n", path, count, sizeof(T));
         exit(1);
     }
     fclose(file);
@@ -82,9 +83,14 @@ static std::vector<float> load(const char* path) {
 }
 
 int main() {
-    std::vector<float> a = load("data/a.bin");
-    std::vector<float> b = load("data/b.bin");
-    const size_t bytes = N * sizeof(float);
+    const int n = load<int>("data/sizes.bin", 1)[0];
+    if (n < 1 || n > MAX_N) {
+        fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", n, MAX_N);
+        return 1;
+    }
+    std::vector<float> a = load<float>("data/a.bin", n);
+    std::vector<float> b = load<float>("data/b.bin", n);
+    const size_t bytes = n * sizeof(float);
 
     float *dA, *dB;
     double *dPartial, *dTotal;
@@ -95,7 +101,7 @@ int main() {
     check(cudaMemcpy(dA, a.data(), bytes, cudaMemcpyHostToDevice), "copy a");
     check(cudaMemcpy(dB, b.data(), bytes, cudaMemcpyHostToDevice), "copy b");
 
-    dotPartial<<<BLOCKS, THREADS>>>(dA, dB, dPartial, N);
+    dotPartial<<<BLOCKS, THREADS>>>(dA, dB, dPartial, n);
     check(cudaGetLastError(), "launch dotPartial");
     sumPartial<<<1, THREADS>>>(dPartial, dTotal, BLOCKS);
     check(cudaGetLastError(), "launch sumPartial");

@@ -83,21 +83,25 @@ __global__ void addOffsets(Sum* offsets, const Sum* __restrict__ tileSums, int n
     if (i < n) offsets[i] += tileSums[i / kTile];
 }
 
-int main() {
-    const int n = 1000003;
-    std::vector<int32_t> counts(n);
-    std::ifstream in("data/counts.bin", std::ios::binary);
-    in.read(reinterpret_cast<char*>(counts.data()), n * sizeof(int32_t));
+static std::vector<int32_t> readInts(const char* path, size_t count) {
+    std::vector<int32_t> values(count);
+    std::ifstream in(path, std::ios::binary);
+    in.read(reinterpret_cast<char*>(values.data()), count * sizeof(int32_t));
     if (!in || in.peek() != std::ifstream::traits_type::eof()) {
-        std::fprintf(stderr, "data/counts.bin: expected %d values of 4 bytes\n", n);
-        return 1;
+        std::fprintf(stderr, "%s: expected %zu values of 4 bytes\n", path, count);
+        std::exit(1);
     }
+    return values;
+}
 
-    const int tiles = (n + kTile - 1) / kTile;
-    if (tiles > kMaxTiles) {
-        std::fprintf(stderr, "%d tiles, at most %d fit one block\n", tiles, kMaxTiles);
+int main() {
+    const int n = readInts("data/sizes.bin", 1)[0];
+    if (n < 1 || n > kMaxTiles * kTile) {
+        std::fprintf(stderr, "data/sizes.bin: %d items, but the tile sums fit one block up to %d\n", n, kMaxTiles * kTile);
         return 1;
     }
+    const std::vector<int32_t> counts = readInts("data/counts.bin", n);
+    const int tiles = (n + kTile - 1) / kTile;
     int32_t* dCounts;
     Sum *dOffsets, *dSums;
     CUDA_OK(cudaMalloc(&dCounts, n * sizeof(int32_t)));

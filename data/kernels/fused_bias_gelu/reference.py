@@ -4,10 +4,14 @@ import numpy as np
 TOLERANCE = {"y": (1e-4, 1e-5)}
 
 
-def make_inputs(rng):
+def make_inputs(rng, rows, cols, values="normal"):
+    x = rng.normal(0.0, 2.0, (rows, cols))
+    if values == "extremes":  # zeros, and magnitudes whose cube leaves the range of float
+        x = rng.choice([-1.0e20, -300.0, -5.0, 0.0, 5.0, 300.0, 1.0e20], (rows, cols))
     return {
-        "x": rng.normal(0.0, 2.0, (1500, 1028)).astype(np.float32),
-        "bias": rng.normal(0.0, 1.0, 1028).astype(np.float32),
+        "sizes": np.array([rows, cols], dtype=np.int32),
+        "x": x.astype(np.float32),
+        "bias": rng.normal(0.0, 1.0, cols).astype(np.float32),
     }
 
 

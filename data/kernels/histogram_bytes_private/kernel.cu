@@ -9,6 +9,7 @@
 constexpr int kBins = 256;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
+constexpr int kMaxBytes = 1 << 30;
 
 __device__ __forceinline__ void countWord(uint32_t* bins, uint32_t word) {
     atomicAdd(&bins[word & 0xffu], 1u);
@@ -56,20 +57,30 @@ static void check(cudaError_t status, const char* action) {
     std::exit(EXIT_FAILURE);
 }
 
-int main() {
-    const size_t n = 4000037;
-    std::vector<uint8_t> bytes(n);
-    std::ifstream in("data/bytes.bin", std::ios::binary | std::ios::ate);
-    if (!in || static_cast<size_t>(in.tellg()) != n) {
-        std::fprintf(stderr, "data/bytes.bin: expected %zu bytes\n", n);
-        return EXIT_FAILURE;
+static void readFile(const char* path, void* target, size_t size) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in || static_cast<size_t>(in.tellg()) != size) {
+        std::fprintf(stderr, "%s: expected %zu bytes\n", path, size);
+        std::exit(EXIT_FAILURE);
     }
     in.seekg(0);
-    in.read(reinterpret_cast<char*>(bytes.data()), n);
+    in.read(static_cast<char*>(target), size);
     if (!in) {
-        std::fprintf(stderr, "data/bytes.bin: read error\n");
+        std::fprintf(stderr, "%s: read error\n", path);
+        std::exit(EXIT_FAILURE);
+    }
+}
+
+int main() {
+    int32_t count = 0;
+    readFile("data/sizes.bin", &count, sizeof(count));
+    if (count < 1 || count > kMaxBytes) {
+        std::fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", count, kMaxBytes);
         return EXIT_FAILURE;
     }
+    const size_t n = count;
+    std::vector<uint8_t> bytes(n);
+    readFile("data/bytes.bin", bytes.data(), n);
 
     int device = 0, multiprocessors = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");

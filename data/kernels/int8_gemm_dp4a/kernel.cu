@@ -1,18 +1,14 @@
 #include <cuda_runtime.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 namespace {
 
-constexpr int M = 300;
-constexpr int N = 203;
-constexpr int K = 260;
-constexpr int WORDS = K / 4;
 constexpr int TILE = 16;
-static_assert(K % 4 == 0, "rows are read as 32-bit words");
+constexpr int MAX_SIDE = 8192;   // rows of either matrix
+constexpr int MAX_WORDS = 4096;  // 4 * 4096 products of at most 2^14 fit an int
 
 void check(cudaError_t code, const char* where) {
     if (code != cudaSuccess) {
@@ -22,7 +18,7 @@ void check(cudaError_t code, const char* where) {
 }
 
 __global__ void gemmInt8(const int* __restrict__ a, const int* __restrict__ w, const float* __restrict__ rowScale,
-                         const float* __restrict__ colScale, float* __restrict__ out) {
+                         const float* __restrict__ colScale, float* __restrict__ out, int m, int n, int words) {
     __shared__ int tileA[TILE][TILE];
     __shared__ int tileW[TILE][TILE + 1];
     const int tx = threadIdx.x;
@@ -32,10 +28,10 @@ __global__ void gemmInt8(const int* __restrict__ a, const int* __restrict__ w, c
     const int weightRow = blockIdx.x * TILE + ty;  // the row of w that this thread loads
 
     int sum = 0;
-    for (int first = 0; first < WORDS; first += TILE) {
+    for (int first = 0; first < words; first += TILE) {
         const int word = first + tx;
-        tileA[ty][tx] = row < M && word < WORDS ? a[row * WORDS + word] : 0;
-        tileW[ty][tx] = weightRow < N && word < WORDS ? w[weightRow * WORDS + word] : 0;
+        tileA[ty][tx] = row < m && word < words ? a[row * words + word] : 0;
+        tileW[ty][tx] = weightRow < n && word < words ? w[weightRow * words + word] : 0;
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < TILE; ++k) {
@@ -43,8 +39,8 @@ __global__ void gemmInt8(const int* __restrict__ a, const int* __restrict__ w, c
         }
         __syncthreads();
     }
-    if (row < M && col < N) {
-        out[row * N + col] = static_cast<float>(sum) * rowScale[row] * colScale[col];
+    if (row < m && col < n) {
+        out[row * n + col] = static_cast<float>(sum) * rowScale[row] * colScale[col];
     }
 }
 
@@ -73,18 +69,23 @@ T* toDevice(const std::vector<T>& host) {
 }  // namespace
 
 int main() {
-    int8_t* a = toDevice(readAll<int8_t>("data/activations.bin", size_t(M) * K));
-    int8_t* w = toDevice(readAll<int8_t>("data/weights.bin", size_t(N) * K));
-    float* rowScale = toDevice(readAll<float>("data/row_scale.bin", M));
-    float* colScale = toDevice(readAll<float>("data/col_scale.bin", N));
-    std::vector<float> result(size_t(M) * N);
+    const std::vector<int> sizes = readAll<int>("data/sizes.bin", 3);
+    const int m = sizes[0], n = sizes[1], words = sizes[2];
+    if (m < 1 || m > MAX_SIDE || n < 1 || n > MAX_SIDE || words < 1 || words > MAX_WORDS) {
+        std::fprintf(stderr, "data/sizes.bin: (%d, %d, %d) is out of range\n", m, n, words);
+        return 1;
+    }
+    int* a = toDevice(readAll<int>("data/activations.bin", size_t(m) * words));
+    int* w = toDevice(readAll<int>("data/weights.bin", size_t(n) * words));
+    float* rowScale = toDevice(readAll<float>("data/row_scale.bin", m));
+    float* colScale = toDevice(readAll<float>("data/col_scale.bin", n));
+    std::vector<float> result(size_t(m) * n);
     float* out = nullptr;
     check(cudaMalloc(&out, result.size() * sizeof(float)), "cudaMalloc");
 
     dim3 block(TILE, TILE);
-    dim3 grid((N + TILE - 1) / TILE, (M + TILE - 1) / TILE);
-    gemmInt8<<<grid, block>>>(reinterpret_cast<const int*>(a), reinterpret_cast<const int*>(w), rowScale, colScale,
-                              out);
+    dim3 grid((n + TILE - 1) / TILE, (m + TILE - 1) / TILE);
+    gemmInt8<<<grid, block>>>(a, w, rowScale, colScale, out, m, n, words);
     check(cudaGetLastError(), "launch");
     check(cudaMemcpy(result.data(), out, result.size() * sizeof(float), cudaMemcpyDeviceToHost), "kernel or copy");
     for (void* pointer : {(void*)a, (void*)w, (void*)rowScale, (void*)colScale, (void*)out}) {

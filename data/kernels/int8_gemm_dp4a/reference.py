@@ -4,12 +4,18 @@ import numpy as np
 TOLERANCE = {"product": (1e-6, 1e-7)}
 
 
-def make_inputs(rng):
+def make_inputs(rng, m, n, words, values="uniform"):
+    activations = rng.integers(-128, 128, (m, 4 * words), dtype=np.int8)
+    weights = rng.integers(-127, 128, (n, 4 * words), dtype=np.int8)
+    if values == "extremes":  # the largest sums, of either sign, and rows of zeros
+        activations[:] = -128
+        weights[:] = rng.choice(np.array([-128, 0, 127], dtype=np.int8), (n, 1))
     return {
-        "activations": rng.integers(-128, 128, (300, 260), dtype=np.int8),
-        "weights": rng.integers(-127, 128, (203, 260), dtype=np.int8),
-        "row_scale": rng.uniform(0.01, 0.1, 300).astype(np.float32),
-        "col_scale": rng.uniform(0.001, 0.02, 203).astype(np.float32),
+        "sizes": np.array([m, n, words], dtype=np.int32),
+        "activations": activations,
+        "weights": weights,
+        "row_scale": rng.uniform(0.01, 0.1, m).astype(np.float32),
+        "col_scale": rng.uniform(0.001, 0.02, n).astype(np.float32),
     }
 
 

@@ -18,20 +18,24 @@ namespace cg = cooperative_groups;
         }                                                                           \
     } while (0)
 
-constexpr int H = 257, W = 301, SWEEPS = 60, THREADS = 256;
-constexpr int INNER_W = W - 2;
-constexpr int INTERIOR = (H - 2) * INNER_W;
+constexpr int SWEEPS = 60, THREADS = 256;
+constexpr int MIN_SIDE = 3, MAX_SIDE = 8192;
 
-__device__ int interiorIndex(int p) { return (p / INNER_W + 1) * W + p % INNER_W + 1; }
+struct Grid {
+    int height, width;
+    __host__ __device__ int interior() const { return (height - 2) * (width - 2); }
+    // Position in the array of interior point number p.
+    __device__ int index(int p) const { return (p / (width - 2) + 1) * width + p % (width - 2) + 1; }
+};
 
-__global__ void jacobi(float* u, float* v, const float* rhs, int sweeps) {
+__global__ void jacobi(float* u, float* v, const float* rhs, Grid g, int sweeps) {
     cg::grid_group grid = cg::this_grid();
     float* from = u;
     float* to = v;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-        for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < INTERIOR; p += gridDim.x * blockDim.x) {
-            int k = interiorIndex(p);
-            to[k] = 0.25f * (from[k - W] + from[k + W] + from[k - 1] + from[k + 1] + rhs[k]);
+        for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < g.interior(); p += gridDim.x * blockDim.x) {
+            int k = g.index(p);
+            to[k] = 0.25f * (from[k - g.width] + from[k + g.width] + from[k - 1] + from[k + 1] + rhs[k]);
         }
         grid.sync();  // every write of this sweep is visible before the next one reads
         float* swap = from;
@@ -40,12 +44,12 @@ __global__ void jacobi(float* u, float* v, const float* rhs, int sweeps) {
     }
 }
 
-__global__ void squaredResidual(const float* u, const float* rhs, double* total) {
+__global__ void squaredResidual(const float* u, const float* rhs, Grid g, double* total) {
     __shared__ double sums[THREADS];
     double sum = 0.0;
-    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < INTERIOR; p += gridDim.x * blockDim.x) {
-        int k = interiorIndex(p);
-        double around = (double)u[k - W] + u[k + W] + u[k - 1] + u[k + 1];
+    for (int p = blockIdx.x * blockDim.x + threadIdx.x; p < g.interior(); p += gridDim.x * blockDim.x) {
+        int k = g.index(p);
+        double around = (double)u[k - g.width] + u[k + g.width] + u[k - 1] + u[k + 1];
         double r = around + rhs[k] - 4.0 * u[k];
         sum += r * r;
     }
@@ -58,15 +62,16 @@ __global__ void squaredResidual(const float* u, const float* rhs, double* total)
     if (threadIdx.x == 0) atomicAdd(total, sums[0]);
 }
 
-static std::vector<float> readGrid(const char* path) {
-    std::vector<float> grid(H * W);
+template <typename T>
+static std::vector<T> readFile(const char* path, size_t count) {
+    std::vector<T> values(count);
     std::ifstream in(path, std::ios::binary);
-    in.read(reinterpret_cast<char*>(grid.data()), grid.size() * sizeof(float));
+    in.read(reinterpret_cast<char*>(values.data()), count * sizeof(T));
     if (!in || in.get() != EOF) {
-        fprintf(stderr, "%s: expected %d x %d floats\n", path, H, W);
+        fprintf(stderr, "%s: expected %zu values of %zu bytes\n", path, count, sizeof(T));
         exit(1);
     }
-    return grid;
+    return values;
 }
 
 static bool writeFile(const char* path, const void* data, size_t bytes) {
@@ -77,7 +82,16 @@ static bool writeFile(const char* path, const void* data, size_t bytes) {
 }
 
 int main() {
-    std::vector<float> u0 = readGrid("data/u0.bin"), rhs = readGrid("data/rhs.bin");
+    const std::vector<int> sizes = readFile<int>("data/sizes.bin", 2);
+    for (int size : sizes) {
+        if (size < MIN_SIDE || size > MAX_SIDE) {
+            fprintf(stderr, "data/sizes.bin: %d is not in %d..%d\n", size, MIN_SIDE, MAX_SIDE);
+            return 1;
+        }
+    }
+    Grid grid{sizes[0], sizes[1]};
+    const size_t points = static_cast<size_t>(grid.height) * grid.width;
+    std::vector<float> u0 = readFile<float>("data/u0.bin", points), rhs = readFile<float>("data/rhs.bin", points);
     const size_t bytes = u0.size() * sizeof(float);
 
     int device = 0, cooperative = 0, multiprocessors = 0, perMultiprocessor = 0;
@@ -89,7 +103,7 @@ int main() {
         fprintf(stderr, "the device has no cooperative launch\n");
         return 1;
     }
-    const int needed = (INTERIOR + THREADS - 1) / THREADS;
+    const int needed = (grid.interior() + THREADS - 1) / THREADS;
     const int blocks = std::min(needed, multiprocessors * perMultiprocessor);
 
     float *dU, *dV, *dRhs;
@@ -105,9 +119,9 @@ int main() {
 
     int sweeps = SWEEPS;
     static_assert(SWEEPS % 2 == 0, "the result must end in the first buffer");
-    void* arguments[] = {&dU, &dV, &dRhs, &sweeps};
+    void* arguments[] = {&dU, &dV, &dRhs, &grid, &sweeps};
     CUDA_CHECK(cudaLaunchCooperativeKernel((const void*)jacobi, dim3(blocks), dim3(THREADS), arguments, 0, 0));
-    squaredResidual<<<64, THREADS>>>(dU, dRhs, dTotal);
+    squaredResidual<<<64, THREADS>>>(dU, dRhs, grid, dTotal);
     CUDA_CHECK(cudaGetLastError());
 
     double residual = 0.0;

@@ -8,10 +8,16 @@ def _neighbours(u):
     return u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
 
 
-def make_inputs(rng):
+def make_inputs(rng, height, width, values="uniform"):
+    u0, rhs = rng.uniform(-1.0, 1.0, (height, width)), rng.normal(0.0, 0.1, (height, width))
+    if values == "sources":  # nothing but a few point sources between walls of different height
+        u0[:], rhs[:] = 0.0, 0.0
+        u0[0], u0[:, -1] = -2.0, 5.0
+        rhs[1, :: max(width // 4, 1)] = 3.0
     return {
-        "u0": rng.uniform(-1.0, 1.0, (257, 301)).astype(np.float32),
-        "rhs": rng.normal(0.0, 0.1, (257, 301)).astype(np.float32),
+        "sizes": np.array([height, width], dtype=np.int32),
+        "u0": u0.astype(np.float32),
+        "rhs": rhs.astype(np.float32),
     }
 
 

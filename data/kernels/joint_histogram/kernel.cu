@@ -14,16 +14,15 @@
         }                                                                                       \
     } while (0)
 
-static const int POINTS = 1200007;
-static const int ROWS = 160;
-static const int COLS = 96;
-static const int BINS = ROWS * COLS;
+static const int MAX_POINTS = 1 << 26;
+static const int MAX_ROWS = 160;
+static const int MAX_COLS = 96;
 static const int THREADS = 512;
 
-__global__ void jointHistogram(const float* __restrict__ x, const float* __restrict__ y, int n, uint32_t* counts,
-                               uint32_t* outside) {
-    extern __shared__ uint32_t bins[];
-    for (int b = threadIdx.x; b < BINS; b += blockDim.x) {
+__global__ void jointHistogram(const float* __restrict__ x, const float* __restrict__ y, int n, int rows, int cols,
+                               uint32_t* counts, uint32_t* outside) {
+    extern __shared__ uint32_t bins[];  // rows * cols counters
+    for (int b = threadIdx.x; b < rows * cols; b += blockDim.x) {
         bins[b] = 0;
     }
     __syncthreads();
@@ -32,9 +31,9 @@ __global__ void jointHistogram(const float* __restrict__ x, const float* __restr
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         float u = x[i], v = y[i];
         if (u >= 0.0f && u < 1.0f && v >= 0.0f && v < 1.0f) {
-            int row = min(static_cast<int>(u * 160.0f), ROWS - 1);
-            int col = min(static_cast<int>(v * 96.0f), COLS - 1);
-            atomicAdd(&bins[row * COLS + col], 1u);
+            int row = min(static_cast<int>(u * static_cast<float>(rows)), rows - 1);
+            int col = min(static_cast<int>(v * static_cast<float>(cols)), cols - 1);
+            atomicAdd(&bins[row * cols + col], 1u);
         } else {
             ++missed;
         }
@@ -48,20 +47,21 @@ __global__ void jointHistogram(const float* __restrict__ x, const float* __restr
     }
     __syncthreads();
 
-    for (int b = threadIdx.x; b < BINS; b += blockDim.x) {
+    for (int b = threadIdx.x; b < rows * cols; b += blockDim.x) {
         if (bins[b] > 0) {
             atomicAdd(&counts[b], bins[b]);
         }
     }
 }
 
-static std::vector<float> load(const char* path) {
-    std::vector<float> values(POINTS + 1);
+template <typename T>
+static std::vector<T> load(const char* path, size_t count) {
+    std::vector<T> values(count + 1);  // one more, to notice a file that is too long
     FILE* file = fopen(path, "rb");
-    size_t got = file ? fread(values.data(), sizeof(float), values.size(), file) : 0;
+    size_t got = file ? fread(values.data(), sizeof(T), values.size(), file) : 0;
     if (file) fclose(file);
-    if (got != static_cast<size_t>(POINTS)) {
-        fprintf(stderr, "%s: expected %d floats, found %zu or more\n", path, POINTS, got);
+    if (got != count) {
+        fprintf(stderr, "%s: expected %zu values, found %zu or more\n", path, count, got);
         exit(1);
     }
     values.pop_back();
@@ -77,10 +77,16 @@ static void store(const char* path, const uint32_t* values, size_t count) {
 }
 
 int main() {
-    std::vector<float> x = load("data/x.bin");
-    std::vector<float> y = load("data/y.bin");
-    const size_t bytes = POINTS * sizeof(float);
-    const int sharedBytes = BINS * sizeof(uint32_t);
+    const std::vector<int> sizes = load<int>("data/sizes.bin", 3);
+    const int points = sizes[0], rows = sizes[1], cols = sizes[2];
+    if (points < 1 || points > MAX_POINTS || rows < 1 || rows > MAX_ROWS || cols < 1 || cols > MAX_COLS) {
+        fprintf(stderr, "data/sizes.bin: (%d, %d, %d) is out of range\n", points, rows, cols);
+        return 1;
+    }
+    const std::vector<float> x = load<float>("data/x.bin", points);
+    const std::vector<float> y = load<float>("data/y.bin", points);
+    const size_t bytes = points * sizeof(float);
+    const int sharedBytes = rows * cols * sizeof(uint32_t);
 
     int device = 0, multiprocessors = 0, sharedLimit = 0;
     CUDA_CHECK(cudaGetDevice(&device));
@@ -104,10 +110,10 @@ int main() {
     CUDA_CHECK(cudaMemset(dCounts, 0, sharedBytes));
     CUDA_CHECK(cudaMemset(dOutside, 0, sizeof(uint32_t)));
 
-    jointHistogram<<<multiprocessors, THREADS, sharedBytes>>>(dX, dY, POINTS, dCounts, dOutside);
+    jointHistogram<<<multiprocessors, THREADS, sharedBytes>>>(dX, dY, points, rows, cols, dCounts, dOutside);
     CUDA_CHECK(cudaGetLastError());
 
-    std::vector<uint32_t> counts(BINS);
+    std::vector<uint32_t> counts(rows * cols);
     uint32_t outside = 0;
     CUDA_CHECK(cudaMemcpy(counts.data(), dCounts, sharedBytes, cudaMemcpyDeviceToHost));
     CUDA_CHECK(cudaMemcpy(&outside, dOutside, sizeof(uint32_t), cudaMemcpyDeviceToHost));

@@ -14,8 +14,7 @@
         }                                                                                 \
     } while (0)
 
-constexpr int ROWS = 777;
-constexpr int COLS = 1000;
+constexpr int MAX_SIZE = 16384;  // of rows and of columns
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr float EPSILON = 1e-5f;
@@ -44,15 +43,15 @@ __device__ Stats warpMerge(Stats s) {
 }
 
 __global__ void layerNorm(const float* __restrict__ x, const float* __restrict__ gamma,
-                          const float* __restrict__ beta, float* __restrict__ y, float* __restrict__ rstdOut) {
+                          const float* __restrict__ beta, float* __restrict__ y, float* __restrict__ rstdOut, int cols) {
     __shared__ Stats warpStats[WARPS];
     __shared__ float mu, rstd;
-    const float* row = x + static_cast<size_t>(blockIdx.x) * COLS;
+    const float* row = x + static_cast<size_t>(blockIdx.x) * cols;
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
 
     Stats s{0.0f, 0.0f, 0.0f};
-    for (int c = threadIdx.x; c < COLS; c += THREADS) {
+    for (int c = threadIdx.x; c < cols; c += THREADS) {
         float value = row[c];
         s.count += 1.0f;
         float d = value - s.mean;
@@ -67,25 +66,26 @@ __global__ void layerNorm(const float* __restrict__ x, const float* __restrict__
         s = warpMerge(s);
         if (lane == 0) {
             mu = s.mean;
-            rstd = rsqrtf(s.m2 / COLS + EPSILON);
+            rstd = rsqrtf(s.m2 / cols + EPSILON);
             rstdOut[blockIdx.x] = rstd;
         }
     }
     __syncthreads();
 
-    float* out = y + static_cast<size_t>(blockIdx.x) * COLS;
-    for (int c = threadIdx.x; c < COLS; c += THREADS) {
+    float* out = y + static_cast<size_t>(blockIdx.x) * cols;
+    for (int c = threadIdx.x; c < cols; c += THREADS) {
         out[c] = (row[c] - mu) * rstd * gamma[c] + beta[c];
     }
 }
 
-static std::vector<float> readFloats(const std::string& path, size_t count) {
-    std::vector<float> data(count);
+template <typename T>
+static std::vector<T> readArray(const std::string& path, size_t count) {
+    std::vector<T> data(count);
     FILE* f = fopen(path.c_str(), "rb");
-    bool good = f && fread(data.data(), sizeof(float), count, f) == count && fgetc(f) == EOF;
+    bool good = f && fread(data.data(), sizeof(T), count, f) == count && fgetc(f) == EOF;
     if (f) fclose(f);
     if (!good) {
-        fprintf(stderr, "%s: expected exactly %zu floats\n", path.c_str(), count);
+        fprintf(stderr, "%s: expected exactly %zu values\n", path.c_str(), count);
         exit(1);
     }
     return data;
@@ -102,26 +102,32 @@ static void writeFloats(const std::string& path, const std::vector<float>& data)
 }
 
 int main() {
-    std::vector<float> x = readFloats("data/x.bin", size_t(ROWS) * COLS);
-    std::vector<float> gamma = readFloats("data/gamma.bin", COLS);
-    std::vector<float> beta = readFloats("data/beta.bin", COLS);
-    std::vector<float> rstd(ROWS);
-    const size_t matrixBytes = x.size() * sizeof(float), rowBytes = COLS * sizeof(float);
+    const std::vector<int> sizes = readArray<int>("data/sizes.bin", 2);
+    const int rows = sizes[0], cols = sizes[1];
+    if (rows < 1 || rows > MAX_SIZE || cols < 1 || cols > MAX_SIZE) {
+        fprintf(stderr, "data/sizes.bin: %d x %d is not supported\n", rows, cols);
+        return 1;
+    }
+    std::vector<float> x = readArray<float>("data/x.bin", size_t(rows) * cols);
+    std::vector<float> gamma = readArray<float>("data/gamma.bin", cols);
+    std::vector<float> beta = readArray<float>("data/beta.bin", cols);
+    std::vector<float> rstd(rows);
+    const size_t matrixBytes = x.size() * sizeof(float), rowBytes = cols * sizeof(float);
 
     float *dX, *dGamma, *dBeta, *dY, *dRstd;
     GPU(cudaMalloc(&dX, matrixBytes));
     GPU(cudaMalloc(&dY, matrixBytes));
     GPU(cudaMalloc(&dGamma, rowBytes));
     GPU(cudaMalloc(&dBeta, rowBytes));
-    GPU(cudaMalloc(&dRstd, ROWS * sizeof(float)));
+    GPU(cudaMalloc(&dRstd, rows * sizeof(float)));
     GPU(cudaMemcpy(dX, x.data(), matrixBytes, cudaMemcpyHostToDevice));
     GPU(cudaMemcpy(dGamma, gamma.data(), rowBytes, cudaMemcpyHostToDevice));
     GPU(cudaMemcpy(dBeta, beta.data(), rowBytes, cudaMemcpyHostToDevice));
 
-    layerNorm<<<ROWS, THREADS>>>(dX, dGamma, dBeta, dY, dRstd);
+    layerNorm<<<rows, THREADS>>>(dX, dGamma, dBeta, dY, dRstd, cols);
     GPU(cudaGetLastError());
     GPU(cudaMemcpy(x.data(), dY, matrixBytes, cudaMemcpyDeviceToHost));
-    GPU(cudaMemcpy(rstd.data(), dRstd, ROWS * sizeof(float), cudaMemcpyDeviceToHost));
+    GPU(cudaMemcpy(rstd.data(), dRstd, rows * sizeof(float), cudaMemcpyDeviceToHost));
     for (float* p : {dX, dY, dGamma, dBeta, dRstd}) GPU(cudaFree(p));
 
     writeFloats("data/y.bin", x);

@@ -4,12 +4,17 @@ import numpy as np
 TOLERANCE = {"y": (1e-3, 2e-4), "rstd": (1e-3, 2e-4)}
 
 
-def make_inputs(rng):
-    spread = rng.uniform(0.3, 3.0, (777, 1))
+def make_inputs(rng, rows, cols, values="normal"):
+    spread = rng.uniform(0.3, 3.0, (rows, 1))
+    x = rng.normal(0.0, 1.0, (rows, cols)) * spread + rng.uniform(-50.0, 50.0, (rows, 1))
+    if values == "constant_rows":  # no variance at all, and rows of very large numbers
+        x[0::3] = rng.integers(-20, 21, (len(x[0::3]), 1)) / 4.0
+        x[1::3] *= 1.0e6
     return {
-        "x": (rng.normal(0.0, 1.0, (777, 1000)) * spread + rng.uniform(-50.0, 50.0, (777, 1))).astype(np.float32),
-        "gamma": rng.uniform(0.5, 1.5, 1000).astype(np.float32),
-        "beta": rng.normal(0.0, 0.5, 1000).astype(np.float32),
+        "sizes": np.array([rows, cols], dtype=np.int32),
+        "x": x.astype(np.float32),
+        "gamma": rng.uniform(0.5, 1.5, cols).astype(np.float32),
+        "beta": rng.normal(0.0, 0.5, cols).astype(np.float32),
     }
 
 

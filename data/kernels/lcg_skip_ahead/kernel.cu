@@ -11,6 +11,7 @@ constexpr u64 kMultiplier = 6364136223846793005ULL;
 constexpr u64 kIncrement = 1442695040888963407ULL;
 constexpr int kPerThread = 16;
 constexpr int kThreads = 256;
+constexpr int kMaxLength = 1 << 24;
 
 __device__ u64 skip(u64 state, u64 steps) {
     u64 a = kMultiplier, c = kIncrement;  // the map of 2^bit steps
@@ -46,6 +47,19 @@ static void check(cudaError_t status, const char* what) {
     }
 }
 
+// The only value of a file.
+template <typename T>
+static T readNumber(const char* path) {
+    T value{};
+    std::FILE* file = std::fopen(path, "rb");
+    if (!file || std::fread(&value, sizeof(value), 1, file) != 1 || std::fgetc(file) != EOF) {
+        std::fprintf(stderr, "%s: expected one number of %zu bytes\n", path, sizeof(value));
+        std::exit(EXIT_FAILURE);
+    }
+    std::fclose(file);
+    return value;
+}
+
 static bool writeFile(const char* path, const void* data, size_t bytes) {
     std::FILE* file = std::fopen(path, "wb");
     if (!file) return false;
@@ -54,14 +68,12 @@ static bool writeFile(const char* path, const void* data, size_t bytes) {
 }
 
 int main() {
-    const int n = 1000003;
-    u64 seed = 0;
-    std::FILE* file = std::fopen("data/seed.bin", "rb");
-    if (!file || std::fread(&seed, sizeof(seed), 1, file) != 1 || std::fgetc(file) != EOF) {
-        std::fprintf(stderr, "data/seed.bin: expected one 64-bit number\n");
+    const int n = readNumber<int>("data/sizes.bin");
+    const u64 seed = readNumber<u64>("data/seed.bin");
+    if (n < 1 || n > kMaxLength) {
+        std::fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", n, kMaxLength);
         return EXIT_FAILURE;
     }
-    std::fclose(file);
 
     uint32_t* dStream = nullptr;
     u64* dFinal = nullptr;

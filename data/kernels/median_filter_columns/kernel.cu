@@ -61,18 +61,30 @@ __global__ void median3x3(const uint8_t* __restrict__ noisy, uint8_t* __restrict
         }                                                                                           \
     } while (false)
 
-int main() {
-    constexpr int height = 413, width = 517;
-    constexpr int blockX = 64, blockY = 4;
-    const size_t bytes = static_cast<size_t>(height) * width;
-
-    std::vector<uint8_t> image(bytes);
-    std::ifstream in("data/noisy.bin", std::ios::binary);
-    in.read(reinterpret_cast<char*>(image.data()), bytes);
+template <typename T>
+static std::vector<T> readFile(const char* path, size_t count) {
+    std::vector<T> values(count);
+    std::ifstream in(path, std::ios::binary);
+    in.read(reinterpret_cast<char*>(values.data()), count * sizeof(T));
     if (!in || in.get() != std::ifstream::traits_type::eof()) {
-        std::cerr << "data/noisy.bin: expected " << bytes << " bytes\n";
+        std::cerr << path << ": expected " << count * sizeof(T) << " bytes\n";
+        std::exit(EXIT_FAILURE);
+    }
+    return values;
+}
+
+int main() {
+    constexpr int blockX = 64, blockY = 4;
+    constexpr int maxSide = 16384;
+
+    const std::vector<int> sizes = readFile<int>("data/sizes.bin", 2);
+    const int height = sizes[0], width = sizes[1];
+    if (height < 1 || height > maxSide || width < 1 || width > maxSide) {
+        std::cerr << "data/sizes.bin: " << height << " x " << width << " is not supported\n";
         return EXIT_FAILURE;
     }
+    const size_t bytes = static_cast<size_t>(height) * width;
+    std::vector<uint8_t> image = readFile<uint8_t>("data/noisy.bin", bytes);
 
     uint8_t *noisy = nullptr, *clean = nullptr;
     CUDA_CHECK(cudaMalloc(&noisy, bytes));

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-constexpr int kBodies = 1501;
+constexpr int kMaxBodies = 65536;
 constexpr int kSteps = 4;
 constexpr int kTile = 256;
 constexpr float kTimeStep = 0.01f;
@@ -58,15 +58,16 @@ __global__ void step(const float4* __restrict__ from, float4* __restrict__ to, f
         }                                                                           \
     } while (0)
 
-static std::vector<float> readFloats(const char* path, size_t count) {
-    std::vector<float> values(count);
+template <typename T>
+static std::vector<T> readValues(const char* path, size_t count) {
+    std::vector<T> values(count);
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in || static_cast<size_t>(in.tellg()) != count * sizeof(float)) {
-        fprintf(stderr, "%s: expected %zu floats\n", path, count);
+    if (!in || static_cast<size_t>(in.tellg()) != count * sizeof(T)) {
+        fprintf(stderr, "%s: expected %zu values of %zu bytes\n", path, count, sizeof(T));
         exit(1);
     }
     in.seekg(0);
-    if (!in.read(reinterpret_cast<char*>(values.data()), count * sizeof(float))) {
+    if (!in.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
         fprintf(stderr, "%s: cannot be read\n", path);
         exit(1);
     }
@@ -84,8 +85,13 @@ static void writeFloats(const char* path, const std::vector<float>& values) {
 }
 
 int main() {
-    std::vector<float> bodies = readFloats("data/bodies.bin", kBodies * 4);
-    std::vector<float> velocity = readFloats("data/velocity.bin", kBodies * 3);
+    const int n = readValues<int>("data/sizes.bin", 1)[0];
+    if (n < 1 || n > kMaxBodies) {
+        fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", n, kMaxBodies);
+        return 1;
+    }
+    std::vector<float> bodies = readValues<float>("data/bodies.bin", n * 4);
+    std::vector<float> velocity = readValues<float>("data/velocity.bin", n * 3);
     const size_t bodyBytes = bodies.size() * sizeof(float);
     const size_t velocityBytes = velocity.size() * sizeof(float);
 
@@ -97,9 +103,9 @@ int main() {
     CHECK(cudaMemcpy(from, bodies.data(), bodyBytes, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(dVelocity, velocity.data(), velocityBytes, cudaMemcpyHostToDevice));
 
-    const int blocks = (kBodies + kTile - 1) / kTile;
+    const int blocks = (n + kTile - 1) / kTile;
     for (int s = 0; s < kSteps; ++s) {
-        step<<<blocks, kTile>>>(from, to, dVelocity, kBodies);
+        step<<<blocks, kTile>>>(from, to, dVelocity, n);
         CHECK(cudaGetLastError());
         std::swap(from, to);
     }

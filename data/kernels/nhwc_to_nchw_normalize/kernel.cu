@@ -6,22 +6,21 @@
 #include <iostream>
 #include <vector>
 
-constexpr int kImages = 4, kHeight = 123, kWidth = 157, kChannels = 3;
-constexpr int kPixels = kHeight * kWidth;
+constexpr int kMaxImages = 32, kMaxSide = 1024, kChannels = 3;
 
 __constant__ float cMean[kChannels];
 __constant__ float cInverseStd[kChannels];
 
-__global__ void normalizePlanes(const uint8_t* __restrict__ images, float* __restrict__ planes) {
+__global__ void normalizePlanes(const uint8_t* __restrict__ pixels, float* __restrict__ planes, int pixelsPerImage) {
     int pixel = blockIdx.x * blockDim.x + threadIdx.x;
-    if (pixel >= kPixels) return;
+    if (pixel >= pixelsPerImage) return;
     int image = blockIdx.z;
-    const uint8_t* source = images + (static_cast<size_t>(image) * kPixels + pixel) * kChannels;
-    float* target = planes + static_cast<size_t>(image) * kChannels * kPixels + pixel;
+    const uint8_t* source = pixels + (static_cast<size_t>(image) * pixelsPerImage + pixel) * kChannels;
+    float* target = planes + static_cast<size_t>(image) * kChannels * pixelsPerImage + pixel;
 #pragma unroll
     for (int c = 0; c < kChannels; ++c) {
         float value = source[c] * (1.0f / 255.0f);
-        target[c * kPixels] = (value - cMean[c]) * cInverseStd[c];
+        target[c * pixelsPerImage] = (value - cMean[c]) * cInverseStd[c];
     }
 }
 
@@ -45,8 +44,14 @@ std::vector<T> readFile(const char* path, size_t count) {
 }
 
 int main() {
-    const size_t count = static_cast<size_t>(kImages) * kPixels * kChannels;
-    std::vector<uint8_t> images = readFile<uint8_t>("data/images.bin", count);
+    const std::vector<int> sizes = readFile<int>("data/sizes.bin", 3);
+    const int images = sizes[0], height = sizes[1], width = sizes[2];
+    if (images < 1 || images > kMaxImages || height < 1 || height > kMaxSide || width < 1 || width > kMaxSide) {
+        fail("data/sizes.bin", "holds a size that is not allowed");
+    }
+    const int pixelsPerImage = height * width;
+    const size_t count = static_cast<size_t>(images) * pixelsPerImage * kChannels;
+    std::vector<uint8_t> pixels = readFile<uint8_t>("data/pixels.bin", count);
     std::vector<float> mean = readFile<float>("data/mean.bin", kChannels);
     std::vector<float> scale = readFile<float>("data/std.bin", kChannels);
     for (float& value : scale) {
@@ -56,20 +61,20 @@ int main() {
     TRY(cudaMemcpyToSymbol(cMean, mean.data(), sizeof(cMean)));
     TRY(cudaMemcpyToSymbol(cInverseStd, scale.data(), sizeof(cInverseStd)));
 
-    uint8_t* dImages = nullptr;
+    uint8_t* dPixels = nullptr;
     float* dPlanes = nullptr;
-    TRY(cudaMalloc(&dImages, count));
+    TRY(cudaMalloc(&dPixels, count));
     TRY(cudaMalloc(&dPlanes, count * sizeof(float)));
-    TRY(cudaMemcpy(dImages, images.data(), count, cudaMemcpyHostToDevice));
+    TRY(cudaMemcpy(dPixels, pixels.data(), count, cudaMemcpyHostToDevice));
 
     const int threads = 256;
-    dim3 grid((kPixels + threads - 1) / threads, 1, kImages);
-    normalizePlanes<<<grid, threads>>>(dImages, dPlanes);
+    dim3 grid((pixelsPerImage + threads - 1) / threads, 1, images);
+    normalizePlanes<<<grid, threads>>>(dPixels, dPlanes, pixelsPerImage);
     TRY(cudaGetLastError());
 
     std::vector<float> planes(count);
     TRY(cudaMemcpy(planes.data(), dPlanes, count * sizeof(float), cudaMemcpyDeviceToHost));
-    TRY(cudaFree(dImages));
+    TRY(cudaFree(dPixels));
     TRY(cudaFree(dPlanes));
 
     std::ofstream out("data/planes.bin", std::ios::binary);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cfloat>
 #include <cstdio>
 #include <fstream>
@@ -6,6 +7,8 @@
 #include <cuda_runtime.h>
 
 #define THREADS 256
+#define MAX_BLOCKS 512
+#define MAX_SIZE 16384
 
 struct Pair {
     float m;  // largest logit so far
@@ -51,17 +54,20 @@ static int fail(const char* message) {
     return 1;
 }
 
-int main() {
-    const int rows = 1009;
-    const int cols = 3001;
-    std::vector<float> values((size_t)rows * cols);
-    const std::streamsize bytes = values.size() * sizeof(float);
+// False unless the file exists and has exactly this many bytes.
+static bool readWhole(const char* path, void* target, size_t bytes) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    return in && (size_t)in.tellg() == bytes && in.seekg(0).read((char*)target, bytes);
+}
 
-    std::ifstream in("data/logits.bin", std::ios::binary | std::ios::ate);
-    if (!in) return fail("cannot open data/logits.bin");
-    if (in.tellg() != bytes) return fail("data/logits.bin has the wrong size");
-    in.seekg(0);
-    if (!in.read((char*)values.data(), bytes)) return fail("cannot read data/logits.bin");
+int main() {
+    int sizes[2];
+    if (!readWhole("data/sizes.bin", sizes, sizeof(sizes))) return fail("data/sizes.bin is not two integers");
+    const int rows = sizes[0], cols = sizes[1];
+    if (rows < 1 || rows > MAX_SIZE || cols < 1 || cols > MAX_SIZE) return fail("data/sizes.bin: out of range");
+    std::vector<float> values((size_t)rows * cols);
+    const size_t bytes = values.size() * sizeof(float);
+    if (!readWhole("data/logits.bin", values.data(), bytes)) return fail("data/logits.bin has the wrong size");
 
     float* logits = nullptr;
     float* probabilities = nullptr;
@@ -69,7 +75,7 @@ int main() {
     if (status == cudaSuccess) status = cudaMalloc(&probabilities, bytes);
     if (status == cudaSuccess) status = cudaMemcpy(logits, values.data(), bytes, cudaMemcpyHostToDevice);
     if (status == cudaSuccess) {
-        softmaxRows<<<512, THREADS>>>(logits, probabilities, rows, cols);
+        softmaxRows<<<std::min(rows, MAX_BLOCKS), THREADS>>>(logits, probabilities, rows, cols);
         status = cudaGetLastError();
     }
     if (status == cudaSuccess) status = cudaMemcpy(values.data(), probabilities, bytes, cudaMemcpyDeviceToHost);

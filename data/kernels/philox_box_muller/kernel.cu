@@ -49,6 +49,15 @@ __global__ void generate(uint32_t k0, uint32_t k1, uint4* bits, float4* normals,
         }                                                                                \
     } while (0)
 
+// Reads a file of exactly this many bytes.
+static void load(const char* path, void* target, std::streamsize bytes) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in || in.tellg() != bytes || !in.seekg(0).read(static_cast<char*>(target), bytes)) {
+        std::fprintf(stderr, "%s: expected %lld bytes\n", path, static_cast<long long>(bytes));
+        std::exit(EXIT_FAILURE);
+    }
+}
+
 // Copies device memory to the host and writes it as it is.
 static void save(const char* path, const void* device, size_t bytes) {
     std::vector<char> host(bytes);
@@ -63,16 +72,13 @@ static void save(const char* path, const void* device, size_t bytes) {
 }
 
 int main() {
-    const int n = 100003;
+    constexpr int kMaxCounters = 1 << 24;
+    int32_t n;
     uint32_t key[2];
-    std::ifstream in("data/key.bin", std::ios::binary | std::ios::ate);
-    if (!in || in.tellg() != static_cast<std::streamoff>(sizeof(key))) {
-        std::fprintf(stderr, "data/key.bin: expected two 32-bit words\n");
-        return EXIT_FAILURE;
-    }
-    in.seekg(0);
-    if (!in.read(reinterpret_cast<char*>(key), sizeof(key))) {
-        std::fprintf(stderr, "data/key.bin: cannot be read\n");
+    load("data/sizes.bin", &n, sizeof(n));
+    load("data/key.bin", key, sizeof(key));
+    if (n < 1 || n > kMaxCounters) {
+        std::fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", n, kMaxCounters);
         return EXIT_FAILURE;
     }
 

@@ -22,16 +22,18 @@ def philox4x32(counters, key):
     return np.stack([c0, c1, c2, c3], axis=1).astype(np.uint32)
 
 
-def make_inputs(rng):
-    return {"key": rng.integers(0, 2**32, 2, dtype=np.uint32)}
+def make_inputs(rng, n, key="random"):
+    words = rng.integers(0, 2**32, 2, dtype=np.uint32)
+    return {"sizes": np.array([n], dtype=np.int32), "key": np.zeros_like(words) if key == "zero" else words}
 
 
 def reference(inputs):
-    counters = np.zeros((100003, 4), dtype=np.uint32)
-    counters[:, 0] = np.arange(100003)
+    n = int(inputs["sizes"][0])
+    counters = np.zeros((n, 4), dtype=np.uint32)
+    counters[:, 0] = np.arange(n)
     bits = philox4x32(counters, inputs["key"])
     u = ((bits[:, 0::2] >> np.uint32(8)).astype(np.float64) + 1.0) / 2**24
     angle = 2.0 * np.pi * (bits[:, 1::2] >> np.uint32(8)).astype(np.float64) / 2**24
     rho = np.sqrt(-2.0 * np.log(u))
-    normals = np.stack([rho * np.cos(angle), rho * np.sin(angle)], axis=2).reshape(100003, 4)
+    normals = np.stack([rho * np.cos(angle), rho * np.sin(angle)], axis=2).reshape(n, 4)
     return {"bits": bits, "normals": normals.astype(np.float32)}

@@ -13,6 +13,7 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kScanThreads = 1024;
 constexpr unsigned kFull = 0xffffffffu;
+constexpr int kMaxPairs = 1 << 24;
 
 __device__ __forceinline__ int digitOf(uint32_t key, int shift) { return (key >> shift) & (kDigits - 1); }
 
@@ -91,10 +92,11 @@ static void check(cudaError_t status, int line) {
 }
 #define CHECK(call) check((call), __LINE__)
 
-static std::vector<uint32_t> readFile(const char* path, size_t count) {
-    std::vector<uint32_t> data(count);
+template <typename T>
+static std::vector<T> readFile(const char* path, size_t count) {
+    std::vector<T> data(count);
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    std::streamsize bytes = count * sizeof(uint32_t);
+    std::streamsize bytes = count * sizeof(T);
     if (!in || in.tellg() != bytes || !in.seekg(0).read(reinterpret_cast<char*>(data.data()), bytes)) {
         fprintf(stderr, "%s: expected %zu values\n", path, count);
         exit(1);
@@ -113,11 +115,15 @@ static void writeFile(const char* path, const std::vector<uint32_t>& data) {
 }
 
 int main() {
-    const int n = 200003;
+    const int n = readFile<int32_t>("data/sizes.bin", 1)[0];
+    if (n < 1 || n > kMaxPairs) {
+        fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", n, kMaxPairs);
+        return 1;
+    }
     const int blocks = (n + kThreads - 1) / kThreads;
     const size_t bytes = n * sizeof(uint32_t);
-    std::vector<uint32_t> keys = readFile("data/keys.bin", n);
-    std::vector<uint32_t> values = readFile("data/values.bin", n);
+    std::vector<uint32_t> keys = readFile<uint32_t>("data/keys.bin", n);
+    std::vector<uint32_t> values = readFile<uint32_t>("data/values.bin", n);
 
     uint32_t *keysA, *keysB, *valuesA, *valuesB;
     int* counts;

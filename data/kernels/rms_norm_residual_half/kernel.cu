@@ -3,10 +3,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <vector>
 
-constexpr int kRows = 1001;
+constexpr int kMaxRows = 131072;
 constexpr int kCols = 512;
 constexpr int kPairs = kCols / 2;        // half2 values per row
 constexpr int kPerLane = kPairs / 32;    // half2 values per lane
@@ -15,10 +16,10 @@ static_assert(kCols % 64 == 0, "a row must split evenly over the lanes");
 
 __global__ void addRmsNorm(const __half2* __restrict__ x, const __half2* __restrict__ residual,
                            const __half2* __restrict__ weight, __half2* __restrict__ hidden,
-                           __half2* __restrict__ normed) {
+                           __half2* __restrict__ normed, int rows) {
     const int lane = threadIdx.x % 32;
     const int row = blockIdx.x * kWarpsPerBlock + threadIdx.x / 32;
-    if (row >= kRows) return;  // uniform in the warp
+    if (row >= rows) return;  // uniform in the warp
     const size_t base = static_cast<size_t>(row) * kPairs;
 
     float2 h[kPerLane];
@@ -87,7 +88,13 @@ static bool download(const char* path, const __half2* device, size_t size) {
 }
 
 int main() {
-    const size_t matrixBytes = static_cast<size_t>(kRows) * kCols * sizeof(__half);
+    int rows = 0;
+    std::memcpy(&rows, readBytes("data/sizes.bin", sizeof(rows)).data(), sizeof(rows));
+    if (rows < 1 || rows > kMaxRows) {
+        std::fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", rows, kMaxRows);
+        return EXIT_FAILURE;
+    }
+    const size_t matrixBytes = static_cast<size_t>(rows) * kCols * sizeof(__half);
     __half2* x = upload(readBytes("data/x.bin", matrixBytes));
     __half2* residual = upload(readBytes("data/residual.bin", matrixBytes));
     __half2* weight = upload(readBytes("data/weight.bin", kCols * sizeof(__half)));
@@ -95,8 +102,8 @@ int main() {
     CHECK_CUDA(cudaMalloc(&hidden, matrixBytes));
     CHECK_CUDA(cudaMalloc(&normed, matrixBytes));
 
-    const int blocks = (kRows + kWarpsPerBlock - 1) / kWarpsPerBlock;
-    addRmsNorm<<<blocks, 32 * kWarpsPerBlock>>>(x, residual, weight, hidden, normed);
+    const int blocks = (rows + kWarpsPerBlock - 1) / kWarpsPerBlock;
+    addRmsNorm<<<blocks, 32 * kWarpsPerBlock>>>(x, residual, weight, hidden, normed, rows);
     CHECK_CUDA(cudaGetLastError());
     CHECK_CUDA(cudaDeviceSynchronize());
 

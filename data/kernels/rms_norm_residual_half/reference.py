@@ -4,10 +4,17 @@ import numpy as np
 TOLERANCE = {"hidden": (2e-3, 1e-3), "normed": (2e-3, 1e-3)}
 
 
-def make_inputs(rng):
+def make_inputs(rng, rows, values="normal"):
+    x, residual = rng.normal(0.0, 1.0, (rows, 512)), rng.normal(0.0, 2.0, (rows, 512))
+    if values == "extremes":  # squares beyond the range of half, rows that cancel to zero, and a row of one value
+        x[0::3], residual[0::3] = x[0::3] * 8000.0, residual[0::3] * 2000.0
+        residual[1::3] = -x[1::3]
+        residual[2] = 0.0
+        x[2], x[2, 100] = 0.0, 60000.0
     return {
-        "x": rng.normal(0.0, 1.0, (1001, 512)).astype(np.float16),
-        "residual": rng.normal(0.0, 2.0, (1001, 512)).astype(np.float16),
+        "sizes": np.array([rows], dtype=np.int32),
+        "x": x.astype(np.float16),
+        "residual": residual.astype(np.float16),
         "weight": rng.uniform(0.5, 1.5, 512).astype(np.float16),
     }
 

@@ -11,8 +11,8 @@
 
 namespace cg = cooperative_groups;
 
-constexpr int kRows = 2003;
-constexpr int kCols = 517;
+constexpr int kMaxRows = 65536;
+constexpr int kMaxCols = 4096;
 constexpr int kThreads = 128;
 
 struct Best {
@@ -69,34 +69,45 @@ void writeFile(const std::string& path, const std::vector<T>& values) {
     }
 }
 
-void run() {
-    const size_t count = static_cast<size_t>(kRows) * kCols;
-    std::vector<float> scores(count);
-    std::ifstream file("data/scores.bin", std::ios::binary | std::ios::ate);
-    if (!file || static_cast<size_t>(file.tellg()) != count * sizeof(float)) {
-        throw std::runtime_error("data/scores.bin: missing or of the wrong size");
+template <typename T>
+std::vector<T> readFile(const std::string& path, size_t count) {
+    std::vector<T> values(count);
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file || static_cast<size_t>(file.tellg()) != count * sizeof(T)) {
+        throw std::runtime_error(path + ": missing or of the wrong size");
     }
     file.seekg(0);
-    if (!file.read(reinterpret_cast<char*>(scores.data()), count * sizeof(float))) {
-        throw std::runtime_error("data/scores.bin: read failed");
+    if (!file.read(reinterpret_cast<char*>(values.data()), count * sizeof(T))) {
+        throw std::runtime_error(path + ": read failed");
     }
+    return values;
+}
+
+void run() {
+    const std::vector<int> sizes = readFile<int>("data/sizes.bin", 2);
+    const int rows = sizes[0], cols = sizes[1];
+    if (rows < 1 || rows > kMaxRows || cols < 1 || cols > kMaxCols) {
+        throw std::runtime_error("data/sizes.bin: rows or cols out of range");
+    }
+    const size_t count = static_cast<size_t>(rows) * cols;
+    const std::vector<float> scores = readFile<float>("data/scores.bin", count);
 
     float *dScores = nullptr, *dValue = nullptr;
     int* dIndex = nullptr;
     check(cudaMalloc(&dScores, count * sizeof(float)));
-    check(cudaMalloc(&dIndex, kRows * sizeof(int)));
-    check(cudaMalloc(&dValue, kRows * sizeof(float)));
+    check(cudaMalloc(&dIndex, rows * sizeof(int)));
+    check(cudaMalloc(&dValue, rows * sizeof(float)));
     check(cudaMemcpy(dScores, scores.data(), count * sizeof(float), cudaMemcpyHostToDevice));
 
     constexpr int kTile = 32;
     constexpr int rowsPerBlock = kThreads / kTile;
-    rowArgmax<kTile><<<(kRows + rowsPerBlock - 1) / rowsPerBlock, kThreads>>>(dScores, dIndex, dValue, kRows, kCols);
+    rowArgmax<kTile><<<(rows + rowsPerBlock - 1) / rowsPerBlock, kThreads>>>(dScores, dIndex, dValue, rows, cols);
     check(cudaGetLastError());
 
-    std::vector<int> index(kRows);
-    std::vector<float> value(kRows);
-    check(cudaMemcpy(index.data(), dIndex, kRows * sizeof(int), cudaMemcpyDeviceToHost));
-    check(cudaMemcpy(value.data(), dValue, kRows * sizeof(float), cudaMemcpyDeviceToHost));
+    std::vector<int> index(rows);
+    std::vector<float> value(rows);
+    check(cudaMemcpy(index.data(), dIndex, rows * sizeof(int), cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(value.data(), dValue, rows * sizeof(float), cudaMemcpyDeviceToHost));
     check(cudaFree(dScores));
     check(cudaFree(dIndex));
     check(cudaFree(dValue));

@@ -18,6 +18,7 @@ constexpr int TILE = 64;   // rows and columns of C per block
 constexpr int TILE_K = 16;
 constexpr int SIDE = 16;   // threads per block side
 constexpr int PER = TILE / SIDE;
+constexpr int MAX_SIZE = 8192;  // all products of two sizes fit an int
 
 __global__ void sgemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N,
                       int K) {
@@ -73,21 +74,29 @@ __global__ void sgemm(const float* __restrict__ A, const float* __restrict__ B, 
     }
 }
 
-static std::vector<float> readMatrix(const char* path, int rows, int cols) {
-    std::vector<float> matrix(static_cast<size_t>(rows) * cols);
-    std::streamsize bytes = matrix.size() * sizeof(float);
+template <typename T>
+static std::vector<T> readArray(const char* path, size_t count) {
+    std::vector<T> values(count);
+    std::streamsize bytes = count * sizeof(T);
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in || in.tellg() != bytes || !in.seekg(0) || !in.read(reinterpret_cast<char*>(matrix.data()), bytes)) {
-        fprintf(stderr, "%s: expected a %d x %d float matrix\n", path, rows, cols);
+    if (!in || in.tellg() != bytes || !in.seekg(0) || !in.read(reinterpret_cast<char*>(values.data()), bytes)) {
+        fprintf(stderr, "%s: expected %zu values of %zu bytes\n", path, count, sizeof(T));
         exit(1);
     }
-    return matrix;
+    return values;
 }
 
 int main() {
-    const int M = 517, K = 271, N = 389;
-    std::vector<float> A = readMatrix("data/A.bin", M, K);
-    std::vector<float> B = readMatrix("data/B.bin", K, N);
+    std::vector<int> sizes = readArray<int>("data/sizes.bin", 3);
+    for (int size : sizes) {
+        if (size < 1 || size > MAX_SIZE) {
+            fprintf(stderr, "data/sizes.bin: %d is not in 1..%d\n", size, MAX_SIZE);
+            return 1;
+        }
+    }
+    const int M = sizes[0], K = sizes[1], N = sizes[2];
+    std::vector<float> A = readArray<float>("data/A.bin", static_cast<size_t>(M) * K);
+    std::vector<float> B = readArray<float>("data/B.bin", static_cast<size_t>(K) * N);
     std::vector<float> C(static_cast<size_t>(M) * N);
 
     float *dA, *dB, *dC;

@@ -2,7 +2,7 @@
 `cuset --help` answers at once.
 """
 
-from . import inspection  # noqa: F401  a group registers its sub-commands when it is imported
+from . import generate, inspection, report  # noqa: F401  a group registers its sub-commands when it is imported
 from ._app import app
 
 

@@ -1,6 +1,6 @@
 """What happens to a chunk of logits between the fused head's two products: the plain PyTorch version (torch only).
 
-`triton_kernels.chunk_step` has the same signature and is what a GPU runs; this one serves CPUs and GPUs without Triton, and is
+`triton_kernels` has functions of the same signatures and is what a GPU runs; these serve CPUs and GPUs without Triton, and is
 what the kernels are tested against.
 """
 
@@ -167,3 +167,25 @@ def chunk_step(
     if q is not None:
         gradient.sub_(q, alpha=kl)
     logits.copy_(gradient.mul_(slope).mul_(gradient_scale))
+
+
+def scatter_rows(
+    rows: torch.Tensor,
+    position: torch.Tensor,
+    row_scale: torch.Tensor,
+    grad_output: torch.Tensor,
+    out: torch.Tensor,
+) -> None:
+    """out[position] = rows * row_scale * grad_output, the backward pass of the hidden states.
+
+    Args:
+        rows: [num_valid, hidden_size].
+        position: [num_valid], rows of `out`, each at most once.
+        row_scale: [num_valid] in full precision: in float16, 1 / count alone would underflow.
+        grad_output: a scalar.
+        out: [batch * length, hidden_size], written where `position` points.
+    """
+    scale = row_scale * grad_output
+    for start in range(0, rows.size(0), 1024):  # slices keep the temporaries small
+        part = slice(start, start + 1024)
+        out.index_copy_(0, position[part], (rows[part] * scale[part, None]).to(out.dtype))

@@ -4,10 +4,12 @@
 loss of the materialised logits, in value and gradients.
 """
 
+from dataclasses import dataclass
+
 import torch
 
 from .chunk import LogitTransform, WeightRule, weight_rule
-from .engine import FLOAT16_GRADIENT_SCALE, Head, HeadGradients, HeadStatistics, run_head
+from .engine import FLOAT16_GRADIENT_SCALE, Head, HeadGradients, HeadStatistics, choose_backend, on_device, run_head
 from .regions import least_confident_window, window_confidence
 from .settings import ObjectiveSettings
 from .supervision import Supervision, check_inputs, compute_dtype, read_supervision
@@ -18,7 +20,10 @@ class _CarryGradients(torch.autograd.Function):
     """Hands a loss on whose gradients were formed together with it, in the forward pass."""
 
     @staticmethod
-    def forward(ctx, hidden, weight, bias, loss, position, rows, row_scale, weight_sum, bias_sum, head_scale):
+    def forward(
+        ctx, hidden, weight, bias, loss, position, rows, row_scale, weight_sum, bias_sum, head_scale, kernels, check
+    ):
+        ctx.kernels, ctx.check = kernels, check
         ctx.shape, ctx.dtypes = hidden.shape, (hidden.dtype, weight.dtype, None if bias is None else bias.dtype)
         # Saved, rather than kept on ctx, so that checkpointing and offloading see them.
         ctx.save_for_backward(position, rows, row_scale, weight_sum, bias_sum, head_scale)
@@ -31,24 +36,22 @@ class _CarryGradients(torch.autograd.Function):
         grad_hidden = grad_weight = grad_bias = None
         if rows is not None and ctx.needs_input_grad[0]:
             grad_hidden = torch.zeros(ctx.shape, dtype=ctx.dtypes[0], device=rows.device)
-            flat = grad_hidden.view(-1, ctx.shape[-1])
-            scale = row_scale * grad_output  # float32: in float16, 1 / count alone would underflow
-            for start in range(0, rows.size(0), 1024):  # slices keep the temporaries small
-                part = slice(start, start + 1024)
-                flat.index_copy_(0, position[part], (rows[part] * scale[part, None]).to(flat.dtype))
+            with on_device(rows.device):
+                ctx.kernels.scatter_rows(rows, position, row_scale, grad_output, grad_hidden.view(-1, ctx.shape[-1]))
         if weight_sum is not None:
             grad_weight = torch.empty(weight_sum.shape, dtype=ctx.dtypes[1], device=weight_sum.device)
             torch.mul(weight_sum, head_scale * grad_output, out=grad_weight)
         if bias_sum is not None:
             grad_bias = (bias_sum * (head_scale * grad_output)).to(ctx.dtypes[2])
-        return grad_hidden, grad_weight, grad_bias, *(None,) * 7
+        ctx.check.wait()  # with everything queued, the device has nothing to wait for meanwhile
+        return grad_hidden, grad_weight, grad_bias, *(None,) * 9
 
 
 def _region_weights(
     confidence: torch.Tensor, supervision: Supervision, settings: ObjectiveSettings
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """C and w of Eq. 7 and 8, with num_valid entries of which the first num_samples count: no wait for the device."""
-    sample, lengths = supervision.sample, supervision.lengths
+    sample, lengths = supervision.samples
     means = window_confidence(confidence, sample, lengths, int(settings.window))  # Eq. 5 and 6
     candidates = supervision.is_cuda if settings.region_scope == "cuda" else None
     region = least_confident_window(means, sample, lengths.numel(), candidates)  # Eq. 7
@@ -56,25 +59,36 @@ def _region_weights(
     return region, 1.0 - region if reweight else torch.ones_like(region)  # Eq. 8
 
 
-def _check_results(statistics: HeadStatistics, supervision: Supervision, vocab_size: int) -> int:
-    """Raise ValueError on bad labels and diverged logits, else return the number of samples; the one wait at the end."""
-    finite = torch.isfinite(statistics.nll)
-    if statistics.penalty is not None:
-        finite &= torch.isfinite(statistics.penalty)
-    target = supervision.target
-    facts = torch.stack([(~finite).sum(), target.min(), target.max(), supervision.sample[-1] + 1])
-    bad, lowest, highest, num_samples = facts.tolist()
-    if not 0 <= lowest <= highest < vocab_size:
-        raise ValueError(
-            f"labels run from {lowest} to {highest}, outside the vocabulary of {vocab_size} logits: "
-            "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
-        )
-    if bad:
-        raise ValueError(
-            f"{bad} of {target.numel()} supervised tokens have NaN or infinite logits: training has diverged or the weights are "
-            "damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
-        )
-    return num_samples
+@dataclass(frozen=True)
+class _Check:
+    """What can be wrong with a batch, known to the device alone until somebody waits for it."""
+
+    facts: torch.Tensor
+    num_tokens: int
+    vocab_size: int
+
+    @classmethod
+    def of(cls, statistics: HeadStatistics, supervision: Supervision, vocab_size: int) -> "_Check":
+        finite = torch.isfinite(statistics.nll)
+        if statistics.penalty is not None:
+            finite &= torch.isfinite(statistics.penalty)
+        target = supervision.target
+        facts = torch.stack([(~finite).sum(), target.min(), target.max()])
+        return cls(facts, target.numel(), vocab_size)
+
+    def wait(self) -> None:
+        """Wait for the device. Raises ValueError on bad labels and diverged logits."""
+        bad, lowest, highest = self.facts.tolist()
+        if not 0 <= lowest <= highest < self.vocab_size:
+            raise ValueError(
+                f"labels run from {lowest} to {highest}, outside the vocabulary of {self.vocab_size} logits: "
+                "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
+            )
+        if bad:
+            raise ValueError(
+                f"{bad} of {self.num_tokens} supervised tokens have NaN or infinite logits: training has diverged or the "
+                "weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
+            )
 
 
 @torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
@@ -119,15 +133,17 @@ def fused_objective(
         reference_hidden: [batch, length, hidden_size] of the base model, for ASFT.
         reference_weight, reference_bias: the base model's head; None: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as `settings.normalization` says.
-        backend, chunk_rows, skip_zero_rows, lanes: see `engine.run_head`.
+        backend: see `engine.choose_backend`.
+        chunk_rows, skip_zero_rows, lanes: see `engine.run_head`.
 
     Returns:
         The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a gradient, and the
         terms, detached. Where nothing requires a gradient, or under torch.no_grad, only the forward product is computed.
 
     Raises:
-        ValueError: shapes or dtypes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a
-            reference.
+        ValueError: shapes or dtypes that do not match, ASFT without a reference; labels outside the vocabulary, NaN or infinite
+            logits: at once where no gradient is wanted, else from the backward pass, so that the host need not wait for the
+            device before that. Until then the loss is finite (labels) or NaN or infinite (logits).
     """
     check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids)
     transform = LogitTransform(float(logit_scale), None if logit_softcap is None else float(logit_softcap))
@@ -137,6 +153,7 @@ def fused_objective(
     with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False):
         full = torch.float64 if dtype == torch.float64 else torch.float32
         supervision = read_supervision(labels, cuda_mask, sample_ids)
+        kernels = choose_backend(hidden.device, dtype, backend)
         head = Head(weight.to(dtype), None if bias is None else bias.to(dtype))
         rule, start = weight_rule(settings, supervision.is_cuda, full)
         statistics = HeadStatistics(torch.empty_like(start), start)
@@ -148,14 +165,14 @@ def fused_objective(
         if not supervision.target.numel():
             return _nothing(hidden, weight, bias, needs, statistics, supervision)
 
-        # Labels outside the vocabulary are reported at the end, with everything else that needs a wait.
+        # Labels outside the vocabulary are reported with everything else that needs a wait: see _Check.
         target = supervision.target.clamp(0, weight.size(0) - 1)
         gradients = _allocate(hidden, head, needs, target.numel(), full)
         flat = hidden.detach().reshape(-1, hidden.size(-1))
         options = {
             "reference": reference,
             "penalty_scale": penalty_scale,
-            "backend": backend,
+            "kernels": kernels,
             "chunk_rows": chunk_rows,
             "skip_zero_rows": skip_zero_rows,
             "lanes": lanes,
@@ -164,37 +181,39 @@ def fused_objective(
         if reweight and any(needs[1:]):
             run_head(flat, supervision.position, target, head, transform, rule, statistics, HeadGradients(), **options)
             region, sample_weight = _region_weights((-statistics.nll).exp(), supervision, settings)
-            gradients.token_scale = sample_weight[supervision.sample]
+            gradients.token_scale = sample_weight[supervision.samples[0]]
             rule = WeightRule()  # the second pass takes the weights of the first
         run_head(flat, supervision.position, target, head, transform, rule, statistics, gradients, **options)
 
         confidence = (-statistics.nll).exp()  # Eq. 1
         region, sample_weight = _region_weights(confidence, supervision, settings)
+        sample, _ = supervision.samples
         terms = TokenTerms(
             statistics.nll,
             confidence,
             statistics.weight,
             supervision.is_cuda,
             supervision.row,
-            supervision.sample,
+            sample,
             region,
             sample_weight,
             statistics.penalty,
         )
         count = num_items_in_batch
         if count is None:
-            count = target.numel() if settings.normalization == "tokens" else supervision.sample[-1] + 1
+            count = target.numel() if settings.normalization == "tokens" else sample[-1] + 1
         loss = terms.loss.sum() / count
         head_scale = torch.ones_like(loss) / (count * gradients.scale)
-        row_scale = sample_weight[supervision.sample].to(loss.dtype) * head_scale
-        # Everything is queued by now, so that the device has nothing to wait for while we wait for it.
-        num_samples = _check_results(statistics, supervision, weight.size(0))
-        terms.region_confidence, terms.sample_weight = region[:num_samples], sample_weight[:num_samples]
-    if not gradients.wanted:
-        return loss, terms
+        row_scale = sample_weight[sample].to(loss.dtype) * head_scale
+        check = _Check.of(statistics, supervision, weight.size(0))
+        if not gradients.wanted:  # nobody else will ask
+            check.wait()
+            num_samples = int(sample[-1]) + 1
+            terms.region_confidence, terms.sample_weight = region[:num_samples], sample_weight[:num_samples]
+            return loss, terms
 
     parts = (supervision.position, gradients.rows, row_scale, gradients.weight, gradients.bias, head_scale)
-    return _CarryGradients.apply(hidden, weight, bias, loss, *parts), terms
+    return _CarryGradients.apply(hidden, weight, bias, loss, *parts, kernels, check), terms
 
 
 def fused_linear_cuset_loss(
@@ -231,7 +250,8 @@ def fused_linear_cuset_loss(
         A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
 
     Raises:
-        ValueError: as `cuset_loss`.
+        ValueError: as `cuset_loss`; what only the device can see (labels outside the vocabulary, NaN or infinite logits) is raised
+            by the backward pass, where there is one.
     """
     settings = ObjectiveSettings(
         objective="cuset",
@@ -286,7 +306,7 @@ def _nothing(hidden, weight, bias, needs, statistics, supervision) -> tuple[torc
     """Nothing to learn, but a distributed run still needs a gradient path; sums of nothing stay 0 whatever hidden holds."""
     none = torch.empty_like(statistics.nll)
     terms = TokenTerms(
-        none, none, none, supervision.is_cuda, supervision.row, supervision.sample, none, none, statistics.penalty
+        none, none, none, supervision.is_cuda, supervision.row, supervision.row, none, none, statistics.penalty
     )
     with torch.set_grad_enabled(any(needs)):
         loss = hidden[:, :0].sum().to(none.dtype)

@@ -58,16 +58,16 @@ class ObjectiveMeter:
             confidence,
         )
         per_token = torch.stack([row.sum() for row in rows])
-        per_sample = torch.stack(
-            [torch.ones_like(terms.sample_weight).sum(), terms.region_confidence.sum(), terms.sample_weight.sum()]
-        )
+        is_sample = terms.is_sample
+        extremes = (terms.region_confidence, terms.sample_weight)
+        per_sample = torch.stack([is_sample.sum(), *(torch.where(is_sample, e, 0.0).sum() for e in extremes)])
         # Sums run over a whole logging interval: double keeps them exact where the device has it.
         dtype = torch.float32 if nll.device.type == "mps" else torch.float64
         sums = torch.cat([per_token, per_sample]).to(dtype)
         self._sums = sums if self._sums is None else self._sums + sums
         if terms.sample_weight.numel():
-            extremes = (terms.region_confidence, terms.sample_weight)
-            maxima = torch.stack([e.max() for e in extremes] + [(-e).max() for e in extremes]).float()
+            signed = (*extremes, *(-e for e in extremes))
+            maxima = torch.stack([e.masked_fill(~is_sample, -torch.inf).max() for e in signed]).float()
             self._maxima = maxima if self._maxima is None else torch.maximum(self._maxima, maxima)
 
     def compute(self, device: torch.device, reduce: Reduce | None = None) -> dict[str, float]:

@@ -1,10 +1,11 @@
 """What the fused head takes in: checks, the dtype of its products, and the supervised tokens laid end to end (torch only)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
-from .terms import supervised_positions
+from .terms import check_shapes, supervised_positions
 
 
 @dataclass(frozen=True)
@@ -16,16 +17,31 @@ class Supervision:
         target: [num_valid], the token.
         row: [num_valid], its row of the batch.
         is_cuda: [num_valid] boolean, the CUDA mask.
-        sample: [num_valid], its sample, numbered from 0 over the batch.
-        lengths: [num_valid], tokens of each sample; 0 after the last sample, whose number only the device knows.
+        sample_id: [num_valid], the number of its sample within the row; None: a row is a sample.
     """
 
     position: torch.Tensor
     target: torch.Tensor
     row: torch.Tensor
     is_cuda: torch.Tensor
-    sample: torch.Tensor
-    lengths: torch.Tensor
+    sample_id: torch.Tensor | None
+
+    @cached_property
+    def samples(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """`regions.number_samples` without its wait for the number of samples.
+
+        The sample of each token, [num_valid], and the lengths of the samples, [num_valid]: 0 after the last one. Numbered when first
+        asked for: the head needs none of it, and on a GPU it goes ahead of this.
+        """
+        is_first = torch.ones_like(self.target)
+        is_first[1:] = self.row[1:] != self.row[:-1]
+        if self.sample_id is not None:
+            is_first[1:] |= self.sample_id[1:] != self.sample_id[:-1]
+        sample = is_first.cumsum(0) - 1
+        number = torch.arange(sample.numel(), device=sample.device)
+        ends = torch.searchsorted(sample, number, right=True)
+        starts = torch.searchsorted(sample, number, right=False)
+        return sample, ends - starts
 
 
 def check_inputs(
@@ -37,12 +53,8 @@ def check_inputs(
     sample_ids: torch.Tensor | None,
 ) -> None:
     """Raise ValueError when the tensors do not belong together."""
-    if hidden.dim() != 3 or weight.dim() != 2 or labels.dim() != 2:
-        raise ValueError(
-            "expected hidden [batch, length, hidden_size], weight [vocab_size, hidden_size] and labels [batch, length], got "
-            f"{list(hidden.shape)}, {list(weight.shape)} and {list(labels.shape)}."
-        )
-    if hidden.size(-1) != weight.size(-1):
+    check_shapes("hidden", hidden, labels, cuda_mask, sample_ids)
+    if weight.dim() != 2 or hidden.size(-1) != weight.size(-1):
         raise ValueError(
             f"hidden {list(hidden.shape)} and weight {list(weight.shape)} have different hidden sizes: expected the head's own "
             "weight, [vocab_size, hidden_size]; a sharded head (ZeRO-3, FSDP) has to be gathered first."
@@ -51,12 +63,6 @@ def check_inputs(
         raise ValueError(
             f"bias has the shape {list(bias.shape)}, but weight {list(weight.shape)} wants {[weight.size(0)]}."
         )
-    for name, tensor in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
-        if tensor is not None and tensor.shape != hidden.shape[:2]:
-            raise ValueError(
-                f"{name} has the shape {list(tensor.shape)}, but hidden {list(hidden.shape)} want "
-                f"{list(hidden.shape[:2])}: one value for each token, unshifted."
-            )
 
 
 def compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.dtype:
@@ -76,22 +82,14 @@ def compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
 def read_supervision(
     labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
 ) -> Supervision:
-    """Find the supervised tokens and their samples. Waits for the device once, for their number."""
-    length = labels.size(1)
+    """Find the supervised tokens. Waits for the device once, for their number."""
     row, column = supervised_positions(labels).nonzero(as_tuple=True)
-    position = row * length + column
-    target = labels.flatten().index_select(0, position + 1).long()
-    is_cuda = torch.zeros_like(target, dtype=torch.bool)
-    if cuda_mask is not None:
-        is_cuda = cuda_mask.flatten().index_select(0, position + 1) != 0
-    ids = torch.zeros_like(target) if sample_ids is None else sample_ids.flatten().index_select(0, position + 1)
-
-    # `regions.number_samples` without its wait for the number of samples.
-    key = row * 2**32 + ids.long()
-    is_first = torch.ones_like(target)
-    is_first[1:] = key[1:] != key[:-1]
-    sample = is_first.cumsum(0) - 1
-    number = torch.arange(target.numel(), device=target.device)
-    ends = torch.searchsorted(sample, number, right=True)
-    starts = torch.searchsorted(sample, number, right=False)
-    return Supervision(position, target, row, is_cuda, sample, ends - starts)
+    position = torch.add(column, row, alpha=labels.size(1))
+    token = position + 1
+    target = labels.reshape(-1).index_select(0, token).long()
+    if cuda_mask is None:
+        is_cuda = torch.zeros_like(target, dtype=torch.bool)
+    else:
+        is_cuda = cuda_mask.reshape(-1).index_select(0, token) != 0
+    sample_id = None if sample_ids is None else sample_ids.reshape(-1).index_select(0, token)
+    return Supervision(position, target, row, is_cuda, sample_id)

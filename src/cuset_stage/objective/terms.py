@@ -30,8 +30,9 @@ class TokenTerms:
         is_cuda: [num_valid] boolean, the CUDA mask before lambda, Eq. 3.
         row: [num_valid], the row of the batch.
         sample: [num_valid], the sample, numbered from 0 over the batch.
-        region_confidence: [num_samples] float32, confidence of the least confident window, Eq. 7.
-        sample_weight: [num_samples] float32, w = 1 - C, Eq. 8.
+        region_confidence: [num_samples] float32, confidence of the least confident window, Eq. 7. From the fused head on a training
+            step, which does not wait for their number, there may be entries past the last sample: see `is_sample`.
+        sample_weight: likewise, w = 1 - C, Eq. 8.
         penalty: [num_valid] float32, added to the weighted nll (ASFT's KL term), or None.
     """
 
@@ -46,6 +47,12 @@ class TokenTerms:
     penalty: torch.Tensor | None = None
 
     @property
+    def is_sample(self) -> torch.Tensor:
+        """Which entries of `region_confidence` and `sample_weight` stand for a sample; boolean, of their length."""
+        number = torch.arange(self.sample_weight.numel(), device=self.sample_weight.device)
+        return number <= self.sample[-1] if self.sample.numel() else number < 0
+
+    @property
     def loss(self) -> torch.Tensor:
         """[num_valid] float32: each token's share of the loss before the division."""
         loss = self.sample_weight[self.sample] * self.weight * self.nll
@@ -53,19 +60,23 @@ class TokenTerms:
 
 
 def check_shapes(
-    logits: torch.Tensor, labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
+    name: str,
+    tensor: torch.Tensor,
+    labels: torch.Tensor,
+    cuda_mask: torch.Tensor | None,
+    sample_ids: torch.Tensor | None,
 ) -> None:
-    """Raise ValueError when the tensors of a batch do not belong together."""
-    if logits.dim() != 3 or labels.dim() != 2:
+    """Raise ValueError unless `tensor`, the logits or hidden states called `name`, and the tensors of a batch belong together."""
+    if tensor.dim() != 3 or labels.dim() != 2:
         raise ValueError(
-            f"expected logits [batch, length, vocabulary] and labels [batch, length], got {list(logits.shape)} "
-            f"and {list(labels.shape)}."
+            f"expected {name} [batch, length, {'vocab_size' if name == 'logits' else 'hidden_size'}] and labels "
+            f"[batch, length], got {list(tensor.shape)} and {list(labels.shape)}."
         )
-    for name, tensor in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
-        if tensor is not None and tensor.shape != logits.shape[:2]:
+    for key, values in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
+        if values is not None and values.shape != tensor.shape[:2]:
             raise ValueError(
-                f"{name} has the shape {list(tensor.shape)}, but logits {list(logits.shape)} want "
-                f"{list(logits.shape[:2])}: one value for each token, unshifted."
+                f"{key} has the shape {list(values.shape)}, but {name} {list(tensor.shape)} want "
+                f"{list(tensor.shape[:2])}: one value for each token, unshifted."
             )
 
 
@@ -95,7 +106,7 @@ def token_terms(
     Raises:
         ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a reference.
     """
-    check_shapes(logits, labels, cuda_mask, sample_ids)
+    check_shapes("logits", logits, labels, cuda_mask, sample_ids)
     keep = supervised_positions(labels)
     row = keep.nonzero()[:, 0]  # [num_valid]
     target = labels[:, 1:][keep]

@@ -320,3 +320,29 @@ def chunk_step(
         LANES=lanes,
         num_warps=warps,
     )
+
+
+@triton.jit
+def _scatter_kernel(rows, position, row_scale, grad_output, out, SIZE: tl.constexpr, LANES: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    scale = tl.load(row_scale + row) * tl.load(grad_output).to(tl.float32)
+    out += tl.load(position + row) * SIZE
+    rows += row * SIZE
+    lanes = tl.arange(0, LANES)
+    for start in range(0, SIZE, LANES):
+        inside = start + lanes < SIZE
+        value = tl.load(rows + start + lanes, mask=inside, other=0.0).to(tl.float32) * scale
+        tl.store(out + start + lanes, value.to(out.dtype.element_ty), mask=inside)
+
+
+def scatter_rows(
+    rows: torch.Tensor,
+    position: torch.Tensor,
+    row_scale: torch.Tensor,
+    grad_output: torch.Tensor,
+    out: torch.Tensor,
+) -> None:
+    """What `chunk.scatter_rows` does, in one kernel; rows and out are contiguous."""
+    _scatter_kernel[(rows.size(0),)](
+        rows, position, row_scale, grad_output, out, rows.size(1), LANES=1024, num_warps=4
+    )

@@ -1,0 +1,101 @@
+"""A torch extension's `forward` as a Python answer with ModelNew, the form that KernelBench's kind of judge takes.
+
+The AI CUDA Engineer archive pairs the CUDA source with a functional PyTorch module whose `forward` takes the function to call
+as `fn`. ModelNew is that module with the extension's `forward` in the function's place. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .signature import AdaptError
+
+
+_ANSWER = '''import torch
+from torch.utils.cpp_extension import load_inline
+
+{module}
+
+cuda_source = r"""
+{cuda}
+"""
+
+extension = load_inline(
+    name="{name}",
+    cpp_sources="{declaration}",
+    cuda_sources=cuda_source,
+    functions={functions},
+    extra_cuda_cflags=["-O3"],
+)
+
+
+class ModelNew(_Model):
+    def forward(self, *args):
+        return super().forward(*args, fn=extension.forward)
+'''
+
+
+def is_extension(code: str) -> bool:
+    """Whether a source is a torch extension: it includes torch's headers or binds a module."""
+    return bool(re.search(r"#\s*include\s*[<\"](?:torch/|ATen/|c10/)|\bPYBIND11_MODULE\b|\bTORCH_LIBRARY\b", code))
+
+
+def model_new(cuda: str, functional: str) -> str:
+    """The Python answer for a torch extension and the functional module it serves.
+
+    Raises:
+        AdaptError: no `forward` in the extension, or a module whose `forward` takes no `fn`.
+    """
+    bound = re.search(r"PYBIND11_MODULE\s*\(", cuda)
+    if bound and not re.search(r"m\s*\.\s*def\s*\(\s*\"forward\"", cuda):
+        raise AdaptError("no_forward", "the extension binds no function called forward")
+    declared = re.search(r"^[ \t]*((?:torch::Tensor|at::Tensor|std::vector<[\w:]+>|std::tuple<[^>]*>)\s+forward\s*\([^{;]*\))", cuda, re.MULTILINE)
+    if not bound and not declared:
+        raise AdaptError("no_forward", "the extension defines no function called forward")
+    if '"""' in cuda:
+        raise AdaptError("unsupported_source", 'the source holds """, which would end the Python string around it')
+    try:
+        tree = ast.parse(functional)
+    except (SyntaxError, ValueError) as error:
+        raise AdaptError("not_python", f"the functional module does not parse: {error}") from None
+    model = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"), None)
+    forward = model and next((node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None)
+    if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
+        raise AdaptError("no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called")
+    # ModelNew must not be called Model: the judge has one of that name.
+    kept = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"))]
+    lines = functional.splitlines()
+    text = "\n\n".join("\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in kept)
+    text = re.sub(r"\bclass Model\b", "class _Model", text)
+    text = re.sub(r"\bsuper\(Model,", "super(_Model,", text)
+    return _ANSWER.format(
+        module=text,
+        cuda=cuda.strip("\n"),
+        name=f"extension_{abs(_stable(cuda)):08x}",
+        declaration="" if bound else " ".join(declared[1].split()).replace('"', '\\"') + ";",
+        functions=None if bound else '["forward"]',
+    )
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _stable(text: str) -> int:
+    import zlib
+
+    return zlib.crc32(text.encode("utf-8", errors="replace"))
+
+
+def check_module(code: str, *names: str) -> None:
+    """Raise AdaptError unless Python source defines all of `names` (classes or functions) at its top level."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise AdaptError("not_python", f"the module does not parse: {error}") from None
+    defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    missing = [name for name in names if name not in defined]
+    if missing:
+        raise AdaptError("not_a_module", f"the module defines no {', '.join(missing)}")

@@ -1,0 +1,156 @@
+"""Stage `import`: rows of any source in our fields, with where they come from and under which licence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import licences, readers
+from .columns import ColumnMap, apply_map, choose_map, licence_of
+from .rows import CurationError, Item, Row, row_sha256
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
+_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source on this machine.
+
+    Args:
+        path: a file, or a folder with source files.
+        name: what its rows are called after; None: the path's name.
+        format: one of `readers.FORMATS`; None: by the path's name.
+        preset: a data set whose columns are known (`columns.MAPS`).
+        columns: our field -> its column, over the preset's.
+        revision: a commit, a tag, a date; None: the commit of the checkout the path lies in.
+        licence: what applies where a row and its data set say nothing.
+        allowed: SPDX identifiers; empty: every known licence.
+        suffixes: of a tree's source files.
+    """
+
+    path: Path
+    name: str | None = None
+    format: str | None = None
+    preset: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    revision: str | None = None
+    licence: str | None = None
+    allowed: tuple[str, ...] = ()
+    allow_unknown: bool = False
+    suffixes: tuple[str, ...] = (".cu",)
+
+    @property
+    def label(self) -> str:
+        """The source's name, as it stands in folders and row identifiers."""
+        label = self.name or re.sub(r"[^a-z0-9_.-]+", "-", (self.preset or self.path.resolve().name).lower()).strip("-.")
+        if not _NAME.match(label):
+            raise CurationError(f"--name {label}: lower-case letters, digits, `_`, `.` and `-`, at most 64 characters.")
+        return label
+
+
+def run_import(folder: Path, source: Source, *, fresh: bool = False) -> Summary:
+    """Read a source into `folder`/import/<name>/.
+
+    Raises:
+        CurationError: nothing at the path, an unknown format, preset or field.
+    """
+    kind = source.format or readers.guess_format(source.path)
+    if kind not in readers.FORMATS:
+        raise CurationError(f"--format {kind}: there are {', '.join(readers.FORMATS)}.")
+    if (kind == "tree") != source.path.is_dir():
+        raise CurationError(f"{source.path}: --format {kind} does not fit; a folder is a tree, a file is not.")
+    if source.preset == "kernelbench" and kind == "tree":
+        column_map = ColumnMap({"module_code": "code", "name": "path"}, licence="MIT", needs=("module_code",))
+    else:
+        column_map = choose_map(source.preset, source.columns)
+    suffixes = (".py",) if source.preset == "kernelbench" and kind == "tree" else source.suffixes
+    importer = _Importer(source, kind, column_map, source.revision or readers.git_revision(source.path))
+    return run_stage(
+        folder / "import" / source.label,
+        "import",
+        _placed(readers.read(source.path, kind, suffixes)),
+        importer,
+        name=source.label,
+        settings={
+            "schema": _SCHEMA,
+            "path": str(source.path.resolve()),
+            "format": kind,
+            "preset": source.preset,
+            "columns": dict(column_map.columns),
+            "revision": importer.revision,
+            "licence": source.licence,
+            "licences": sorted(licences.spdx(name) for name in source.allowed),
+            "allow_unknown": source.allow_unknown,
+        },
+        fresh=fresh,
+    )
+
+
+def _placed(items: Iterator[Item]) -> Iterator[Item]:
+    """Rows that know their place; the importer's work is a function of the row alone."""
+    for item in items:
+        yield item if item.row is None else Item(
+            item.file, item.number, item.key, {"given": item.row, "file": item.file, "number": item.number}
+        )
+
+
+@dataclass(frozen=True)
+class _Importer:
+    source: Source
+    kind: str
+    column_map: ColumnMap
+    revision: str | None
+
+    def __call__(self, placed: Row) -> Outcome:
+        given, file, number = placed["given"], placed["file"], placed["number"]
+        row, problem = apply_map(self.column_map, given)
+        if problem:
+            return Dropped("wrong_type" if "holds" in problem else "missing_column", problem, given)
+        if self.source.preset == "cuset":
+            row["task"] = given
+        licence, stated_by = self._licence(row, file)
+        if not licences.is_allowed(licence, self.source.allowed, allow_unknown=self.source.allow_unknown):
+            way_out = " (--allow-unknown keeps such rows)" if licence == licences.UNKNOWN else ""
+            return Dropped(
+                "licence_unknown" if licence == licences.UNKNOWN else "licence_not_allowed", f"{licence}{way_out}", given
+            )
+        place = file if self.kind == "tree" else f"{number:06d}"
+        row.pop("licence", None)
+        kept = {
+            "id": f"{self.source.label}:{place}",
+            **row,
+            "source": {
+                "name": self.source.label,
+                "file": file,
+                "row": number,
+                "revision": row.pop("revision", None) or self.revision,
+                "licence": licence,
+                "licence_from": stated_by,
+                "url": row.get("url"),
+                "sha256": row_sha256(given),
+            },
+        }
+        return Kept(kept)
+
+    def _licence(self, row: Row, file: str) -> tuple[str, str | None]:
+        """The licence of a row and where it is stated: the row, its file, its folder, the data set, the user."""
+        stated = licence_of(row, self.column_map)
+        if stated != licences.UNKNOWN:
+            return stated, "row" if "licence" in row else "data set"
+        if self.kind == "tree":
+            code = str(row.get("code") or row.get("module_code") or "")
+            found = licences.of_source(code)
+            if found != licences.UNKNOWN:
+                return found, "file"
+            root = self.source.path
+            found, where = licences.of_folder((root / file).parent, root)
+            if found != licences.UNKNOWN:
+                return found, where
+        if self.source.licence:
+            return licences.spdx(self.source.licence), "user"
+        return licences.UNKNOWN, None

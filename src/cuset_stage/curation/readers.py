@@ -1,0 +1,181 @@
+"""What `import` reads: JSON lines, JSON lists, Parquet, Arrow streams and trees of source files, one row at a time.
+
+A reader never raises on what is in a file: a broken row is an `Item` with a problem, and the rest goes on. pyarrow is imported
+when a file needs it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .rows import CurationError, Item, Problem, digest, dumps, parse_item, plain, read_lines
+
+
+BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
+FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
+_SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
+FORMATS = ("jsonl", "json", "parquet", "arrow", "tree")
+
+
+def guess_format(path: Path) -> str:
+    """The format of a file by its name, of a folder by what lies in it.
+
+    Raises:
+        CurationError: there is nothing at `path`, or its name says nothing.
+    """
+    if path.is_dir():
+        return "tree"
+    if not path.is_file():
+        raise CurationError(f"{path}: there is no such file or folder; nothing is downloaded, so give a local copy.")
+    kinds = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
+    kind = kinds.get(path.suffix.lower())
+    if kind is None:
+        raise CurationError(f"{path}: its name says no format; give --format {', '.join(FORMATS)}.")
+    return kind
+
+
+def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Item]:
+    """Every row of a source, numbered from 1. Rows of a tree have `code` and `path`."""
+    if kind == "tree":
+        return read_tree(path, suffixes)
+    readers = {"jsonl": read_lines, "json": read_list, "parquet": read_parquet, "arrow": read_arrow}
+    return readers[kind](path, path.name)
+
+
+def read_list(path: Path, name: str) -> Iterator[Item]:
+    """The objects of a JSON list, each decoded by itself; a file of JSON lines under another name is read as such."""
+    decoder = json.JSONDecoder()
+    with path.open("rb") as stream:
+        start = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"["):
+        yield from read_lines(path, name)
+        return
+    try:
+        text = path.read_text(encoding="utf-8-sig")  # a list has no line to take up at, so it is held in memory
+    except UnicodeDecodeError as error:
+        yield _broken(name, 1, "not_utf8", f"byte {error.start} of the file is not UTF-8; the whole list is lost with it")
+        return
+    position, number = text.index("[") + 1, 0
+    while True:
+        while position < len(text) and text[position] in " \t\r\n,":
+            position += 1
+        if position >= len(text) or text[position] == "]":
+            return
+        number += 1
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            yield _broken(name, number, "not_json", f"not JSON: {error}; what follows it in the list is lost")
+            return
+        yield parse_item(name, number, text[position:end].encode("utf-8", errors="surrogatepass"))
+        position = end
+
+
+def read_parquet(path: Path, name: str) -> Iterator[Item]:
+    """The rows of a Parquet file; a row group that cannot be decoded is counted row by row, and the next one is read."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+    except (arrow.ArrowException, OSError) as error:
+        detail = f"no Parquet file, or one that was cut off (its index stands at the end): {_first_line(error)}"
+        yield _broken(name, 1, "unreadable_file", detail)
+        return
+    number = 0
+    with file:
+        for group in range(file.num_row_groups):
+            expected = number + file.metadata.row_group(group).num_rows
+            try:
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group]):
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield _from_columns(name, number, row)
+            except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+                while number < expected:
+                    number += 1
+                    yield _broken(name, number, "unreadable_row", f"row group {group}: {_first_line(error)}")
+
+
+def read_arrow(path: Path, name: str) -> Iterator[Item]:
+    """The rows of an Arrow stream or file, as `datasets` keeps them; a stream that breaks off is read up to there."""
+    import pyarrow as arrow
+
+    number = 0
+    try:
+        with arrow.memory_map(str(path)) as source:
+            is_file = source.read(6) == b"ARROW1"
+            source.seek(0)
+            if is_file:
+                reader = arrow.ipc.open_file(source)
+                batches = (reader.get_batch(index) for index in range(reader.num_record_batches))
+            else:
+                batches = iter(arrow.ipc.open_stream(source))
+            for batch in batches:
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    for row in batch.slice(start, BATCH_ROWS).to_pylist():
+                        number += 1
+                        yield _from_columns(name, number, row)
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        detail = f"the stream breaks off after row {number}: {_first_line(error)}"
+        yield _broken(name, number + 1, "unreadable_file", detail)
+
+
+def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
+    """Every source file below a folder, in the order of their paths; links are not followed."""
+    number = 0
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        for file in sorted(files):
+            path = Path(folder, file)
+            if path.suffix.lower() not in suffixes or path.is_symlink() or not path.is_file():
+                continue
+            number += 1
+            name = path.relative_to(root).as_posix()
+            try:
+                size = path.stat().st_size
+                data = path.read_bytes() if size <= FILE_LIMIT else b""
+            except OSError as error:
+                yield _broken(name, number, "unreadable_file", str(error.strerror))
+                continue
+            if size > FILE_LIMIT:
+                yield _broken(name, number, "too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
+                continue
+            try:
+                code = data.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                problem = Problem("not_utf8", f"byte {error.start} is not UTF-8")
+                yield Item(name, number, digest(name, data), None, problem, data)
+                continue
+            # The path and the content, not the number: a file that is added does not move the others.
+            yield Item(name, number, digest(name, data), {"code": code, "path": name})
+
+
+def git_revision(path: Path) -> str | None:
+    """The commit of the checkout that `path` lies in; None when it lies in none."""
+    folder = path if path.is_dir() else path.parent
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 and done.stdout.strip() else None
+
+
+def _from_columns(name: str, number: int, row: dict[str, Any]) -> Item:
+    row = plain(row)  # bytes and dates become text, which is what the fields need
+    return Item(name, number, digest(name, str(number), dumps(row)), row)
+
+
+def _broken(name: str, number: int, reason: str, detail: str) -> Item:
+    return Item(name, number, digest(name, str(number), reason, detail), None, Problem(reason, detail))
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

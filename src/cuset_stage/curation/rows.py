@@ -1,0 +1,180 @@
+"""Rows: what the stages hand on, one JSON object a line, and how they are read when some of them are broken.
+
+A row has an `id`, a `source` (name, file, row, revision, licence, sha256 of what was read) and a `provenance`: one entry a stage
+with the SHA-256 of the row as the stage left it. Standard library only.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+
+
+Row = dict[str, Any]
+LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
+
+
+class CurationError(ValueError):
+    """Something the user gave cannot be used; the message names it and says what to give instead."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an item is no row: a reason (one of a few words, counted) and a detail (for people)."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One row of a file as it was read.
+
+    number: counted from 1; for JSON lines the line's number.
+    key: 32 hexadecimal digits that stand for file, number and content.
+    row: None when there is a problem; then `raw` keeps the bytes.
+    """
+
+    file: str
+    number: int
+    key: str
+    row: Row | None
+    problem: Problem | None = None
+    raw: bytes = b""
+
+    def saved(self) -> Any:
+        """What is kept of the item when it is dropped, so that nothing is lost."""
+        if self.row is not None:
+            return self.row
+        try:
+            return {"text": self.raw.decode("utf-8")}
+        except UnicodeDecodeError:
+            return {"base64": base64.b64encode(self.raw).decode("ascii")}
+
+
+def digest(*parts: bytes | str) -> str:
+    """A 128-bit key of the parts, 32 hexadecimal digits."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", errors="surrogatepass") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def sha256_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text."""
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, type(None))) else str(value)
+
+
+def dumps(value: Any) -> str:
+    """JSON on one line. A lone surrogate, which UTF-8 has no bytes for, stays an escape."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(plain(value), ensure_ascii=False)
+    return text if _is_utf8(text) else json.dumps(json.loads(text))
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def row_sha256(row: Row) -> str:
+    """SHA-256 of a row without its provenance and key, the keys sorted: equal contents have equal hashes."""
+    content = {key: value for key, value in row.items() if key not in ("provenance", "key")}
+    return sha256_text(json.dumps(content, sort_keys=True))
+
+
+def with_provenance(row: Row, stage: str, **details: Any) -> Row:
+    """The row with one entry more in its provenance."""
+    entry = {"stage": stage, "cuset_stage": __version__, **details, "sha256": row_sha256(row)}
+    return {**row, "provenance": [*row.get("provenance", ()), entry]}
+
+
+def read_lines(path: Path, name: str | None = None) -> Iterator[Item]:
+    """Every line of a JSON-lines file, in binary: a broken line costs that line only.
+
+    Empty lines are skipped and counted in the numbering.
+
+    Raises:
+        CurationError: the file cannot be opened.
+    """
+    file = name or str(path)
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise CurationError(f"{path}: cannot be read ({error.strerror}).") from None
+    with stream:
+        number = 0
+        while line := stream.readline(LINE_LIMIT):
+            number += 1
+            too_long = len(line) == LINE_LIMIT and not line.endswith(b"\n")
+            if too_long:
+                key = digest(file, str(number), line)
+                while (rest := stream.readline(LINE_LIMIT)) and not rest.endswith(b"\n"):
+                    pass
+                problem = Problem("too_long", f"the line has more than {LINE_LIMIT >> 20} MiB")
+                yield Item(file, number, key, None, problem, line[:65536])
+                continue
+            body = line.strip()
+            if body:
+                yield parse_item(file, number, body)
+
+
+def parse_item(file: str, number: int, body: bytes) -> Item:
+    """A JSON object from its bytes, or an item that says what is wrong with them."""
+    key = digest(file, str(number), body)
+    try:
+        row = json.loads(body.decode("utf-8"), parse_constant=lambda _: None)
+    except UnicodeDecodeError as error:
+        problem = Problem("not_utf8", f"byte {error.start} of the row is not UTF-8")
+    except (ValueError, RecursionError) as error:
+        problem = Problem("not_json", f"not JSON: {error}")
+    else:
+        if isinstance(row, dict):
+            return Item(file, number, key, row)
+        problem = Problem("not_an_object", f"a JSON object was expected, this is a {type(row).__name__}")
+    return Item(file, number, key, None, problem, body)
+
+
+def read_stage_rows(files: Iterable[Path]) -> Iterator[Item]:
+    """The rows a stage left behind. The key stands for content alone: a row keeps it wherever its file lies."""
+    for path in files:
+        for item in read_lines(path, path.name):
+            if item.row is None:
+                yield item
+                continue
+            identity, code = item.row.get("id"), item.row.get("source")
+            if isinstance(identity, str) and isinstance(code, dict):
+                yield Item(item.file, item.number, digest(identity, row_sha256(item.row)), item.row)
+            else:
+                detail = "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
+                yield Item(item.file, item.number, item.key, None, Problem("wrong_type", detail), dumps(item.row).encode())

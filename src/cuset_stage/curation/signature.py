@@ -1,0 +1,336 @@
+"""What a kernel or its wrapper takes and gives: arrays with a role and a type, scalars, and how many threads it wants.
+
+Read from the source alone. What is not clear is an `AdaptError` with a reason, never a guess: a wrong role would make a wrong
+reference look right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..sensitivity.scrub import scrub
+from .ctext import Function, functions, matching, pointer_use, split_list
+
+
+class AdaptError(ValueError):
+    """A source cannot be given a harness. `reason` is one of a few words, the message is for people."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class Role(StrEnum):
+    """What a program does with an array: `inout` has a value before and another one after."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    INOUT = "inout"
+
+
+class Call(StrEnum):
+    """How the harness reaches the code."""
+
+    KERNEL = "kernel"  # <<<grid, block>>> with device pointers
+    DEVICE_WRAPPER = "device_wrapper"  # a host function that takes device pointers
+    HOST_WRAPPER = "host_wrapper"  # a host function that takes host pointers and copies by itself
+
+
+@dataclass(frozen=True)
+class Array:
+    """A pointer parameter: the file data/<name>.bin, of `lanes` values of `dtype` an element."""
+
+    name: str
+    ctype: str
+    dtype: str
+    lanes: int
+    role: Role
+
+    @property
+    def output_name(self) -> str:
+        """The file that takes the result; an array with a value before keeps that in a file of its own."""
+        return f"{self.name}_out" if self.role is Role.INOUT else self.name
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A parameter by value: an entry of data/sizes.bin (int64) or data/scalars.bin (float64)."""
+
+    name: str
+    ctype: str
+    is_float: bool
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Execution configuration as C++ expressions over the scalars."""
+
+    grid: tuple[str, ...]
+    block: tuple[str, ...]
+    shared: str = "0"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What is called, and with what, in the order of the parameters."""
+
+    function: str
+    call: Call
+    template: str  # "<float>" where the function is a template, else ""
+    order: tuple[str, ...]
+    arrays: tuple[Array, ...]
+    scalars: tuple[Scalar, ...]
+    launch: Launch | None = None
+
+    @property
+    def inputs(self) -> tuple[Array, ...]:
+        return tuple(array for array in self.arrays if array.role is not Role.OUTPUT)
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        return tuple(array for array in self.arrays if array.role is not Role.INPUT)
+
+    @property
+    def counted(self) -> tuple[Array, ...]:
+        """Arrays whose length the program cannot take from a file."""
+        return tuple(array for array in self.arrays if array.role is Role.OUTPUT)
+
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Signature:
+        """What `dataclasses.asdict` made of a signature, read back."""
+        launch = record["launch"]
+        return cls(
+            record["function"],
+            Call(record["call"]),
+            record["template"],
+            tuple(record["order"]),
+            tuple(Array(**{**array, "role": Role(array["role"])}) for array in record["arrays"]),
+            tuple(Scalar(**scalar) for scalar in record["scalars"]),
+            None if launch is None else Launch(tuple(launch["grid"]), tuple(launch["block"]), launch["shared"]),
+        )
+
+
+_DTYPES = {
+    **{"float": "float32", "double": "float64", "half": "float16", "__half": "float16"},
+    **{"char": "int8", "signed char": "int8", "int8_t": "int8", "unsigned char": "uint8", "uint8_t": "uint8", "uchar": "uint8"},
+    **{"short": "int16", "int16_t": "int16", "unsigned short": "uint16", "uint16_t": "uint16", "bool": "uint8"},
+    **{"int": "int32", "int32_t": "int32", "signed": "int32", "unsigned": "uint32", "unsigned int": "uint32", "uint": "uint32"},
+    **{"uint32_t": "uint32", "long": "int64", "long int": "int64", "long long": "int64", "long long int": "int64"},
+    **{"int64_t": "int64", "unsigned long": "uint64", "unsigned long long": "uint64", "uint64_t": "uint64", "size_t": "uint64"},
+    **{"unsigned long long int": "uint64", "unsigned long int": "uint64", "std::size_t": "uint64", "std::int32_t": "int32"},
+}
+_VECTORS = {
+    f"{base}{lanes}": (dtype, lanes)
+    for base, dtype in (("float", "float32"), ("double", "float64"), ("int", "int32"), ("uint", "uint32"), ("uchar", "uint8"))
+    for lanes in (2, 3, 4)
+}
+_BLOCK = {1: ("256",), 2: ("16", "16"), 3: ("8", "8", "4")}
+
+
+def choose_function(code: str, wrapper: str | None) -> tuple[Function, Call]:
+    """What the harness calls: the wrapper when there is one, else the only host function that launches, else the only kernel.
+
+    Raises:
+        AdaptError: nothing to call, or several things.
+    """
+    if wrapper:
+        hosts = [each for each in functions(wrapper) if not each.is_kernel and not each.is_device and each.name != "main"]
+        if len(hosts) != 1:
+            raise AdaptError("several_functions" if hosts else "no_function", f"the wrapper defines {len(hosts)} host functions")
+        return hosts[0], _call_of(hosts[0].body_text(wrapper))
+    found = functions(code)
+    kernels = [each for each in found if each.is_kernel]
+    if not kernels:
+        raise AdaptError("no_kernel", "the source defines no __global__ function")
+    hosts = [
+        each
+        for each in found
+        if not each.is_kernel and not each.is_device and each.name != "main" and "<<<" in scrub(each.body_text(code))
+    ]
+    if len(hosts) == 1:
+        return hosts[0], _call_of(hosts[0].body_text(code))
+    if hosts:
+        raise AdaptError("several_functions", "several host functions launch kernels: " + ", ".join(each.name for each in hosts))
+    if len(kernels) > 1:
+        raise AdaptError("several_kernels", "several kernels and no function that launches them: " + ", ".join(k.name for k in kernels))
+    return kernels[0], Call.KERNEL
+
+
+def _call_of(body: str) -> Call:
+    # A function that copies between host and device by itself was given host pointers.
+    return Call.HOST_WRAPPER if re.search(r"\bcudaMemcpy\w*\s*\(", scrub(body)) else Call.DEVICE_WRAPPER
+
+
+def read_signature(function: Function, call: Call, code: str, launch: Launch | None) -> Signature:
+    """The signature of a function that was chosen in `code`; `launch` where the source declares it.
+
+    Raises:
+        AdaptError: a parameter of a type that no file can hold, nothing to write, a launch that cannot be read.
+    """
+    template, types = _template(function)
+    body = function.body_text(code)
+    arrays: list[Array] = []
+    scalars: list[Scalar] = []
+    for parameter in function.parameters:
+        ctype = types.get(parameter.type, parameter.type)
+        if not parameter.name:
+            raise AdaptError("unsupported_parameter", f"a parameter without a name: {parameter.text!r}")
+        if parameter.stars > 1 or (parameter.stars and ctype == "void"):
+            raise AdaptError("unsupported_parameter", f"{parameter.text!r}: a file cannot hold a {ctype}{'*' * parameter.stars}")
+        dtype, lanes = _VECTORS.get(ctype, (_DTYPES.get(ctype, ""), 1))
+        if parameter.stars:
+            if not dtype:
+                raise AdaptError("unsupported_parameter", f"{parameter.text!r}: no NumPy type has the values of {ctype}")
+            arrays.append(Array(parameter.name, ctype, dtype, lanes, _role(parameter.is_const, call, body, parameter.name, code)))
+        elif ctype in ("cudaStream_t",):
+            continue
+        elif not dtype or lanes > 1 or "&" in parameter.text:
+            raise AdaptError("unsupported_parameter", f"{parameter.text!r}: only arrays and numbers can come from files")
+        else:
+            scalars.append(Scalar(parameter.name, ctype, dtype.startswith("float")))
+    clash = sorted({array.name for array in arrays} & {"sizes", "scalars"})
+    if clash:
+        raise AdaptError("unsupported_parameter", f"an array is called {clash[0]!r}, which is the harness's own file")
+    if not any(array.role is not Role.INPUT for array in arrays):
+        raise AdaptError("no_output", f"{function.name} writes no array")
+    if call is Call.KERNEL and launch is None:
+        launch = guess_launch(body, [scalar.name for scalar in scalars if not scalar.is_float])
+    order = tuple("0" if parameter.type == "cudaStream_t" else parameter.name for parameter in function.parameters)
+    return Signature(function.name, call, template, order, tuple(arrays), tuple(scalars), launch if call is Call.KERNEL else None)
+
+
+def _template(function: Function) -> tuple[str, dict[str, str]]:
+    """The arguments for a template whose parameters are all types (float), and what its names stand for."""
+    if not function.is_template:
+        return "", {}
+    opening = function.returns.index("<")
+    depth, end = 0, opening
+    for end, char in enumerate(function.returns[opening:], start=opening):
+        depth += {"<": 1, ">": -1}.get(char, 0)
+        if not depth:
+            break
+    names = []
+    for part in split_list(function.returns[opening + 1 : end]):
+        match = re.fullmatch(r"(?:typename|class)\s+(\w+)(?:\s*=.*)?", part)
+        if not match:
+            raise AdaptError("unsupported_template", f"template parameter {part!r}: which value to take is not known")
+        names.append(match[1])
+    return f"<{', '.join(['float'] * len(names))}>", dict.fromkeys(names, "float")
+
+
+def _role(is_const: bool, call: Call, body: str, name: str, code: str) -> Role:
+    if is_const:
+        return Role.INPUT
+    if call is not Call.KERNEL:
+        return _wrapper_role(call, body, name, code)
+    use = pointer_use(body, name)
+    if use.unknown:
+        return Role.INOUT  # the value before is given, the value after is compared: right in every case
+    if not use.writes:
+        return Role.INPUT
+    # A kernel may leave elements alone, and those keep the value before; with a value given that is no accident.
+    return Role.INOUT if use.reads else Role.OUTPUT
+
+
+def _wrapper_role(call: Call, body: str, name: str, code: str) -> Role:
+    """Host wrappers show by their copies what comes in and goes out; device wrappers hand pointers on to a kernel."""
+    text = scrub(body)
+    if call is Call.HOST_WRAPPER:
+        copies = list(re.finditer(r"\bcudaMemcpy(?:Async)?\s*\(", text))
+        comes_in = goes_out = False
+        for copy in copies:
+            arguments = split_list(text[copy.end() : matching(text, copy.end() - 1) - 1])
+            if len(arguments) >= 4:
+                goes_out |= bool(re.match(rf"\(?\s*(?:\(\s*void\s*\*\s*\))?\s*&?{re.escape(name)}\b", arguments[0]))
+                comes_in |= bool(re.match(rf"\(?\s*(?:\(\s*void\s*\*\s*\))?\s*&?{re.escape(name)}\b", arguments[1]))
+        if goes_out or comes_in:
+            return Role.INOUT if goes_out and comes_in else Role.OUTPUT if goes_out else Role.INPUT
+        return Role.INOUT
+    for launch in re.finditer(r"\b(\w+)\s*(?:<[^<>;]*>)?\s*<<<", text):
+        kernel = next((each for each in functions(code) if each.is_kernel and each.name == launch[1]), None)
+        closing = text.find(">>>", launch.end())
+        opening = text.find("(", closing)
+        if kernel is None or closing < 0 or opening < 0:
+            continue
+        given = split_list(text[opening + 1 : matching(text, opening) - 1])
+        for parameter, argument in zip(kernel.parameters, given, strict=False):
+            if argument == name:
+                return _role(parameter.is_const, Call.KERNEL, kernel.body_text(code), parameter.name, code)
+    return Role.INOUT
+
+
+def guess_launch(body: str, sizes: list[str]) -> Launch:
+    """One thread an element, as many as the kernel's own bounds test lets through.
+
+    A kernel that computes `i = blockIdx.x * blockDim.x + threadIdx.x` and compares i with an expression of its sizes says how
+    many threads it wants along x; y and z are read in the same way.
+
+    Raises:
+        AdaptError: it uses threads in another way.
+    """
+    text = " ".join(scrub(body).split())
+    axes = [axis for axis in "xyz" if re.search(rf"\b(?:threadIdx|blockIdx)\s*\.\s*{axis}\b", text)]
+    if not axes or axes != list("xyz"[: len(axes)]):
+        raise AdaptError("launch_unknown", "the kernel's use of threads says no grid; declare `launch`: {\"grid\": [...], \"block\": [...]}")
+    if re.search(r"\bextern\s+__shared__", text):
+        raise AdaptError("launch_unknown", "dynamic shared memory of unknown size; declare `launch` with \"shared\"")
+    extents = []
+    for axis in axes:
+        index = rf"blockIdx ?\. ?{axis} ?\* ?blockDim ?\. ?{axis} ?\+ ?threadIdx ?\. ?{axis}"
+        other = rf"blockDim ?\. ?{axis} ?\* ?blockIdx ?\. ?{axis} ?\+ ?threadIdx ?\. ?{axis}"
+        third = rf"threadIdx ?\. ?{axis} ?\+ ?(?:blockIdx ?\. ?{axis} ?\* ?blockDim ?\. ?{axis}|blockDim ?\. ?{axis} ?\* ?blockIdx ?\. ?{axis})"
+        assigned = re.search(rf"(\w+) ?= ?(?:\( ?)*(?:{index}|{other}|{third})", text)
+        if not assigned:
+            raise AdaptError(
+                "launch_unknown",
+                f"no variable is blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}; declare `launch`",
+            )
+        name = assigned[1]
+        bound = re.search(
+            rf"(?<![\w.]){name} ?(?:<|>=) ?((?:\( ?)*[\w]+(?: ?[-+*/] ?[\w]+)*(?: ?\))*) ?(?=[);&|?])", text[assigned.end() :]
+        )
+        extent = _balanced(bound[1]) if bound else ""
+        words = set(re.findall(r"[A-Za-z_]\w*", extent))
+        if not bound or not words or not words <= set(sizes):
+            raise AdaptError("launch_unknown", f"{name} is not compared with the kernel's own sizes ({', '.join(sizes)}); declare `launch`")
+        extents.append(extent)
+    block = _BLOCK[len(axes)]
+    grid = tuple(f"({extent} + {threads} - 1) / {threads}" for extent, threads in zip(extents, block, strict=True))
+    return Launch(grid, block)
+
+
+def _balanced(text: str) -> str:
+    text = text.strip()
+    while text.count(")") > text.count("(") and text.endswith(")"):
+        text = text[:-1].strip()
+    return text if text.count("(") == text.count(")") else ""
+
+
+def declared_launch(value: dict[str, object] | None) -> Launch | None:
+    """`{"grid": ["(n + 255) / 256"], "block": [256], "shared": "0"}` from a row.
+
+    Raises:
+        AdaptError: another form, or characters that are no arithmetic.
+    """
+    if value is None:
+        return None
+    parts = {}
+    for key in ("grid", "block"):
+        entries = value.get(key)
+        entries = entries if isinstance(entries, list) else [entries]
+        if not 1 <= len(entries) <= 3 or not all(_is_arithmetic(entry) for entry in entries):
+            raise AdaptError("launch_unknown", f"launch.{key}={value.get(key)!r}: one to three numbers or expressions of the sizes")
+        parts[key] = tuple(str(entry) for entry in entries)
+    shared = value.get("shared", "0")
+    if not _is_arithmetic(shared):
+        raise AdaptError("launch_unknown", f"launch.shared={shared!r}: bytes, a number or an expression of the sizes")
+    return Launch(parts["grid"], parts["block"], str(shared))
+
+
+def _is_arithmetic(value: object) -> bool:
+    return isinstance(value, int) or (isinstance(value, str) and bool(re.fullmatch(r"[\w\s()+\-*/%]{1,200}", value)))

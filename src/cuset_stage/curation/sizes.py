@@ -1,0 +1,109 @@
+"""Five sets of sizes for a specification, so that a program that is right for one kind of size only is found out.
+
+power_of_two, odd (no multiple of anything), small (less than a block), large, special (odd sizes, and values that trip: zeros of
+both signs, ties, the largest and the smallest). Sizes of one case differ from each other, which shows swapped dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .spec import SizeRange, Spec, SpecError
+
+
+CASES = ("power_of_two", "odd", "small", "large", "special")
+MIB = 1 << 20
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How large a case may be: bytes of all its files, and the product of its sizes, which is what a reference loops over."""
+
+    bytes: int
+    product: int
+
+
+# The second and third are for references that take too long: not every kernel's work is linear in its sizes.
+BUDGETS = (
+    {"usual": Budget(2 * MIB, 1 << 22), "large": Budget(64 * MIB, 1 << 25)},
+    {"usual": Budget(1 * MIB, 1 << 16), "large": Budget(4 * MIB, 1 << 20)},
+    {"usual": Budget(1 * MIB, 1 << 12), "large": Budget(1 * MIB, 1 << 14)},
+)
+
+
+def five_cases(spec: Spec, *, attempt: int = 0) -> list[dict[str, object]]:
+    """`[{"name": ..., "parameters": {...}}, ...]` for a specification.
+
+    Args:
+        attempt: which of BUDGETS, from the largest.
+
+    Raises:
+        SpecError: even the smallest sizes are too large, or a shape does not work out.
+    """
+    cases = []
+    for name in CASES:
+        budget = BUDGETS[attempt]["large" if name == "large" else "usual"]
+        sizes = _fit(spec, name, budget)
+        special = {"special": 1} if name == "special" else {}
+        cases.append({"name": name, "parameters": {**sizes, **special}})
+    return cases
+
+
+def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
+    """The largest sizes of the kind that fit the budget."""
+    names = list(spec.sizes)
+    if name == "small":
+        sizes = {each: _legal(spec.sizes[each], 7 - 2 * (index % 3)) for index, each in enumerate(names)}
+        spec.check(sizes)
+        return sizes
+    scale = math.log2(budget.product) / max(1, len(names)) - (name == "special")
+    while True:
+        sizes = {each: _legal(spec.sizes[each], _size(name, scale, index)) for index, each in enumerate(names)}
+        fits = spec.check(sizes) <= budget.bytes
+        if fits:
+            return sizes
+        if scale <= 1:
+            raise SpecError(f"the smallest sizes {sizes} already take more than {budget.bytes >> 20} MiB")
+        scale -= 0.5
+
+
+def _size(name: str, scale: float, index: int) -> int:
+    exponent = max(1, math.floor(scale))
+    if name in ("power_of_two", "large"):
+        size = 1 << max(1, exponent - (index % 3))
+        # A large size that is no power of two: it crosses the limits of what a grid can cover in one go.
+        return size if name == "power_of_two" else size + (3 * size) // 8 + 2 * index
+    size = max(3, round(2**scale * (0.83, 0.61, 0.71)[index % 3]))
+    return _odd(size + 12 * (index // 3))
+
+
+def _odd(size: int) -> int:
+    """The next number that none of the small primes divides, as far as there is one near."""
+    size |= 1
+    if size <= _PRIMES[-1]:
+        return next(prime for prime in _PRIMES if prime >= size)
+    while any(size % prime == 0 for prime in _PRIMES):
+        size += 2
+    return size
+
+
+def _legal(limits: SizeRange, size: int) -> int:
+    """The nearest allowed size."""
+    step = limits.multiple_of
+    least = -(-limits.least // step) * step
+    most = limits.most // step * step
+    return max(least, min(most, round(size / step) * step if step > 1 else size))
+
+
+def differing(cases: list[dict[str, object]]) -> int:
+    """How many different sets of sizes there are."""
+    return len({tuple(sorted((k, v) for k, v in _parameters(case).items() if k != "special")) for case in cases})
+
+
+def _parameters(case: Mapping[str, object]) -> Mapping[str, int]:
+    found = case["parameters"]
+    assert isinstance(found, Mapping)
+    return found

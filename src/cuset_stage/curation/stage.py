@@ -1,0 +1,251 @@
+"""One stage of the pipeline over any number of rows: streamed, journalled, resumable, counted.
+
+A stage is a function from a row to what becomes of it: `Kept` goes on, `Dropped` ends with a reason, `Unsettled` means that we
+failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
+stage's folder lie
+
+    rows.jsonl       what goes on              summary.json     counts, times, hashes
+    dropped.jsonl    what does not, and why    settings.json    what the results depend on
+    unsettled.jsonl  what is to be tried again, rewritten by each run
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from .. import __version__
+from .journal import Journal
+from .parallel import Executor, unordered_map
+from .rows import CurationError, Item, Row, dumps, sha256_file, with_provenance
+
+
+STAGES = ("import", "adapt", "cases", "verify", "select", "write")
+REPORTED = 20  # unsettled rows that a summary names
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The row as it goes on; `details` enter its provenance."""
+
+    row: Row
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Why the row ends here: a reason that is counted, and a detail for people. `row` when more is known of it by now."""
+
+    reason: str
+    detail: str
+    row: Row | None = None
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """Why nothing can be said about the row yet."""
+
+    reason: str
+    detail: str
+
+
+Outcome = Kept | Dropped | Unsettled
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done."""
+
+    stage: str
+    name: str
+    created: str
+    cuset_stage: str
+    read: int
+    kept: int
+    dropped: int
+    reasons: dict[str, int]
+    unsettled: int
+    unsettled_rows: list[dict[str, Any]]
+    resumed: int
+    repeated: int
+    repaired_bytes: int
+    seconds: float
+    peak_memory_mib: float
+    rows_sha256: str
+    settings: dict[str, Any]
+
+
+def run_stage(
+    folder: Path,
+    stage: str,
+    items: Iterable[Item],
+    work: Callable[[Row], Outcome],
+    *,
+    settings: Mapping[str, Any],
+    name: str = "",
+    executor: Executor = Executor.INLINE,
+    workers: int | None = None,
+    sync_s: float = 1.0,
+    fresh: bool = False,
+    total: int | None = None,
+) -> Summary:
+    """Take every item that has no result yet through `work` and write what becomes of it.
+
+    Args:
+        folder: the stage's own folder.
+        settings: what the results depend on; a folder made with other settings is refused.
+        name: of the source, for stages that have several folders.
+        sync_s: as in `Journal`.
+        fresh: throw earlier results of the stage away.
+        total: the number of items, for the progress bar.
+
+    Raises:
+        CurationError: other settings, an edited journal, a second process in the same folder.
+    """
+    started = time.perf_counter()
+    if fresh and folder.is_dir():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Journal(folder, sync_s=sync_s) as journal:
+        _check_settings(folder, stage, settings)
+        todo = _Todo(items, journal.done, total, name or stage)
+        unsettled: list[dict[str, Any]] = []
+        count: Counter[str] = Counter()
+        with (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry:
+            for item, outcome in unordered_map(_Guarded(work), todo, executor=executor, workers=workers):
+                if isinstance(outcome, Kept):
+                    journal.keep(item.key, with_provenance(outcome.row, stage, **outcome.details))
+                elif isinstance(outcome, Dropped):
+                    saved = item.saved() if outcome.row is None else outcome.row
+                    place = {"file": item.file, "row": item.number, "id": (item.row or {}).get("id")}
+                    journal.drop(item.key, outcome.reason, {"detail": outcome.detail, **place, "data": saved})
+                else:
+                    count[outcome.reason] += 1
+                    place = {"file": item.file, "row": item.number, "id": (item.row or {}).get("id")}
+                    record = {"reason": outcome.reason, "detail": outcome.detail, **place}
+                    retry.write(dumps(record) + "\n")
+                    retry.flush()
+                    if len(unsettled) < REPORTED:
+                        unsettled.append(record)
+                todo.bar.update()
+        todo.bar.close()
+        if stale := journal.done - todo.seen:  # rows that the input no longer has
+            journal.forget(stale)
+        summary = Summary(
+            stage=stage,
+            name=name,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            cuset_stage=__version__,
+            read=todo.read,
+            kept=journal.kept,
+            dropped=sum(journal.reasons.values()),
+            reasons=dict(journal.reasons.most_common()),
+            unsettled=sum(count.values()),
+            unsettled_rows=unsettled,
+            resumed=todo.resumed,
+            repeated=todo.repeated,
+            repaired_bytes=journal.repaired,
+            seconds=round(time.perf_counter() - started, 3),
+            peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+            rows_sha256=sha256_file(journal.rows),
+            settings=dict(settings),
+        )
+        write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
+    return summary
+
+
+class _Todo:
+    """The items without a result, read as they are asked for; counts what it sees. A row given twice counts once."""
+
+    def __init__(self, items: Iterable[Item], done: set[bytes], total: int | None, label: str) -> None:
+        self._items, self._done = items, done
+        self.seen: set[bytes] = set()
+        self.read = self.resumed = self.repeated = 0
+        self.bar = tqdm(total=total, desc=label, unit="row", disable=None, dynamic_ncols=True)
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
+            self.read += 1
+            key = bytes.fromhex(item.key)
+            if key in self.seen:
+                self.repeated += 1
+            elif key in self._done:
+                self.resumed += 1
+            else:
+                self.seen.add(key)
+                yield item
+                continue
+            self.seen.add(key)
+            self.bar.update()
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """`work` on an item; a defect of ours in one row is reported with that row and does not end the run."""
+
+    work: Callable[[Row], Outcome]
+
+    def __call__(self, item: Item) -> Outcome:
+        if item.row is None:
+            problem = item.problem
+            return Dropped(problem.reason, problem.detail) if problem else Dropped("empty", "there is nothing in the row")
+        try:
+            return self.work(item.row)
+        except CurationError:
+            raise  # the settings are wrong, not the row
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+            return Unsettled("internal_error", detail)
+
+
+def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:
+    path = folder / "settings.json"
+    text = json.dumps(settings, indent=2, sort_keys=True, default=str) + "\n"
+    if not path.exists():
+        write_atomically(path, text)
+        return
+    old = json.loads(path.read_text(encoding="utf-8"))
+    new = json.loads(text)
+    differing = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+    if differing:
+        changes = "; ".join(f"{key}: {old.get(key)!r}, now {new.get(key)!r}" for key in differing)
+        raise CurationError(
+            f"{folder}: its results were made with other settings ({changes}). Give the same settings to take the run up, "
+            f"--fresh to do the stage ({stage}) again, or another folder."
+        )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """The whole file or, after a crash, the one before."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with part.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    part.replace(path)
+
+
+def stage_files(folder: Path, stage: str) -> list[Path]:
+    """The files of rows that a stage left in a curation folder.
+
+    Raises:
+        CurationError: the stage has not run.
+    """
+    found = sorted((folder / "import").glob("*/rows.jsonl")) if stage == "import" else [folder / stage / "rows.jsonl"]
+    found = [path for path in found if path.is_file()]
+    if not found:
+        raise CurationError(f"{folder}: the stage `{stage}` has not run there; run `cuset curate {stage}` first.")
+    return found

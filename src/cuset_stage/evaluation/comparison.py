@@ -1,0 +1,222 @@
+"""Whether the outputs of a program are right.
+
+First the same for every task: each output is there, has exactly its number of bytes, and is finite wherever the reference is.
+Then what the task says: |actual - expected| <= atol + rtol * |expected| for a ReferenceOracle, compare.py for a ScriptOracle.
+
+compare.py passes an output when it prints a T and no F, however it ends. Neither of the two, or a traceback without them, is a
+mismatch when compare.py accepts the reference itself (it is run on it once, when the case is made): then the output is to
+blame. When it does not, nothing is known about the output, and that is an OracleError.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..sandbox import Isolation, Limits
+from .oracle import OracleError, PreparedCase
+from .oracle_runs import COMPARE_LIMITS, run_compare
+from .tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
+
+
+CHUNK = 1 << 20  # elements read at a time: outputs may be larger than the memory
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """max_abs_error and max_rel_error are over all outputs and, for the latter, over expected values other than 0; None where
+    nothing could be compared. first_mismatch: {output, index, expected, actual}, values that are not finite as text."""
+
+    passed: bool
+    message: str
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+    first_mismatch: dict[str, Any] | None = None
+
+
+@dataclass
+class _Errors:
+    """What one pass over an output and its reference found."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    mismatches: int = 0
+    not_finite: int = 0
+    first_mismatch: int | None = None
+    first_not_finite: int | None = None
+
+
+def compare_outputs(
+    task: ProgramTask,
+    case: Case,
+    prepared: PreparedCase,
+    outputs: Mapping[str, Path],
+    *,
+    limits: Limits = COMPARE_LIMITS,
+    isolation: Isolation = Isolation.AUTO,
+) -> Comparison:
+    """Judge `outputs` ("data/<name>.bin" -> file, as run_program gives them) for one case.
+
+    Raises OracleError when the judge's side fails: a reference that is gone, a compare.py that cannot judge.
+    """
+    try:
+        early, errors = _check_files(case, prepared, outputs)
+    except OSError as error:
+        raise OracleError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
+    if early is not None:
+        return early
+    max_abs = max((found.max_abs for found in errors.values()), default=None)
+    max_rel = max((found.max_rel for found in errors.values()), default=None)
+    if isinstance(task.oracle, ScriptOracle):
+        passed, message = _judge_by_script(task, task.oracle, prepared, outputs, limits, isolation)
+        return Comparison(passed, message, max_abs, max_rel)
+    for tensor in case.outputs:
+        found = errors[tensor.file]
+        if found.mismatches:
+            first = _describe(tensor, prepared.expected[tensor.file], outputs[tensor.file], found.first_mismatch)
+            rtol, atol = prepared.tolerance[tensor.name]
+            message = (
+                f"{tensor.file}: {found.mismatches} of {math.prod(tensor.shape)} values are wrong (rtol {rtol:g}, atol "
+                f"{atol:g}), first at {tuple(first['index'])}: expected {first['expected']}, found {first['actual']}"
+            )
+            return Comparison(False, message, max_abs, max_rel, first)
+    return Comparison(True, "", max_abs, max_rel)
+
+
+def _check_files(
+    case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]
+) -> tuple[Comparison | None, dict[str, _Errors]]:
+    """The verdict when a file alone decides it, and the errors of each output that has a reference of its size."""
+    for tensor in case.outputs:
+        path = outputs.get(tensor.file)
+        if path is None or path.is_symlink() or not path.is_file():
+            return Comparison(False, f"{tensor.file}: not written"), {}
+        size, right = path.stat().st_size, prepared.output_bytes[tensor.file]
+        if size != right:
+            return Comparison(False, f"{tensor.file}: {size} bytes, expected {right}"), {}
+    errors = {}
+    for tensor in case.outputs:
+        reference = prepared.expected.get(tensor.file)
+        if tensor.dtype not in DTYPE_BYTES or reference is None:
+            continue
+        if reference.stat().st_size != outputs[tensor.file].stat().st_size:
+            continue  # the row's shape is not the reference's; compare.py judges, and the audit says so
+        rtol, atol = prepared.tolerance.get(tensor.name, (0.0, 0.0))
+        found = _errors(tensor, reference, outputs[tensor.file], rtol, atol)
+        if found.not_finite:
+            first = _describe(tensor, reference, outputs[tensor.file], found.first_not_finite)
+            message = (
+                f"{tensor.file}: {found.not_finite} of {math.prod(tensor.shape)} values are not finite, first at "
+                f"{tuple(first['index'])}: expected {first['expected']}, found {first['actual']}"
+            )
+            return Comparison(False, message, first_mismatch=first), {}
+        errors[tensor.file] = found
+    return None, errors
+
+
+def _judge_by_script(
+    task: ProgramTask,
+    oracle: ScriptOracle,
+    prepared: PreparedCase,
+    outputs: Mapping[str, Path],
+    limits: Limits,
+    isolation: Isolation,
+) -> tuple[bool, str]:
+    files = {**prepared.inputs, **prepared.references, **outputs}
+    printed = run_compare(task, oracle, files, limits, isolation)
+    if printed.verdict is not None:
+        return printed.verdict, "" if printed.verdict else f"compare.py: {printed.message}"
+    what = f"stopped with {printed.message}" if printed.crashed else "printed neither T nor F"
+    if prepared.self_check is None or not prepared.self_check.passed:
+        state = "was not run on it" if prepared.self_check is None else f"on it: {prepared.self_check.state}"
+        raise OracleError(
+            f"task {task.id}: compare.py {what}, and it does not accept the reference itself either ({state})"
+        )
+    return False, f"compare.py {what}"
+
+
+def _elements(tensor: Tensor, path: Path) -> np.ndarray:
+    """The file's elements in order, mapped; a bool is the byte that stands for it."""
+    dtype = np.dtype("uint8" if tensor.dtype == "bool" else tensor.dtype).newbyteorder("<")
+    return np.memmap(path, dtype=dtype, mode="r", shape=(math.prod(tensor.shape),))
+
+
+def _chunks(tensor: Tensor, *paths: Path) -> Iterator[tuple[int, list[np.ndarray]]]:
+    """The offset and the next elements of each file."""
+    arrays = [_elements(tensor, path) for path in paths]
+    for start in range(0, math.prod(tensor.shape), CHUNK):
+        yield start, [np.asarray(array[start : start + CHUNK]) for array in arrays]
+
+
+def _errors(tensor: Tensor, expected: Path, actual: Path, rtol: float, atol: float) -> _Errors:
+    found = _Errors()
+    for start, (want, got) in _chunks(tensor, expected, actual):
+        if want.dtype.kind in "fc":
+            finite = np.isfinite(want)
+            bad = finite & ~np.isfinite(got)
+            if bad.any():
+                found.not_finite += int(bad.sum())
+                if found.first_not_finite is None:
+                    found.first_not_finite = start + int(bad.argmax())
+                continue
+        error, size, wrong = _differences(want, got, rtol, atol)
+        found.mismatches += int(wrong.sum())
+        if found.first_mismatch is None and wrong.any():
+            found.first_mismatch = start + int(wrong.argmax())
+        if error.size:
+            found.max_abs = max(found.max_abs, float(error.max()))
+            nonzero = size > 0
+            if nonzero.any():
+                found.max_rel = max(found.max_rel, float((error[nonzero] / size[nonzero]).max()))
+    return found
+
+
+def _differences(
+    want: np.ndarray, got: np.ndarray, rtol: float, atol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(|got - want|, |want|) as float64 where the reference is finite, and which elements are out of tolerance.
+
+    Integers are subtracted as integers, so that neither a wrap-around nor float64's 53 bits hide a difference.
+    """
+    if want.dtype.kind in "fc":
+        wide = np.complex128 if want.dtype.kind == "c" else np.float64
+        finite = np.isfinite(want)
+        wide_want, wide_got = want.astype(wide), got.astype(wide)
+        with np.errstate(invalid="ignore", over="ignore"):
+            error, size = np.abs(wide_got - wide_want), np.abs(wide_want)
+            same = (want == got) | (np.isnan(want) & np.isnan(got))
+            wrong = np.where(finite, ~(error <= atol + rtol * size), ~same)
+        if rtol == 0 and atol == 0:
+            wrong = ~same
+        return error[finite], size[finite], wrong
+    unsigned = np.dtype(f"uint{8 * want.dtype.itemsize}")
+    high, low = np.maximum(want, got).view(unsigned), np.minimum(want, got).view(unsigned)
+    error = (high - low).astype(np.float64)  # modulo 2^bits, which is the distance itself
+    size = np.abs(want.astype(np.float64))
+    wrong = want != got
+    if rtol or atol:
+        wrong &= error > atol + rtol * size
+    return error, size, wrong
+
+
+def _describe(tensor: Tensor, expected: Path, actual: Path, position: int | None) -> dict[str, Any]:
+    assert position is not None
+    values = [_elements(tensor, path)[position] for path in (expected, actual)]
+    index = np.unravel_index(position, tensor.shape) if tensor.shape else ()
+    return {
+        "output": tensor.name,
+        "index": [int(part) for part in index],
+        "expected": _plain(values[0]),
+        "actual": _plain(values[1]),
+    }
+
+
+def _plain(value: np.generic) -> Any:
+    """As JSON holds it."""
+    plain = value.item()
+    if isinstance(plain, complex) or (isinstance(plain, float) and not math.isfinite(plain)):
+        return str(plain)
+    return plain

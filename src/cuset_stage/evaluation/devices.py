@@ -1,0 +1,131 @@
+"""The GPUs of a run: one program at a time on each, and telling a lost GPU from a program that failed on it."""
+
+import re
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..sandbox import Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed
+from ..sandbox.isolation import python_paths
+
+
+# What programs print (cudaGetErrorString) when the device rather than the program may be at fault. Any program can print
+# such a text, so it is only the reason to look at the device, never a verdict.
+_SUSPICIOUS = re.compile(
+    r"no CUDA-capable device|CUDA driver version is insufficient|uncorrectable ECC|unknown error|GPU is lost|"
+    r"fallen off the bus|device\(?s?\)? is/are busy or unavailable|devices? .{0,10}unavailable|not yet initialized|"
+    r"initialization error|driver shutting down|out of memory|hardware stack error|contained error|"
+    r"invalid device ordinal|operation not supported on this OS|forward compatibility",
+    re.IGNORECASE,
+)
+
+# The driver's own interface, because that needs no toolkit and no torch: a context, memory, a round trip through it.
+_PROBE = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+def check(name, *arguments):
+    code = getattr(cuda, name)(*arguments)
+    if code:
+        text = ctypes.c_char_p()
+        cuda.cuGetErrorString(code, ctypes.byref(text))
+        raise SystemExit(f"{name}: error {code}: {(text.value or b'unknown').decode()}")
+device, context, memory, back = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64(), ctypes.c_uint32()
+check("cuInit", 0)
+check("cuDeviceGet", ctypes.byref(device), 0)
+check("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+check("cuCtxSetCurrent", context)
+check("cuMemAlloc_v2", ctypes.byref(memory), ctypes.c_size_t(1 << 20))
+check("cuMemsetD32_v2", memory, 0x5EED5EED, ctypes.c_size_t(1 << 18))
+check("cuMemcpyDtoH_v2", ctypes.byref(back), ctypes.c_uint64(memory.value + (1 << 20) - 4), ctypes.c_size_t(4))
+if back.value != 0x5EED5EED:
+    raise SystemExit("memory does not hold what was written")
+"""
+
+
+def is_suspicious(text: str) -> bool:
+    """Whether a failed program's output speaks of a device that may be lost."""
+    return _SUSPICIOUS.search(text) is not None
+
+
+def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float = 60.0) -> str | None:
+    """Use the GPU as a judged program would, in the same sandbox: a context, an allocation, a round trip.
+
+    Returns:
+        None when it works, else what is wrong.
+    """
+    with tempfile.TemporaryDirectory(prefix="cuset_probe_") as name:
+        try:
+            finished = run_sandboxed(
+                [sys.executable, "-I", "-c", _PROBE],
+                folder=Path(name),
+                visible=python_paths(),
+                limits=Limits(wall_s=seconds),
+                gpu=gpu,
+                isolation=isolation,
+            )
+        except SandboxError as error:
+            return str(error)
+    if finished.infra:
+        return finished.infra
+    if finished.stopped:
+        return f"the GPU did not answer for {seconds:.0f} s"
+    if finished.returncode != 0:
+        return (finished.stderr or finished.stdout).strip()[-500:] or f"the probe ended with {finished.returncode}"
+    return None
+
+
+class NoGpuLeft(SandboxError):
+    """Every GPU of the run was lost."""
+
+
+class GpuPool:
+    """Leases the GPUs of a run, and takes no longer those that were found lost.
+
+    Args:
+        gpus: At least one.
+        per_gpu: Programs at a time on one GPU. More than one makes times meaningless.
+    """
+
+    def __init__(self, gpus: Sequence[Gpu], *, per_gpu: int = 1, isolation: Isolation = Isolation.AUTO) -> None:
+        if not gpus:
+            raise ValueError("a pool needs at least one GPU; without one, judge with gpus=None")
+        self.gpus = tuple(gpus)
+        self.per_gpu = per_gpu
+        self.isolation = isolation
+        self._lost: dict[str, str] = {}
+        self._guard = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self.gpus) * self.per_gpu
+
+    @property
+    def lost(self) -> dict[str, str]:
+        """uuid -> what is wrong with it."""
+        with self._guard:
+            return dict(self._lost)
+
+    @contextmanager
+    def lease(self) -> Iterator[Gpu]:
+        """A GPU for one run, as soon as one is free.
+
+        Raises:
+            NoGpuLeft: None of them works any more.
+        """
+        working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
+        if not working:
+            raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+        with lease_gpu(working, slots=self.per_gpu) as gpu:
+            yield gpu
+
+    def is_lost(self, gpu: Gpu) -> str | None:
+        """Probe a GPU after a suspicious failure; what is wrong with it, or None. A lost one is leased no more."""
+        problem = probe_gpu(gpu, isolation=self.isolation)
+        if problem is None:
+            return None
+        problem = f"GPU {gpu.index} ({gpu.name}): {problem}"
+        with self._guard:
+            self._lost[gpu.uuid] = problem
+        return problem

@@ -1,0 +1,76 @@
+"""Sampling whose random numbers belong to the sample, not to the batch. Imports torch and transformers.
+
+Drawing a token from softmax(x) is the same as taking argmax(x + g) with g independent standard Gumbel numbers (Gumbel-max; Maddison,
+Tarlow and Minka, 2014, section 2). `generate` of transformers draws from one generator for the whole batch, so an answer
+would depend on its neighbours. Here g is a function of (the sample's seed, step, token) alone: a counter-based generator, with the
+output function of SplitMix64 (Steele, Lea and Flood, 2014), in integer arithmetic that is the same on every device. The same
+sample in another batch, after a stop, or on another GPU meets the same noise; what is left are rounding differences of the
+logits.
+"""
+
+import torch
+from transformers import LogitsProcessor, LogitsProcessorList, TemperatureLogitsWarper, TopPLogitsWarper
+
+
+def _signed(value: int) -> int:
+    """An unsigned 64-bit constant as torch.int64 holds it."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+_GAMMA = _signed(0x9E3779B97F4A7C15)
+_FACTORS = (_signed(0xBF58476D1CE4E5B9), _signed(0x94D049BB133111EB))
+
+
+def _shifted(bits: torch.Tensor, by: int) -> torch.Tensor:
+    """Logical right shift of int64."""
+    return (bits >> by) & ((1 << (64 - by)) - 1)
+
+
+def mix(bits: torch.Tensor) -> torch.Tensor:
+    """SplitMix64's output function, element by element. int64 in and out; products wrap."""
+    bits = (bits ^ _shifted(bits, 30)) * _FACTORS[0]
+    bits = (bits ^ _shifted(bits, 27)) * _FACTORS[1]
+    return bits ^ _shifted(bits, 31)
+
+
+def gumbel_noise(seeds: torch.Tensor, step: int, vocab_size: int) -> torch.Tensor:
+    """Standard Gumbel numbers.
+
+    Args:
+        seeds: [batch], int64; step: number of the token in the answer, from 0.
+
+    Returns:
+        [batch, vocab_size], float64; row i depends on seeds[i] and step only, and its beginning not on vocab_size.
+    """
+    stream = mix(mix(seeds) + torch.tensor(step + 1, device=seeds.device) * _GAMMA)  # [batch]; products wrap
+    tokens = torch.arange(1, vocab_size + 1, device=seeds.device)
+    bits = mix(stream[:, None] + tokens * _GAMMA)
+    uniform = (_shifted(bits, 12).double() + 0.5) * 2.0**-52  # in (0, 1), both ends left out
+    return -torch.log(-torch.log(uniform))
+
+
+class GumbelNoise(LogitsProcessor):
+    """Adds Gumbel noise to the scores [batch, vocab_size], so that argmax draws from their softmax."""
+
+    def __init__(self, seeds: list[int], prompt_length: int) -> None:
+        self._seeds = torch.tensor(seeds, dtype=torch.int64)
+        self._prompt_length = prompt_length
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        step = input_ids.shape[1] - self._prompt_length
+        return scores.double() + gumbel_noise(self._seeds.to(scores.device), step, scores.shape[1])
+
+
+def make_processors(seeds: list[int], prompt_length: int, *, temperature: float, top_p: float) -> LogitsProcessorList:
+    """What turns greedy decoding into sampling at this temperature and top_p; empty for temperature 0.
+
+    Args:
+        seeds: a seed a row of the batch; prompt_length: width of the padded prompts.
+    """
+    if temperature == 0:
+        return LogitsProcessorList()
+    processors = LogitsProcessorList([TemperatureLogitsWarper(float(temperature))])
+    if top_p < 1:
+        processors.append(TopPLogitsWarper(float(top_p)))
+    processors.append(GumbelNoise(seeds, prompt_length))
+    return processors

@@ -1,0 +1,70 @@
+"""The first line of a results file: what was judged, with what, on what. Standard library only."""
+
+import datetime
+import hashlib
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .answers import Answer
+from .tasks import TaskSet
+
+
+GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
+
+
+def describe_run(
+    *,
+    answers_path: Path,
+    answers: Sequence[Answer],
+    tasks: TaskSet,
+    spec: Mapping[str, Any],
+    method: str | None = None,
+    level: int | None = None,
+    split: str | None = None,
+    findings: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """The header of a run.
+
+    Args:
+        spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
+        findings: task id -> what the audit of the task set found.
+    """
+    return {
+        "run": answers_path.stem if answers_path.is_file() else answers_path.name,
+        "method": method,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "cuset_stage": __version__,
+        "python": platform.python_version(),
+        "tasks": {
+            "path": str(tasks.path),
+            "format": tasks.format,
+            "sha256": tasks.sha256,
+            "count": sum(split is None or task.split == split for task in tasks),
+            "level": level,
+            "split": split,
+        },
+        "answers": {"path": str(answers_path), "sha256": content_sha256(answers_path), "count": len(answers)},
+        **spec,
+        "generation": {name: _common(vars(answer)[name] for answer in answers) for name in GENERATION_KEYS},
+        "findings": {task: list(found) for task, found in (findings or {}).items()},
+    }
+
+
+def content_sha256(path: Path) -> str:
+    """SHA-256 of a file, or of the names and contents of a folder's files."""
+    digest = hashlib.sha256()
+    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
+        if file is not path:
+            digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _common(values: Iterable[Any]) -> Any:
+    """The value that all have, or the list of those there are."""
+    distinct = list(dict.fromkeys(values))
+    return distinct[0] if len(distinct) == 1 else distinct

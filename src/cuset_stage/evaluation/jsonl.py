@@ -1,0 +1,113 @@
+"""JSONL files that grow while a program runs and may be cut off at any byte. Standard library only.
+
+A file is a sequence of JSON objects, one a line. Whoever writes appends whole lines; a process that was killed can leave one
+last line without its line end. Readers leave such a line out and say so; writers take it off before they append.
+"""
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+
+logger = logging.getLogger(__name__)
+
+
+class LinesError(ValueError):
+    """A line is not a JSON object, or the file cannot be read or written; the message names the file and the line."""
+
+
+def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line numbers (from 1) and objects. Empty lines are passed over; a torn last line is left out with a notice."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LinesError(f"cannot read {path}: {error.strerror}.") from None
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:  # ValueError: also bytes that are not UTF-8
+            if number == len(lines):
+                logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
+                return
+            raise LinesError(f"{path}:{number}: not JSON ({error}); expected one JSON object a line.") from None
+        if not isinstance(record, dict):
+            raise LinesError(f"{path}:{number}: {type(record).__name__}; expected one JSON object a line.")
+        yield number, record
+
+
+class Appender:
+    """Append objects to a JSONL file, each in one write and flushed to the disk; use as a context manager.
+
+    Opening makes the folder and the file, takes off a torn last line and locks the file, so that two processes never
+    append to one file.
+
+    Raises:
+        LinesError: another process is writing to the file, or it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise LinesError(f"cannot write {path}: {error.strerror}.") from None
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._handle)
+            raise LinesError(f"{path}: another process is writing to it; wait for it, or give another file.") from None
+        except OSError as error:  # a file system without locks
+            logger.warning("%s cannot be locked (%s): start one process at a time for it.", path, error.strerror)
+        self._repair()
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Raises LinesError when the disk is full; the part of a line that was written then is taken off."""
+        try:
+            line = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 does not have
+            line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        size = os.fstat(self._handle).st_size
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._handle, line[written:])
+            os.fsync(self._handle)
+        except OSError as error:
+            os.ftruncate(self._handle, size)
+            raise LinesError(f"cannot write {self.path}: {error.strerror}.") from None
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _repair(self) -> None:
+        """Make the file end with a whole line."""
+        size = end = os.fstat(self._handle).st_size
+        tail = b""
+        while end and b"\n" not in tail:  # from the end backwards: the file may be large
+            step = min(end, 1 << 16)
+            end -= step
+            tail = os.pread(self._handle, step, end) + tail
+        line = tail[tail.rfind(b"\n") + 1 :]
+        if not line:
+            return
+        try:
+            json.loads(line)
+        except (ValueError, RecursionError):
+            os.ftruncate(self._handle, size - len(line))
+            logger.warning("%s: the last line was cut off while it was written; it is taken off.", self.path)
+        else:
+            os.write(self._handle, b"\n")

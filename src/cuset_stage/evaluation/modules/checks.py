@@ -1,0 +1,76 @@
+"""What the source of an answer to a module task looks like: suspicions for people to look at, never a verdict."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+
+_KERNEL = re.compile(
+    r"__global__|load_inline|cpp_extension|\btriton\b|\bcupy\b|RawKernel|RawModule|\bnumba\b|\bcutlass\b|\bcute\b|"
+    r"\btilelang\b|_compile_kernel|\bnvrtc\b|\bpycuda\b"
+)
+_TIMERS = re.compile(r"^(time|torch\.cuda\.(Event|synchronize|current_stream|Stream)|torch\.(allclose|equal|testing))\b")
+_THREADS = {"threading", "multiprocessing", "concurrent", "asyncio", "_thread"}
+_PEEKING = {"inspect", "gc", "ctypes"}
+
+
+def source_flags(source: str) -> list[str]:
+    """Suspicions about a Python source: fall-backs, calls of torch alone, replaced timers, threads, streams.
+
+    Text that is no Python gives none: it fails when it is imported.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    flags = dict.fromkeys(_found(tree))
+    if not _KERNEL.search(source):
+        flags["source: no kernel of its own, only calls of torch"] = None
+    return list(flags)
+
+
+def _found(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try):
+            yield "source: try/except, perhaps a fall-back to what the reference does"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for name in _imported(node):
+                if name in _THREADS:
+                    yield f"source: imports {name}"
+                elif name in _PEEKING:
+                    yield f"source: imports {name}, with which it could look at what runs it"
+        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                name = _dotted(target)
+                if name and (_TIMERS.match(name) or name.startswith("torch.")) and not name.startswith("torch.backends."):
+                    yield f"source: assigns to {name}"
+        elif isinstance(node, ast.Call):
+            name = _dotted(node.func)
+            if name == "setattr" and node.args and (place := _dotted(node.args[0])):
+                if place.split(".")[0] in ("torch", "time", "builtins"):
+                    yield f"source: sets an attribute of {place}"
+            elif name in ("torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"):
+                yield "source: streams of its own"
+            elif name == "sys._getframe":
+                yield "source: looks at the frames that call it"
+    if isinstance(tree, ast.Module):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name == "ModelNew" and "Model" in map(_dotted, node.bases):
+                yield "source: ModelNew inherits from Model"
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [(node.module or "").split(".")[0]]
+    return [alias.name.split(".")[0] for alias in node.names]
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """`torch.cuda.Event` for the expression of that look, else None."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])

@@ -1,0 +1,111 @@
+"""The report's tables as CSV files, and the samples in one."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..statistics import Rule
+from .build import Report
+from .cells import Table
+from .details import audit_table, case_table, flag_table, score_table, settings_table, timing_table
+from .tables import comparison_table, family_table, token_table, verdict_table
+
+
+_SAMPLE_COLUMNS = (
+    *(
+        "task",
+        "name",
+        "family",
+        "sample",
+        "verdict",
+        "compiled",
+        "passed",
+        "case",
+        "message",
+        "tokens",
+        "prompt_tokens",
+    ),
+    *("finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup", "reference_s", "kernel_s"),
+    *("flags", "code_sha256"),
+)
+
+
+def write_csv(report: Report, folder: Path) -> list[Path]:
+    """Write pass_at_k.csv, samples.csv and a file a table. Rates are percentages with their interval's ends in own columns."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [
+        _write(folder / "pass_at_k.csv", _rates(report)),
+        _write(folder / "samples.csv", _samples(report)),
+    ]
+    builders = (
+        *(comparison_table, verdict_table, token_table, family_table, case_table, score_table, timing_table),
+        *(flag_table, audit_table, settings_table),
+    )
+    for build in builders:
+        if table := build(report):
+            written.append(_write(folder / f"{table.key}.csv", _table(table)))
+    return written
+
+
+def _rates(report: Report) -> Iterator[Sequence[Any]]:
+    yield (
+        "run",
+        "model",
+        "level",
+        "rule",
+        "k",
+        "criterion",
+        "flagged_tasks",
+        "percent",
+        "low",
+        "high",
+        "tasks",
+        "left_out",
+    )
+    for with_flagged, rates in (("included", report.rates), ("left out", report.unflagged_rates or {})):
+        for run in report.collection.runs:
+            for (name, rule, k, criterion), rate in rates.items():
+                if name == run.label:
+                    e = rate.estimate
+                    known = e is not None and e.value is not None
+                    values = [round(100 * v, 4) for v in (e.value, e.low, e.high)] if known else ["", "", ""]
+                    counts = [e.tasks, e.left_out] if e else ["", ""]
+                    yield name, run.model, run.level, Rule(rule).value, k, criterion, with_flagged, *values, *counts
+
+
+def _samples(report: Report) -> Iterator[Sequence[Any]]:
+    yield "run", "level", *_SAMPLE_COLUMNS
+    for run in report.collection.runs:
+        for sample in report.collection.judged(run):
+            values = [sample.get(column) for column in _SAMPLE_COLUMNS]
+            yield run.label, run.level, *("; ".join(map(str, v)) if isinstance(v, list) else v for v in values)
+
+
+def _table(table: Table) -> Iterator[Sequence[Any]]:
+    details = [any(row[i].detail for row in table.rows) for i in range(len(table.columns))]
+    header: list[str] = []
+    for column, has_detail in zip(table.columns, details, strict=True):
+        name = f"{column.group}: {column.name}" if column.group else column.name
+        header += [name, f"{name} (interval)"] if has_detail else [name]
+    yield header
+    for row in table.rows:
+        values: list[Any] = []
+        for cell, has_detail in zip(row, details, strict=True):
+            values += [cell.value, cell.detail] if has_detail else [cell.value]
+        yield values
+
+
+def _write(path: Path, rows: Iterable[Sequence[Any]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([[_safe(value) for value in row] for row in rows])
+    return path
+
+
+def _safe(value: Any) -> Any:
+    """A spreadsheet runs text that begins like a formula; messages come from programs nobody trusts."""
+    if isinstance(value, str):
+        value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        if value.startswith(("=", "+", "-", "@", "\t", "\r")):
+            return "'" + value
+    return "" if value is None else value

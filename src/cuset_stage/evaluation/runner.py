@@ -1,0 +1,269 @@
+"""Judge the answers of a file: choose, take up what an earlier run judged, judge the rest, write results as they come."""
+
+import hashlib
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Protocol
+
+from ..sandbox import Verdict
+from .answers import Answer
+from .extraction import ExtractRule
+from .judge import Judgement
+from .pipeline import Job
+from .results import ResultsError, ResultsWriter, code_sha256, read_results
+from .tasks import Task, TaskError, TaskSet
+
+
+Key = tuple[str, int]  # task id and number of the sample: an answers file holds each once
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer with the code to judge; `code` is None when the answer holds none."""
+
+    answer: Answer
+    task: Task
+    code: str | None
+    sha256: str
+
+    @property
+    def key(self) -> Key:
+        return self.answer.task, self.answer.sample
+
+
+class Backend(Protocol):
+    """What judges jobs: threads of this machine (pipeline.Pipeline), or Ray (distributed.RayBackend)."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]: ...
+
+
+@dataclass
+class Summary:
+    """Counts of a run as it goes on; what an earlier run judged is counted in."""
+
+    total: int
+    verdicts: Counter[Verdict]
+    resumed: int = 0
+    judged: int = 0
+    programs: int = 0
+    seconds: float = 0.0
+    overheads: tuple[float, ...] = ()
+    message: str = ""
+    """of the last infra_error"""
+
+    @property
+    def done(self) -> int:
+        return self.resumed + self.judged
+
+    @property
+    def infra(self) -> int:
+        return self.verdicts[Verdict.INFRA_ERROR]
+
+    @property
+    def overhead_s(self) -> float | None:
+        """Median time of the judge's own a judged program."""
+        return median(self.overheads) if self.overheads else None
+
+
+def choose_samples(
+    answers: Iterable[Answer],
+    tasks: TaskSet,
+    *,
+    split: str | None = None,
+    level: int | None = None,
+    limit: int | None = None,
+    rule: ExtractRule = ExtractRule.FIRST,
+) -> list[Sample]:
+    """The samples to judge, in the file's order.
+
+    Args:
+        split: Only tasks of this split.
+        level: Only answers to prompts of this level; an answer that does not say has level 1.
+        limit: At most this many.
+
+    Raises:
+        TaskError: An answer is to a task that the set does not have, or nothing is left.
+    """
+    chosen = []
+    for answer in answers:
+        try:
+            task = tasks.by_id(answer.task)
+        except TaskError as error:
+            raise TaskError(f"{answer.source}: {error}") from None
+        if (split is not None and task.split != split) or (level is not None and (answer.level or 1) != level):
+            continue
+        if limit is not None and len(chosen) == limit:
+            break
+        code = answer.program(language=task.language, rule=rule)
+        code = code if code and code.strip() else None
+        chosen.append(Sample(answer, task, code, code_sha256(code)))
+    if not chosen:
+        wanted = [f"--{name} {value}" for name, value in (("split", split), ("level", level)) if value is not None]
+        raise TaskError(f"{tasks.path}: no answers to judge{' with ' + ' '.join(wanted) if wanted else ''}.")
+    return chosen
+
+
+def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
+    """SHA-256 over all that a verdict depends on: a line with another one is judged again."""
+    parts = {
+        "task": sample.task.fingerprint,
+        "sample": sample.answer.sample,
+        "level": sample.answer.level or 1,
+        "code": sample.sha256,
+        "settings": settings,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def evaluate(
+    samples: Sequence[Sample],
+    backend: Backend,
+    output: Path,
+    *,
+    header: Mapping[str, Any],
+    settings: Mapping[str, Mapping[str, Any]],
+    every_key: Iterable[Key] = (),
+    progress: Callable[[Summary], None] = lambda _: None,
+) -> Summary:
+    """Judge samples and write the results file; what it holds already, judged in the same way, is taken up.
+
+    Args:
+        samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
+        header: The run's line; `header.describe_run` makes it.
+        settings: language -> what verdicts depend on (`Judge.settings`).
+        every_key: All samples of the answers file: earlier results for those not in `samples` (another --split,
+            --limit) stay in the file. Results for samples that are not among them go to `<output>.replaced`.
+        progress: Called after every sample.
+
+    Raises:
+        ResultsError: The file holds results of another model or method, or cannot be written.
+    """
+    keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
+    kept = _take_up(output, header, keys, set(every_key))
+    taken_up = [line for line in kept if (line["task"], line["sample"]) in keys]
+    summary = Summary(len(samples), Counter(Verdict(line["verdict"]) for line in taken_up), resumed=len(taken_up))
+    have = {(line["task"], line["sample"]) for line in taken_up}
+    left = [sample for sample in samples if sample.key not in have]
+    begin = time.monotonic()
+
+    with ResultsWriter(output, header, kept) as writer:
+
+        def record(sample: Sample, judgement: Judgement, first: Sample | None = None) -> None:
+            writer.append(sample_record(sample, judgement, keys[sample.key], first))
+            summary.judged += 1
+            summary.verdicts[judgement.verdict] += 1
+            summary.seconds = time.monotonic() - begin
+            if judgement.infra:
+                summary.message = judgement.message
+            progress(summary)
+
+        progress(summary)
+        for sample in left:
+            if sample.code is None:
+                record(sample, Judgement(Verdict.NO_CODE, message="the answer holds no code"))
+        jobs = make_jobs(sample for sample in left if sample.code is not None)
+        samples_of = {sample.key: sample for sample in left}
+        for job, judgement in backend.run(jobs):
+            summary.programs += 1
+            if not judgement.infra:
+                summary.overheads += (judgement.overhead_s,)
+            first, *others = (samples_of[answer.task, answer.sample] for answer in job.answers)
+            record(first, judgement)
+            for sample in others:
+                record(sample, judgement, first)
+    summary.seconds = time.monotonic() - begin
+    return summary
+
+
+def make_jobs(samples: Iterable[Sample]) -> list[Job]:
+    """One job for all samples of a task with the same code, in the order of the first of them."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault((sample.task.id, sample.sha256), []).append(sample)
+    return [
+        Job(group[0].task, group[0].code or "", group[0].sha256, tuple(sample.answer for sample in group))
+        for group in groups.values()
+    ]
+
+
+def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:
+    """The sample's line in the results file; `first` is the sample with the same code that was judged for it."""
+    answer, task = sample.answer, sample.task
+    return {
+        "type": "sample",
+        "task": task.id,
+        "name": task.name,
+        "family": task.family,
+        "sample": answer.sample,
+        "level": answer.level or 1,
+        "code_sha256": sample.sha256,
+        "verdict": judgement.verdict.value,
+        "compiled": judgement.compiled,
+        "passed": judgement.passed,
+        "message": judgement.message,
+        "case": judgement.case,
+        "cases": [
+            {
+                "name": case.name,
+                "verdict": case.verdict.value,
+                "run_s": _rounded(case.run_s),
+                "max_abs_error": _finite(case.max_abs_error),
+                "max_rel_error": _finite(case.max_rel_error),
+            }
+            for case in judgement.cases
+        ],
+        "compile_s": _rounded(judgement.compile_s),
+        "compile_cached": judgement.compile_cached,
+        "run_s": _rounded(judgement.run_s),
+        "compare_s": _rounded(judgement.compare_s),
+        "overhead_s": _rounded(judgement.overhead_s),
+        "speedup": _finite(judgement.speedup),
+        "reference_s": judgement.reference_s,
+        "kernel_s": judgement.kernel_s,
+        "flags": list(judgement.flags),
+        "tokens": answer.tokens,
+        "prompt_tokens": answer.prompt_tokens,
+        "finish_reason": answer.finish_reason,
+        "same_as_sample": first.answer.sample if first else None,
+        "key": key,
+        "code": sample.code,
+    }
+
+
+def _take_up(output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], every: set[Key]) -> list[dict[str, Any]]:
+    """The lines of an earlier run that stay."""
+    if not output.exists() or not output.stat().st_size:
+        return []
+    earlier = read_results(output)
+    for name in ("method", "generation"):
+        before, now = earlier.run.get(name), header.get(name)
+        if earlier.samples and before != now:
+            raise ResultsError(
+                f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
+                "--output, or remove the file."
+            )
+    kept = {}
+    for line in earlier.samples:
+        place = line["task"], line["sample"]
+        if place in keys:
+            stays = line.get("key") == keys[place] and line["verdict"] != Verdict.INFRA_ERROR
+        else:
+            stays = place in every
+        if stays:
+            kept[place] = line
+    return list(kept.values())
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no infinity and no NaN; the message says what happened."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,194 @@
+"""What a task is: its prompts, its cases, and where right outputs come from. Standard library only."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+
+DTYPE_BYTES: Mapping[str, int] = {
+    "bool": 1,
+    "float16": 2,
+    "float32": 4,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
+    **{f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+ORACLE_VERSION = 1  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
+
+
+class TaskError(ValueError):
+    """A task set breaks its format; the message names the file, the row and the key, and what was expected."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One binary file, `data/<name>.bin`: the values alone, little-endian, row-major, no header.
+
+    `dtype` is a NumPy name, or what the task set wrote when NumPy has no such type: the size is unknown then.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int | None:
+        """Bytes of the file; None for a dtype that NumPy does not have."""
+        item = DTYPE_BYTES.get(self.dtype)
+        return None if item is None else math.prod(self.shape) * item
+
+    @property
+    def file(self) -> str:
+        """The path a program uses, relative to its working directory."""
+        return f"data/{self.name}.bin"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of inputs of a task, with the sizes it implies."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
+class ScriptOracle:
+    """CUDABench's kind: `generate` (gen.py) writes data/<input>.bin and data/<name>_ref.bin, `compare` (compare.py)
+    reads data/<output>.bin and the references and prints T or F.
+    """
+
+    generate: str
+    compare: str
+
+
+@dataclass(frozen=True)
+class ReferenceOracle:
+    """Our own kind: `source` defines make_inputs(rng, **parameters), reference(inputs) and TOLERANCE."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class ProgramTask:
+    """The answer is a whole CUDA program that reads data/<input>.bin and writes data/<output>.bin."""
+
+    id: str
+    name: str
+    family: str
+    prompts: Mapping[int, str]  # level -> what the user asks
+    system: str | None
+    cases: tuple[Case, ...]
+    oracle: ScriptOracle | ReferenceOracle
+    solution: str | None  # a right program, when the set has one
+    source: str  # "tasks.jsonl:12"
+    split: str | None = None
+    gpu: str | None = None  # the GPU the set names for this task
+    names_gpu: bool = False  # the set's prompts end with the GPU's name
+    idioms: tuple[str, ...] = ()
+    licence: str | None = None
+    language: str = field(default="cuda", init=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of what decides judgement: cases and oracle, not the wording of the prompt."""
+        return _sha256(
+            {
+                "version": ORACLE_VERSION,
+                "id": self.id,
+                "cases": [_case_record(case) for case in self.cases],
+                "oracle": type(self.oracle).__name__,
+                **vars(self.oracle),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class ModuleTask:
+    """KernelBench's kind: `reference` is Python source with Model, get_inputs and get_init_inputs; the answer is
+    Python source with ModelNew.
+    """
+
+    id: str
+    name: str
+    family: str  # "level1", ...
+    prompts: Mapping[int, str]
+    system: str | None
+    reference: str
+    source: str
+    split: str | None = None
+    language: str = field(default="python", init=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of what decides judgement."""
+        return _sha256({"version": ORACLE_VERSION, "id": self.id, "reference": self.reference})
+
+
+Task = ProgramTask | ModuleTask
+
+
+@dataclass(frozen=True)
+class TaskSet:
+    """The tasks of one file or folder, in its order. `sha256` is over the content that was read, before `split` and
+    `only` choose from it.
+    """
+
+    path: Path
+    format: str  # "cudabench" | "cuset" | "kernelbench"
+    tasks: tuple[Task, ...]
+    sha256: str
+
+    @cached_property
+    def _index(self) -> dict[str, Task]:
+        return {task.id: task for task in self.tasks}
+
+    def by_id(self, task_id: str) -> Task:
+        """Raises TaskError with the nearest ids when there is no such task."""
+        try:
+            return self._index[task_id]
+        except KeyError:
+            raise TaskError(f"{self.path}: no task {task_id!r}{suggest(task_id, self._index)}") from None
+
+    def __contains__(self, task_id: object) -> bool:
+        return task_id in self._index
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __iter__(self) -> Iterator[Task]:
+        return iter(self.tasks)
+
+
+def suggest(wanted: str, known: Sequence[str] | Mapping[str, Any]) -> str:
+    """'; did you mean ...?' or the first few that exist."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(wanted, list(known), n=3)
+    if close:
+        return f"; did you mean {', '.join(close)}?"
+    some = ", ".join(list(known)[:5])
+    return f"; it has {some}{', ...' if len(known) > 5 else ''}" if some else "; it has no tasks"
+
+
+def _case_record(case: Case) -> dict[str, Any]:
+    def tensors(rows: tuple[Tensor, ...]) -> list[list[Any]]:
+        return [[tensor.name, tensor.dtype, list(tensor.shape)] for tensor in rows]
+
+    return {
+        "name": case.name,
+        "parameters": dict(case.parameters),
+        "inputs": tensors(case.inputs),
+        "outputs": tensors(case.outputs),
+    }
+
+
+def _sha256(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

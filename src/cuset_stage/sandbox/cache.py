@@ -1,0 +1,82 @@
+"""Where caches and locks lie, locks between processes, and a bound on a cache's size."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .folders import remove_tree
+from .verdicts import SandboxError
+
+
+IN_USE_S = 3600.0
+"""An entry used within this time is never evicted: its binary may be about to run."""
+
+
+def cache_root() -> Path:
+    """$CUSET_CACHE, else $XDG_CACHE_HOME/cuset, else ~/.cache/cuset; made when missing, closed to other users.
+
+    Programs under test must not read it: it holds the references. Raises SandboxError when it cannot be made.
+    """
+    named = os.environ.get("CUSET_CACHE")
+    if named:
+        root = Path(named).expanduser().absolute()
+    else:
+        base = os.environ.get("XDG_CACHE_HOME")
+        root = (Path(base) if base else Path.home() / ".cache") / "cuset"
+    try:
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise SandboxError(
+            f"the cache folder {root} cannot be made ({error.strerror}); name another with CUSET_CACHE=/path"
+        ) from error
+    return root
+
+
+@contextmanager
+def file_lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def try_lock(path: Path) -> int | None:
+    """The descriptor that holds the lock until it is closed, or None when another holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def evict(folder: Path, max_bytes: int) -> int:
+    """Remove the entries (two levels down) used longest ago until the rest fits; returns the bytes removed.
+
+    The time of use is the modification time of the entry's folder.
+    """
+    entries = []
+    for shelf in folder.iterdir():
+        for entry in shelf.iterdir() if shelf.is_dir() else ():
+            with suppress(OSError):
+                size = sum(file.stat().st_size for file in entry.iterdir())
+                entries.append((entry.stat().st_mtime, size, entry))
+    surplus = sum(size for _, size, _ in entries) - max_bytes
+    removed = 0
+    for used, size, entry in sorted(entries):
+        if removed >= surplus or time.time() - used < IN_USE_S:
+            break
+        remove_tree(entry)
+        removed += size
+    return removed

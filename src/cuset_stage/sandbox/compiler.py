@@ -1,0 +1,210 @@
+"""nvcc in the sandbox, with a cache: the same source is compiled once, by whichever thread or process asks first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .cache import cache_root, evict, file_lock
+from .folders import remove_tree, scratch_folder, take_output
+from .isolation import Isolation, resolve_isolation
+from .limits import COMPILE_LIMITS, GIB, Limits
+from .process import Finished, run_sandboxed
+from .scan import find_reach
+from .toolkit import SETTINGS, Toolkit, find_toolkit
+from .verdicts import SandboxError, Verdict
+
+
+CACHE_BYTES = 20 * GIB
+MESSAGE_CHARS = 16_000
+_EVICT_EVERY = 64
+_FORMAT = 1
+_RANDOM = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One compilation.
+
+    verdict: None when it was built, else COMPILE_ERROR, COMPILE_TIMEOUT or INFRA_ERROR. binary: in the cache; only to be run
+    with run_program. seconds: what nvcc took, also when that was at another time (`cached`). message: nvcc's diagnostics,
+    without paths of this run, or why it was stopped. command: as it was run, in a folder that held program.cu.
+    """
+
+    verdict: Verdict | None
+    binary: Path | None
+    seconds: float
+    cached: bool
+    message: str
+    command: tuple[str, ...]
+
+
+def shorten(text: str, most: int = MESSAGE_CHARS) -> str:
+    """The head and the tail of a long text, the head longer: compilers put the cause first."""
+    if len(text) <= most:
+        return text
+    head = most * 3 // 4
+    return f"{text[:head]}\n[... {len(text) - most} characters left out ...]\n{text[head - most :]}"
+
+
+class Compiler:
+    """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache."""
+
+    def __init__(
+        self,
+        toolkit: Toolkit | None = None,
+        *,
+        arch: str = "sm_90",
+        flags: Sequence[str] = ("-O3", "-std=c++17"),
+        cache: Path | None = None,
+        limits: Limits = COMPILE_LIMITS,
+        isolation: Isolation | str = Isolation.AUTO,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        """arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. Raises SandboxError without nvcc."""
+        if not re.fullmatch(r"(sm|compute)_\d+[af]?|native|all|all-major", arch):
+            raise SandboxError(f"arch={arch!r}: nvcc's -arch, such as sm_90; `Gpu.arch` is that of a GPU")
+        self.toolkit = toolkit or find_toolkit()
+        self.arch = arch
+        self.flags = tuple(flags)
+        self.cache = (cache_root() / "programs") if cache is None else Path(cache).absolute()
+        self.limits = limits
+        self.isolation = resolve_isolation(isolation)
+        self.cache_bytes = cache_bytes
+        self._built = 0
+        self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
+        self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What is run in a folder that holds program.cu."""
+        return (str(self.toolkit.nvcc), *self.flags, f"-arch={self.arch}", "program.cu", "-o", "program")
+
+    def key(self, source: str) -> str:
+        """SHA-256 of everything that decides what comes out."""
+        parts = [_FORMAT, source, self.flags, self.arch, self.toolkit.version, platform.machine(), self._settings]
+        return hashlib.sha256(json.dumps([*parts, str(self.isolation)]).encode(errors="surrogatepass")).hexdigest()
+
+    def compile(self, source: str) -> Compiled:
+        """Compile a program, or take it from the cache.
+
+        A source that does not compile is remembered, too; a time-out, another limit, or a failure of ours is not.
+        """
+        if self.isolation is Isolation.PROCESSES and (reach := find_reach(source)):
+            return Compiled(Verdict.COMPILE_ERROR, None, 0.0, False, reach, self.command)
+        key = self.key(source)
+        entry = self.cache / key[:2] / key
+        found = self._read(entry)
+        if found is not None:
+            return found
+        with file_lock(self.cache / "locks" / f"{key[:3]}.lock"):
+            found = self._read(entry)  # another may have built it while this one waited
+            if found is not None:
+                return found
+            remove_tree(entry)
+            compiled = self._build(source, entry)
+        self._built += 1
+        if self._built % _EVICT_EVERY == 0:
+            with file_lock(self.cache / "locks" / "evict.lock"):
+                evict(self.cache, self.cache_bytes)
+        return compiled
+
+    def _read(self, entry: Path) -> Compiled | None:
+        """The entry, or None when it is missing or damaged."""
+        try:
+            record = json.loads((entry / "record.json").read_text(encoding="utf-8"))
+            binary = None
+            if record["sha256"] is not None:
+                binary = entry / "program"
+                with binary.open("rb") as file:
+                    if hashlib.file_digest(file, "sha256").hexdigest() != record["sha256"]:
+                        return None
+            os.utime(entry)
+            verdict = Verdict(record["verdict"]) if record["verdict"] else None
+            return Compiled(verdict, binary, record["seconds"], True, record["message"], tuple(record["command"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _build(self, source: str, entry: Path) -> Compiled:
+        with scratch_folder() as scratch:
+            folder = scratch / "compile"
+            folder.mkdir()
+            (folder / "program.cu").write_text(source, encoding="utf-8", errors="replace", newline="")
+            finished = run_sandboxed(
+                self.command,
+                folder=folder,
+                visible=self.toolkit.visible,
+                limits=self.limits,
+                environment=self._settings,
+                isolation=self.isolation,
+            )
+            verdict, message = self._judge(finished, folder)
+            product = scratch / "program"
+            if verdict is None and (refused := take_output(folder, "program", product)):
+                verdict, message = (
+                    Verdict.COMPILE_ERROR,
+                    f"nvcc ended with 0, but left no program: {refused.reason}\n{message}",
+                )
+            binary = None
+            if finished.stopped is None and finished.infra is None:
+                try:
+                    binary = self._store(
+                        entry, product if verdict is None else None, verdict, finished.seconds, message
+                    )
+                except OSError as error:
+                    verdict, message = Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}"
+        return Compiled(verdict, binary, finished.seconds, False, message, self.command)
+
+    def _judge(self, finished: Finished, folder: Path) -> tuple[Verdict | None, str]:
+        if finished.infra is not None:
+            return Verdict.INFRA_ERROR, finished.infra
+        said = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
+        said = _RANDOM.sub("", said.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), "."))
+        said = shorten(said)
+        if finished.stopped in ("wall", "cpu"):
+            kind = "wall time" if finished.stopped == "wall" else "CPU time"
+            limit = self.limits.wall_s if finished.stopped == "wall" else self.limits.cpu_s
+            return Verdict.COMPILE_TIMEOUT, f"nvcc was stopped at its {kind} limit of {limit:g} s\n{said}".strip()
+        if finished.stopped is not None:
+            return Verdict.COMPILE_ERROR, f"nvcc was stopped at its limit of {finished.stopped}\n{said}".strip()
+        if finished.returncode != 0:
+            return Verdict.COMPILE_ERROR, said or f"nvcc ended with {finished.returncode} and said nothing"
+        return None, said
+
+    def _store(
+        self, entry: Path, product: Path | None, verdict: Verdict | None, seconds: float, message: str
+    ) -> Path | None:
+        """Write the entry beside its place and move it there in one step."""
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=entry.parent))
+        try:
+            digest = None
+            if product is not None:
+                shutil.move(product, fresh / "program")
+                (fresh / "program").chmod(0o755)
+                with (fresh / "program").open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+            record = {
+                "verdict": verdict,
+                "message": message,
+                "seconds": seconds,
+                "command": self.command,
+                "sha256": digest,
+                "written": time.time(),
+            }
+            (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
+            os.rename(fresh, entry)
+        finally:
+            with suppress(FileNotFoundError):
+                remove_tree(fresh)
+        return entry / "program" if product is not None else None

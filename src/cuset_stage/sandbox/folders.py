@@ -1,0 +1,175 @@
+"""Folders a program may fill as it likes: made fresh, read without trusting anything in them, and removed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .verdicts import SandboxError
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOVED = ".cuset-removing-"
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def scratch_root() -> Path:
+    """$CUSET_SCRATCH, else the system's folder for temporary files."""
+    return Path(os.environ.get("CUSET_SCRATCH") or tempfile.gettempdir()).absolute()
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A fresh folder under the temp root, removed afterwards whatever is in it.
+
+    Others may pass through it but not list it: the user that a program runs as reaches its own folder below.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="cuset-", dir=scratch_root()))
+    except OSError as error:
+        raise SandboxError(
+            f"no folder can be made in {scratch_root()} ({error.strerror}); name another with CUSET_SCRATCH=/path"
+        ) from error
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
+def _open_folder(name: str, parent: int) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    except PermissionError:  # a folder (a link gives another error) that the program has closed
+        os.chmod(name, 0o700, dir_fd=parent)
+        return os.open(name, _FOLDER, dir_fd=parent)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and all below it: closed folders, any depth, any number of files; links are never followed.
+
+    Folders within folders are moved up to the top before they are emptied, so that neither the depth of the tree nor the
+    length of a path matters. Nothing happens when the folder does not exist. Raises OSError when a file system refuses.
+    """
+    try:
+        if not stat.S_ISDIR(folder.lstat().st_mode):
+            folder.unlink()
+            return
+    except FileNotFoundError:
+        return
+    folder.chmod(0o700)
+    top = os.open(folder, _FOLDER)
+    try:
+        moved = _empty(top, top, 0)
+        number = 0
+        while number < moved:
+            name = f"{_MOVED}{number}"
+            inner = _open_folder(name, top)
+            try:
+                moved = _empty(inner, top, moved)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=top)
+            number += 1
+    finally:
+        os.close(top)
+    os.rmdir(folder)
+
+
+def _empty(folder: int, top: int, moved: int) -> int:
+    """Unlink the files of an open folder and move its folders to `top` under a number; returns the next number."""
+    os.fchmod(folder, 0o700)
+    with os.scandir(folder) as listing:
+        entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
+    for name, is_folder in entries:
+        if is_folder:
+            with suppress(PermissionError):  # moving a folder changes its "..", which needs the right to write to it
+                os.chmod(name, 0o700, dir_fd=folder)
+            while True:
+                try:
+                    os.rename(name, f"{_MOVED}{moved}", src_dir_fd=folder, dst_dir_fd=top)
+                    break
+                except OSError as error:
+                    if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                        raise
+                    moved += 1  # the program has a file or folder of that very name
+            moved += 1
+        else:
+            os.unlink(name, dir_fd=folder)
+    return moved
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why an output was not taken: wrong_size, or else it is missing or no file of its own."""
+
+    reason: str
+    wrong_size: bool = False
+
+
+def take_output(folder: Path, name: str, target: Path, *, size: int | None = None) -> Refused | None:
+    """Move the file `name` out of a program's folder to `target`, following no link on the way; None when that worked.
+
+    Only after every process of the program is dead.
+    """
+    parts = Path(name).parts
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts[:-1]:
+            try:
+                inner = _open_folder(part, fd)
+            except FileNotFoundError:
+                return Refused(f"{name}: not written (the folder {part} is gone)")
+            except OSError:
+                return Refused(f"{name}: not written (the program made something else of the folder {part})")
+            os.close(fd)
+            fd = inner
+        try:
+            info = os.stat(parts[-1], dir_fd=fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return Refused(f"{name}: not written")
+        if not stat.S_ISREG(info.st_mode):
+            return Refused(f"{name}: {_KINDS.get(stat.S_IFMT(info.st_mode), 'no file')}, expected a regular file")
+        if info.st_nlink != 1:
+            return Refused(f"{name}: a hard link to another file, expected a file of its own")
+        if size is not None and info.st_size != size:
+            return Refused(f"{name}: {info.st_size} bytes, expected {size}", wrong_size=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(parts[-1], target, src_dir_fd=fd)
+        if os.geteuid() == 0:
+            os.chown(target, 0, 0)  # it may have been another user's
+        os.chmod(target, 0o600)
+        return None
+    finally:
+        os.close(fd)
+
+
+def keep_folder(folder: Path, target: Path) -> None:
+    """Move a run's folder to where somebody wants to look at it; an older one there is replaced."""
+    remove_tree(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.rename(folder, target)
+    except OSError:  # another file system
+        shutil.copytree(folder, target, symlinks=True, ignore=_no_special_files)
+
+
+def _no_special_files(folder: str, names: list[str]) -> list[str]:
+    modes = {name: os.lstat(os.path.join(folder, name)).st_mode for name in names}
+    return [
+        name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
+    ]

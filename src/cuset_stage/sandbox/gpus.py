@@ -1,0 +1,122 @@
+"""The GPUs of this machine, through nvidia-smi, and leases on them. Imports the standard library."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .cache import cache_root, try_lock
+from .verdicts import SandboxError
+
+
+_QUERY_S = 30.0
+_FIELDS = "index,uuid,name,driver_version,compute_cap,memory.total"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU as nvidia-smi has it; memory_bytes is all of its memory."""
+
+    index: int
+    uuid: str
+    name: str
+    driver: str
+    compute_capability: str
+    memory_bytes: int
+
+    @property
+    def arch(self) -> str:
+        """What nvcc's -arch takes: 9.0 is sm_90."""
+        return "sm_" + self.compute_capability.replace(".", "")
+
+
+def _query(what: str, *more: str) -> list[list[str]] | None:
+    """Rows of one nvidia-smi query; None when there is no nvidia-smi, or it fails."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, what, "--format=csv,noheader,nounits", *more], capture_output=True, text=True, timeout=_QUERY_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    return [[field.strip() for field in line.split(",")] for line in done.stdout.splitlines() if line.strip()]
+
+
+def list_gpus() -> list[Gpu]:
+    """The GPUs this process may use, in the order of CUDA_VISIBLE_DEVICES where that is set; [] without a driver."""
+    rows = _query(f"--query-gpu={_FIELDS}") or []
+    gpus = []
+    for row in rows:
+        if len(row) == 6 and row[0].isdigit() and re.fullmatch(r"\d+\.\d+", row[4]) and row[5].isdigit():
+            gpus.append(Gpu(int(row[0]), row[1], row[2], row[3], row[4], int(row[5]) * 2**20))
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return gpus
+    chosen = []
+    for name in (part.strip() for part in visible.split(",")):
+        match = [gpu for gpu in gpus if name and (str(gpu.index) == name or gpu.uuid.startswith(name))]
+        if not match:
+            break  # CUDA, too, ignores what follows a name it does not know
+        chosen.append(match[0])
+    return chosen
+
+
+def minor_number(gpu: Gpu) -> int | None:
+    """N of /dev/nvidiaN, which need not be nvidia-smi's index; None when the driver does not say."""
+    for file in Path("/proc/driver/nvidia/gpus").glob("*/information"):
+        text = file.read_text(errors="replace")
+        if gpu.uuid in text and (match := re.search(r"Device Minor:\s*(\d+)", text)):
+            return int(match[1])
+    return None
+
+
+def used_memory(gpu: Gpu, pids: set[int]) -> int | None:
+    """Device memory in bytes that these processes use; None when nvidia-smi lists none of them (other pid namespace)."""
+    rows = _query("--query-compute-apps=pid,used_memory", "-i", gpu.uuid) or []
+    mine = [
+        int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit() and row[0].isdigit() and int(row[0]) in pids
+    ]
+    return sum(mine) * 2**20 if mine else None
+
+
+def total_used_memory(gpu: Gpu) -> int | None:
+    """Device memory in bytes that all processes together use."""
+    rows = _query("--query-gpu=memory.used", "-i", gpu.uuid)
+    return int(rows[0][0]) * 2**20 if rows and rows[0][0].isdigit() else None
+
+
+@contextmanager
+def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1) -> Iterator[Gpu]:
+    """Wait for a GPU of which fewer than `slots` leases are held, over all threads and processes of this user; yield it.
+
+    Leases are file locks in cache_root()/locks: they end with the block, or with the process that holds them.
+    """
+    if not gpus or slots < 1:
+        raise SandboxError(f"a lease needs a GPU and at least one slot; got {len(gpus)} GPUs and slots={slots}")
+    locks = cache_root() / "locks"
+    # the slots of one GPU come last: work spreads over the GPUs first
+    places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
+    pause = 0.001
+    while True:
+        for slot, gpu in places:
+            fd = try_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock")
+            if fd is not None:
+                try:
+                    yield gpu
+                finally:
+                    os.close(fd)
+                return
+        time.sleep(pause)
+        pause = min(0.02, pause * 1.5)

@@ -1,0 +1,56 @@
+"""Limits on one process tree: time, memory, disk, output, number of processes. Imports nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a command and everything it starts may use together; None is unlimited.
+
+    wall_s: seconds from start to end. cpu_s: CPU seconds of all processes. memory_bytes: resident memory of all processes,
+    watched (RLIMIT_AS would break CUDA, which reserves address space far beyond the memory it uses). file_bytes: size of one
+    file. folder_bytes and folder_entries: disk space and number of files in the writable folder. output_bytes: how much of
+    stdout, and of stderr, is kept (the head and the tail; the rest is thrown away as it comes). processes: how many live at
+    a time. gpu_memory_bytes: device memory, watched through nvidia-smi. address_space_bytes: RLIMIT_AS of each process, only
+    for what never touches CUDA.
+    """
+
+    wall_s: float = 60.0
+    cpu_s: float | None = None
+    memory_bytes: int | None = 8 * GIB
+    file_bytes: int | None = 4 * GIB
+    folder_bytes: int | None = 8 * GIB
+    folder_entries: int | None = 100_000
+    output_bytes: int = MIB
+    processes: int = 64
+    gpu_memory_bytes: int | None = None
+    address_space_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value is None and name in ("wall_s", "output_bytes", "processes"):
+                raise ValueError(f"Limits.{name}=None: this limit needs a number above 0")
+            if value is not None and not value > 0:
+                raise ValueError(f"Limits.{name}={value!r}: a limit is above 0; None where it may be unlimited")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For records of a run."""
+        return asdict(self)
+
+
+COMPILE_LIMITS = Limits(
+    wall_s=60.0,
+    cpu_s=120.0,
+    memory_bytes=4 * GIB,
+    file_bytes=512 * MIB,
+    folder_bytes=GIB,
+    output_bytes=256 * KIB,
+    address_space_bytes=16 * GIB,
+)
+"""For one run of nvcc. Reference programs take 1 to 7 s and less than 1 GiB."""

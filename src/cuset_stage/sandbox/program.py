@@ -1,0 +1,121 @@
+"""Run a compiled program on files, and take its output files without trusting anything it left."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .folders import keep_folder, scratch_folder, take_output
+from .gpus import Gpu
+from .isolation import Isolation
+from .limits import Limits
+from .process import Finished, run_sandboxed
+from .verdicts import Verdict
+
+
+_LIMIT_NAMES = {
+    "memory": "memory",
+    "disk": "disk",
+    "gpu_memory": "GPU memory",
+    "processes": "number of processes",
+    "wall": "wall time",
+    "cpu": "CPU time",
+}
+_TAIL_CHARS = 2000
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of a program.
+
+    verdict: None when it returned 0 and every output is there with its exact size; else RUNTIME_ERROR, TIMEOUT,
+    MISSING_OUTPUT, MISMATCH (wrong size) or INFRA_ERROR. outputs: name -> file, only the good ones, taken out of the program's
+    reach; they go when the `with` block ends. message: why, with the end of stderr.
+    """
+
+    verdict: Verdict | None
+    finished: Finished
+    outputs: Mapping[str, Path]
+    message: str
+
+
+def _describe(code: int) -> str:
+    if code >= 0:
+        return f"the program returned {code}"
+    try:
+        return f"the program died by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"the program died by signal {-code}"
+
+
+def _judge(finished: Finished, limits: Limits) -> tuple[Verdict | None, str]:
+    said = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
+    if finished.infra is not None:
+        return Verdict.INFRA_ERROR, finished.infra
+    if finished.stopped in ("wall", "cpu"):
+        limit = limits.wall_s if finished.stopped == "wall" else limits.cpu_s
+        what = f"the program was stopped at its {_LIMIT_NAMES[finished.stopped]} limit of {limit:g} s"
+        return Verdict.TIMEOUT, f"{what}\n{said}".strip()
+    if finished.stopped is not None:
+        what = f"the program was stopped at its {_LIMIT_NAMES[finished.stopped]} limit"
+        return Verdict.RUNTIME_ERROR, f"{what}\n{said}".strip()
+    if finished.returncode != 0:
+        return Verdict.RUNTIME_ERROR, f"{_describe(finished.returncode)}\n{said}".strip()
+    return None, ""
+
+
+@contextmanager
+def run_program(
+    binary: Path,
+    *,
+    inputs: Mapping[str, Path],
+    outputs: Mapping[str, int],
+    limits: Limits = Limits(),  # noqa: B008  a frozen record
+    gpu: Gpu | None = None,
+    isolation: Isolation | str = Isolation.AUTO,
+    keep: Path | None = None,
+) -> Iterator[Ran]:
+    """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
+
+    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes.
+    gpu: see run_sandboxed; hold a lease (lease_gpu) around the run.
+    keep: a folder that the run's own folder becomes afterwards, instead of being removed.
+    """
+    for name in outputs:
+        if Path(name).is_absolute() or ".." in Path(name).parts or name in inputs:
+            raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
+    with scratch_folder() as scratch:
+        folder = scratch / "run"
+        folder.mkdir()
+        for name in ("data", *(str(Path(name).parent) for name in outputs)):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        finished = run_sandboxed(
+            ["./program"],
+            folder=folder,
+            readonly={"program": binary, **inputs},
+            limits=limits,
+            gpu=gpu,
+            isolation=isolation,
+        )
+        verdict, message = _judge(finished, limits)
+        taken: dict[str, Path] = {}
+        problems = []
+        for name, size in outputs.items() if verdict is None else ():
+            target = scratch / "outputs" / name
+            refused = take_output(folder, name, target, size=size)
+            if refused is None:
+                taken[name] = target
+            else:
+                problems.append(refused)
+        if problems:
+            missing = [problem for problem in problems if not problem.wrong_size]
+            verdict = Verdict.MISSING_OUTPUT if missing else Verdict.MISMATCH
+            message = "; ".join(problem.reason for problem in (*missing, *(p for p in problems if p.wrong_size)))
+        try:
+            yield Ran(verdict, finished, taken, message)
+        finally:
+            if keep is not None:
+                keep_folder(folder, keep)

@@ -1,0 +1,64 @@
+"""A look at a source before it is compiled without bubblewrap: does it reach for files of this machine?
+
+Inside bubblewrap such files are not there, and nothing needs to be scanned. This scan knows the usual ways, not all of them:
+macros can hide more than a scan can see. Imports the standard library.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+_INCLUDE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(include|include_next|import|embed)\b[ \t]*(.*)$")
+_HEADER = re.compile(r'^(?:<([^>]*)>|"([^"]*)")')
+_PROBE = re.compile(r'__has_(?:include|embed)(?:_next)?\s*\(\s*[<"]([^>"]*)')
+# Assembler directives that read files, or build other directives piece by piece
+_ASSEMBLER = re.compile(r"\.\s*(?:incbin|include|irpc?|rept|altmacro|macro)\b|incbin")
+_JOINS = re.compile(r'"\s*(?:u8|[LuU])?"|##|\\\n|\s+')
+
+
+def _outside(path: str) -> bool:
+    return path.startswith(("/", "~", "\\")) or ".." in re.split(r"[/\\]", path)
+
+
+def _logical_lines(source: str) -> list[tuple[int, str]]:
+    """(number of the first physical line, text) with continued lines joined and comments blanked where a directive may hide."""
+    lines: list[tuple[int, str]] = []
+    pending, start = "", 1
+    for number, line in enumerate(source.replace("\r\n", "\n").split("\n"), 1):
+        if not pending:
+            start = number
+        if line.rstrip().endswith("\\"):
+            pending += line.rstrip()[:-1]
+            continue
+        lines.append((start, re.sub(r"/\*.*?\*/", " ", pending + line)))
+        pending = ""
+    return [*lines, (start, pending)] if pending else lines
+
+
+def find_reach(source: str) -> str | None:
+    """What in the source reaches for files outside the toolkit, with its line, as a compiler would put it; None: nothing."""
+    for number, line in _logical_lines(source):
+        if match := _INCLUDE.match(line.split("*/")[-1] if "*/" in line else line):
+            directive, rest = match[1], match[2].strip()
+            header = _HEADER.match(rest)
+            if directive == "embed":
+                return f"program.cu({number}): error: #embed reads a file; without bubblewrap this is not allowed"
+            if header is None:
+                return f"program.cu({number}): error: #{directive} {rest}: without bubblewrap the name must be written out"
+            if _outside(header[1] or header[2] or ""):
+                return (
+                    f"program.cu({number}): error: #{directive} {rest}: without bubblewrap only headers of the toolkit and "
+                    "the compiler are allowed, no absolute path and no '..'"
+                )
+        for match in _PROBE.finditer(line):
+            if _outside(match[1]):
+                return (
+                    f"program.cu({number}): error: __has_include of {match[1]}: without bubblewrap this is not allowed"
+                )
+    joined = _JOINS.sub("", source)
+    if found := _ASSEMBLER.search(joined):
+        word = re.sub(r"\W", "", found[0])
+        number = next((at for at, line in _logical_lines(source) if word[:3] in line), 1)
+        return f"program.cu({number}): error: assembler directive .{word}: without bubblewrap this is not allowed"
+    return None

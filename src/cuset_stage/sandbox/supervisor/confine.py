@@ -1,0 +1,149 @@
+"""What a child does to itself before it becomes the program: limits, another user, Landlock, a clean slate."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import stat
+import struct
+from typing import Any
+
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
+_LANDLOCK_CREATE, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT = 444, 445, 446
+
+# linux/landlock.h: access rights to files, by the version of the interface that brought them
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_CHANGE = sum(1 << bit for bit in range(4, 13))  # remove, make, rename below
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+_TCP = 0b11
+_SCOPES = 0b11  # abstract sockets and signals reach no process outside
+
+
+def _prctl(option: int, value: int) -> None:
+    if _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
+        raise OSError(ctypes.get_errno(), f"prctl({option})")
+
+
+def become_subreaper() -> None:
+    """Orphans below this process become its children; nobody may trace it or read its memory."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def landlock_version() -> int:
+    """The kernel's Landlock interface; 0 without it."""
+    return max(0, _LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
+
+
+def restrict_files(readable: list[str], writable: list[str], *, network: bool) -> None:
+    """Landlock: from here on this process reaches only these paths, no TCP, and signals no process outside."""
+    version = landlock_version()
+    if version < 2:  # the first version forbids moving a file between two folders
+        return
+    handled = _EXECUTE | _WRITE_FILE | _READ_FILE | _READ_DIR | _CHANGE | _REFER
+    handled |= _TRUNCATE if version >= 3 else 0
+    attributes = struct.pack(
+        "QQQ", handled, _TCP if version >= 4 and not network else 0, _SCOPES if version >= 6 else 0
+    )
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    ruleset = _LIBC.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
+    if ruleset < 0:
+        raise OSError(ctypes.get_errno(), "landlock_create_ruleset")
+    for paths, rights in ((readable, _EXECUTE | _READ_FILE | _READ_DIR), (writable, handled)):
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+                allowed = rights & handled
+                if not stat.S_ISDIR(os.fstat(place).st_mode):
+                    allowed &= _FILE_RIGHTS
+                rule = struct.pack("=Qi", allowed, place)
+                if _LIBC.syscall(_LANDLOCK_ADD_RULE, ruleset, ctypes.c_uint(1), rule, ctypes.c_uint(0)):
+                    raise OSError(ctypes.get_errno(), f"landlock_add_rule {path}")
+                os.close(place)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    if _LIBC.syscall(_LANDLOCK_RESTRICT, ruleset, ctypes.c_uint(0)):
+        raise OSError(ctypes.get_errno(), "landlock_restrict_self")
+    os.close(ruleset)
+
+
+def _become(uid: int) -> None:
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def works_as(uid: int, needed: list[list[Any]]) -> bool:
+    """Whether that user may use all of the paths: [path, access mode] pairs, tried in a child that becomes the user."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            _become(uid)
+            code = 0 if all(os.access(path, mode) for path, mode in needed) else 1
+        finally:
+            os._exit(code)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _limit(kind: int, soft: int | None, hard: int | None = None) -> None:
+    if soft is None:
+        return
+    ceiling = resource.getrlimit(kind)[1]
+    hard = soft if hard is None else hard
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(kind, (soft, hard))
+
+
+def become_program(request: dict[str, Any], stdout: int, stderr: int, report: int) -> None:
+    """In the child: shut in as asked, then exec. Never returns; a failure goes to the pipe `report` as text."""
+    try:
+        os.setsid()
+        limits = request["limits"]
+        for number in range(1, signal.NSIG):
+            with contextlib.suppress(
+                OSError, ValueError
+            ):  # Python ignores SIGPIPE and SIGXFSZ; a program expects neither
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        os.umask(0o022)
+        _prctl(_PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # when memory runs out, the kernel ends the program and not the judge
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(stdout, 1)
+        os.dup2(stderr, 2)
+        kept = request["status_fd"] if request["prefix"] else report
+        low, high = sorted((kept, report))
+        for begin, end in ((3, low), (low + 1, high), (high + 1, os.sysconf("SC_OPEN_MAX"))):
+            os.closerange(begin, end)
+        os.set_inheritable(kept, kept != report)
+        os.chdir(request["folder"])
+        if request["uid"] is not None:
+            _become(request["uid"])
+        if request["landlock"] and not request["prefix"]:
+            restrict_files(**request["landlock"])
+        if not request["prefix"]:  # bubblewrap may be a setuid program, and sets this itself
+            _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
+        _limit(resource.RLIMIT_AS, limits["address_space_bytes"])
+        if limits["cpu_s"] is not None:
+            seconds = int(limits["cpu_s"]) + 1
+            _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+        if request["uid"] is not None:  # a user of its own: the kernel's count is exactly this program's
+            _limit(resource.RLIMIT_NPROC, request["threads"])
+        command = [*request["prefix"], *request["command"]]
+        os.execvpe(command[0], command, request["environment"])
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.write(report, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(127)

@@ -1,0 +1,216 @@
+"""Start the program, watch it, end it and everything it started, and say what happened."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from typing import Any
+
+from confine import become_program, become_subreaper, works_as
+from files import CappedFile, copy_file, folder_usage
+from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly
+
+
+SHORTEST_S, LONGEST_S = (
+    0.002,
+    0.02,
+)  # between two looks at the processes: quick at first, since most programs are short
+SLOW_FACTOR = 20  # counting files may take a twentieth of the time
+
+
+class Run:
+    """One program, from start to the last process it left."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.limits = request["limits"]
+        self.stopped: str | None = None
+        self.peak = 0
+        self.status: int | None = None
+        self.next_count = 0.0
+        self.hidden_memory = 0
+        own = 2 if request["prefix"] else 0  # bubblewrap's two processes
+        self.processes = self.limits["processes"] + own
+        self.threads = request["threads"] + own
+
+    def start(self, stdout: int, stderr: int) -> str | None:
+        """Fork and exec; the reason when that fails."""
+        reading, report = os.pipe()
+        if self.request["prefix"]:
+            self.bwrap_status, self.request["status_fd"] = os.pipe()
+            self.request["prefix"] = [
+                str(self.request["status_fd"]) if part == "STATUS_FD" else part for part in self.request["prefix"]
+            ]
+        self.begin = time.monotonic()
+        self.pid = os.fork()
+        if self.pid == 0:
+            become_program(self.request, stdout, stderr, report)
+        os.close(report)
+        if self.request["prefix"]:
+            os.close(self.request["status_fd"])
+        with os.fdopen(reading, "rb") as pipe:
+            problem = pipe.read().decode(errors="replace")  # ends at exec
+        return problem or None
+
+    def look(self) -> str | None:
+        """Whether a limit is passed now: its name, or None."""
+        limits = self.limits
+        now = time.monotonic()
+        pids = descendants()
+        usage = measure(pids)
+        if usage.processes > self.processes or usage.threads > self.threads:
+            return "processes"
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if limits["cpu_s"] is not None and usage.cpu_seconds + ended.ru_utime + ended.ru_stime > limits["cpu_s"]:
+            return "cpu"
+        most = limits["memory_bytes"]
+        if most is not None and usage.processes > 1 and usage.memory_bytes(self.hidden_memory) > most:
+            share_fairly(usage, pids)
+        memory = usage.memory_bytes(self.hidden_memory)
+        self.peak = max(self.peak, memory)
+        if most is not None and memory > most:
+            return "memory"
+        if now >= self.next_count:
+            self.hidden_memory, hidden_disk = hidden_files(pids)
+            size, entries = folder_usage(self.request["folder"], limits["folder_bytes"], limits["folder_entries"])
+            took = time.monotonic() - now
+            self.next_count = now + max(0.05, SLOW_FACTOR * took)
+            if limits["folder_bytes"] is not None and size + hidden_disk > limits["folder_bytes"]:
+                return "disk"
+            if limits["folder_entries"] is not None and entries > limits["folder_entries"]:
+                return "disk"
+        return None
+
+    def watch(self, outputs: list[CappedFile]) -> None:
+        """Until the program ends or a limit is passed. The judge may stop it, by a word on stdin or by going away."""
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        poll = select.poll()
+        poll.register(reading, select.POLLIN)
+        poll.register(0, select.POLLIN | select.POLLHUP)
+        pause = SHORTEST_S
+        while True:
+            ended, _ = reap()
+            if self.pid in ended:
+                self.status = ended[self.pid]
+                return
+            for output in outputs:
+                output.trim()
+            self.stopped = self.look()
+            left = self.begin + self.limits["wall_s"] - time.monotonic()
+            if self.stopped is None and left <= 0:
+                self.stopped = "wall"
+            if self.stopped is not None:
+                return
+            for fd, _ in poll.poll(max(1, 1000 * min(pause, left))):
+                if fd == reading:
+                    os.read(reading, 4096)
+                else:
+                    word = os.read(0, 4096).decode().strip()
+                    self.stopped = word or "judge"
+                    return
+            pause = min(LONGEST_S, pause * 1.5)
+
+    def returncode(self) -> int | None:
+        """As subprocess has it: negative is a signal. None when we stopped it, or bubblewrap never started it."""
+        if self.status is None:
+            return None
+        code = os.waitstatus_to_exitcode(self.status)
+        if not self.request["prefix"]:
+            return code
+        with os.fdopen(self.bwrap_status, "rb") as pipe:
+            reported = pipe.read()
+        if b'"exit-code"' not in reported:
+            return None if code >= 0 else code
+        return 128 - code if 128 < code < 128 + signal.NSIG else code
+
+
+def _prepare(request: dict[str, Any]) -> None:
+    """Copy inputs in, and choose the user: one of its own when this is root, and it may use what the run needs."""
+    for source, target, mode in request["copies"]:
+        copy_file(source, target, mode)
+    uid = request["uid"]
+    if uid is None:
+        return
+    for folder, folders, _ in os.walk(request["folder"]):
+        for name in [".", *folders]:
+            os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
+    if not works_as(uid, request["needed"]):
+        request["uid"] = None
+
+
+def _sweep(uid: int, places: list[str]) -> None:
+    """Remove what the program's own user left in folders that everybody may write to, and its System V memory."""
+    for place in places:
+        with contextlib.suppress(OSError), os.scandir(place) as listing:
+            for entry in listing:
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_uid == uid and not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """The whole of one run; the answer as a dictionary."""
+    outputs = [
+        CappedFile(request["control"], name, request["limits"]["output_bytes"]) for name in ("stdout", "stderr")
+    ]
+    problem: str | None
+    current = Run(request)
+    try:
+        _prepare(request)
+        problem = current.start(outputs[0].fd, outputs[1].fd)
+        seconds = 0.0
+        if problem is None:
+            current.watch(outputs)
+            seconds = time.monotonic() - current.begin
+    except OSError as error:
+        problem, seconds = f"{error.strerror}: {error.filename}", 0.0
+    collected, clean = kill_all(request["uid"])
+    if current.status is None and current.stopped is None and problem is None:
+        current.status = collected.get(current.pid)
+    if not clean:
+        left = ", ".join(map(str, descendants()[:8]))
+        problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
+    if request["uid"] is not None:
+        _sweep(request["uid"], request["sweep"])
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = usage.ru_utime + usage.ru_stime
+    code = current.returncode() if current.stopped is None and problem is None else None
+    if problem is None and current.stopped is None and code is None:
+        problem = f"bubblewrap did not start the program: {outputs[1].text().strip()[-500:]}"
+    stopped = current.stopped
+    limits = request["limits"]
+    if stopped is None and limits["cpu_s"] is not None and code in (-signal.SIGXCPU, -signal.SIGKILL):
+        stopped = "cpu" if cpu >= limits["cpu_s"] else None
+    if stopped is None and code == -signal.SIGXFSZ:
+        stopped = "disk"
+    return {
+        "returncode": code if stopped is None else None,
+        "stopped": stopped,
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "peak_memory_bytes": max(current.peak, usage.ru_maxrss * 1024),
+        "stdout": outputs[0].text(),
+        "stderr": outputs[1].text(),
+        "infra": problem,
+        "own_user": request["uid"] is not None,
+    }
+
+
+def main() -> int:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # the judge decides; when it goes, stdin closes
+    become_subreaper()
+    request = json.loads(sys.stdin.buffer.readline())
+    answer = run(request)
+    sys.stdout.buffer.write(json.dumps(answer).encode())
+    sys.stdout.buffer.flush()
+    return 0

@@ -1,0 +1,196 @@
+"""The processes below this one, what they use, and how to end them all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import stat
+import time
+from dataclasses import dataclass
+
+
+TICK = os.sysconf("SC_CLK_TCK")
+KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read(65536)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError):
+            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+    return found
+
+
+def _descendants_by_scan(root: int) -> list[int]:
+    """For kernels without the `children` file: every process of the machine, by its parent."""
+    below: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                # the name in parentheses may hold anything
+                parent = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
+                below.setdefault(parent, []).append(int(name))
+    found, queue = [], [root]
+    while queue:
+        children = below.get(queue.pop(), [])
+        found += children
+        queue += children
+    return found
+
+
+_HAS_CHILDREN_FILE = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+
+
+def descendants() -> list[int]:
+    """Every living process below this one, parents first; zombies that nobody has waited for are among them."""
+    if not _HAS_CHILDREN_FILE:
+        return _descendants_by_scan(os.getpid())
+    found: list[int] = []
+    queue = [os.getpid()]
+    while queue:
+        with contextlib.suppress(OSError):
+            children = _children(queue.pop(0))
+            found += children
+            queue += children
+    return found
+
+
+@dataclass
+class Usage:
+    """What the tree uses at one moment."""
+
+    processes: int = 0
+    threads: int = 0
+    anonymous_bytes: int = 0
+    shared_bytes: int = 0
+    cpu_seconds: float = 0.0
+
+    def memory_bytes(self, hidden: int) -> int:
+        """Resident bytes; `hidden` are those of files without a name, which are in shared_bytes only while mapped."""
+        return self.anonymous_bytes + max(self.shared_bytes, hidden)
+
+
+def _status(pid: int) -> dict[bytes, bytes]:
+    return dict(line.split(b":", 1) for line in _read(f"/proc/{pid}/status").splitlines() if b":" in line)
+
+
+def measure(pids: list[int]) -> Usage:
+    """Sum over the processes; pages that several share count once for each (see `share_fairly`)."""
+    usage = Usage()
+    for pid in pids:
+        try:
+            status = _status(pid)
+            fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        except (OSError, ValueError):
+            continue
+        if fields[0] in (b"Z", b"X"):
+            continue
+        usage.processes += 1
+        usage.threads += int(fields[17])
+        usage.cpu_seconds += sum(map(int, fields[11:15])) / TICK
+        if b"RssAnon" in status:
+            usage.anonymous_bytes += 1024 * int(status[b"RssAnon"].split()[0])
+            usage.shared_bytes += 1024 * int(status[b"RssShmem"].split()[0])
+        elif b"VmRSS" in status:
+            usage.anonymous_bytes += 1024 * int(status[b"VmRSS"].split()[0])
+    return usage
+
+
+def share_fairly(usage: Usage, pids: list[int]) -> None:
+    """Count each shared page once (PSS): exact and slow, asked only when the quick sum is too high."""
+    anonymous = shared = 0
+    for pid in pids:
+        try:
+            lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+        except (ProcessLookupError, FileNotFoundError):
+            continue
+        except OSError:
+            return  # not ours to read: the quick sum stays
+        for line in lines:
+            if line.startswith(b"Pss_Anon:"):
+                anonymous += 1024 * int(line.split()[1])
+            elif line.startswith(b"Pss_Shmem:"):
+                shared += 1024 * int(line.split()[1])
+    usage.anonymous_bytes, usage.shared_bytes = anonymous, shared
+
+
+def hidden_files(pids: list[int]) -> tuple[int, int]:
+    """Bytes of (memory, disk) in files without a name that the processes hold open: memfd_create, or deleted but not closed."""
+    memory = disk = 0
+    seen = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    link = f"/proc/{pid}/fd/{name}"
+                    target = os.readlink(link)
+                    if not target.endswith(" (deleted)"):
+                        continue
+                    info = os.stat(link)
+                    if not stat.S_ISREG(info.st_mode) or (info.st_dev, info.st_ino) in seen:
+                        continue
+                    seen.add((info.st_dev, info.st_ino))
+                    if target.startswith(("/memfd:", "/dev/shm/", "/SYSV")):
+                        memory += info.st_blocks * 512
+                    else:
+                        disk += info.st_blocks * 512
+    return memory, disk
+
+
+def reap() -> tuple[dict[int, int], bool]:
+    """Collect who has ended: {pid: wait status}, and whether anybody is left. As subreaper, "no child" proves "no descendant"."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended, False
+        if pid == 0:
+            return ended, True
+        ended[pid] = status
+
+
+def _kill_as(uid: int) -> None:
+    """kill(-1) as the program's own user: one system call ends all of its processes, a fork bomb included."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            if uid != 0 and os.getresuid() == (uid, uid, uid):  # as root it would be every process of the machine
+                os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
+    """End every descendant. Returns what was collected, and whether nothing is left."""
+    collected: dict[int, int] = {}
+    deadline = time.monotonic() + KILL_PATIENCE_S
+    attempt = 0
+    while True:
+        ended, left = reap()
+        collected |= ended
+        if not left:
+            return collected, True
+        if time.monotonic() > deadline:
+            return collected, False
+        if uid is not None:
+            _kill_as(uid)
+        pids = descendants()
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                if attempt and uid is None:  # it outran the first round: it may fork no more
+                    resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+                os.kill(pid, signal.SIGKILL)
+        attempt += 1
+        time.sleep(0.0005 * min(attempt, 20))

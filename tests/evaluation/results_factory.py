@@ -1,0 +1,106 @@
+"""Results files as `cuset evaluate` writes them, made up: which sample of which task ends how is the caller's choice."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def header(method: str, **changes: Any) -> dict[str, Any]:
+    record = {
+        "type": "run",
+        "format": 1,
+        "run": f"{method}-answers",
+        "method": method,
+        "created": "2026-01-02T03:04:05+00:00",
+        "cuset_stage": "0.1.0",
+        "python": "3.12.3",
+        "tasks": {
+            "path": "bench.jsonl",
+            "format": "cudabench",
+            "sha256": "ab" * 32,
+            "count": 0,
+            "level": None,
+            "split": None,
+        },
+        "answers": {"path": "", "sha256": "cd" * 32, "count": 0},
+        "gpus": [{"name": "NVIDIA H100", "driver": "580.1", "compute_capability": "9.0"}],
+        "toolkit": "13.0.88",
+        "arch": "sm_90",
+        "flags": ["-O3", "-std=c++17"],
+        "isolation": "bubblewrap",
+        "limits": {"wall_s": 60.0},
+        "compile_only": False,
+        "generation": {
+            "model": "Qwen2.5-Coder-7B-Instruct",
+            "temperature": 0.2,
+            "top_p": 0.95,
+            "max_tokens": 4096,
+            "seed": 0,
+        },
+        "findings": {},
+    }
+    return {**record, **changes}
+
+
+def sample(task: str, number: int, verdict: str, **changes: Any) -> dict[str, Any]:
+    compiled = verdict not in ("no_code", "compile_error", "compile_timeout", "infra_error")
+    code = (
+        None
+        if verdict == "no_code"
+        else f"// {task} {number} {verdict}\n__global__ void k(float* x) {{ x[0] = 1.0f; }}\n"
+    )
+    record = {
+        "type": "sample",
+        "task": task,
+        "name": f"kernel {task}",
+        "family": "reduction",
+        "sample": number,
+        "level": 1,
+        "code_sha256": f"{abs(hash((task, number))):064x}"[:64],
+        "verdict": verdict,
+        "compiled": compiled,
+        "passed": verdict == "passed",
+        "message": "" if verdict == "passed" else f"{verdict} of {task}",
+        "case": None if verdict == "passed" else "default",
+        "cases": [],
+        "compile_s": 1.25,
+        "compile_cached": False,
+        "run_s": 0.5,
+        "compare_s": 0.1,
+        "overhead_s": 0.02,
+        "speedup": None,
+        "reference_s": None,
+        "kernel_s": None,
+        "flags": [],
+        "tokens": 700,
+        "prompt_tokens": 400,
+        "finish_reason": "stop",
+        "same_as_sample": None,
+        "key": "",
+        "code": code,
+    }
+    return {**record, **changes}
+
+
+def write_results(
+    path: Path,
+    method: str,
+    verdicts: dict[str, list[str | None]],
+    *,
+    change: Callable[[dict[str, Any]], dict[str, Any]] = lambda record: record,
+    **changes: Any,
+) -> Path:
+    """A results file from task -> verdict of each sample (None: no line). `change` edits a sample, `changes` the header."""
+    lines = [
+        change(sample(task, number, verdict))
+        for task, ends in verdicts.items()
+        for number, verdict in enumerate(ends)
+        if verdict is not None
+    ]
+    head = header(method, **changes)
+    head["tasks"] = {**head["tasks"], "count": head["tasks"]["count"] or len(verdicts)}
+    head["answers"] = {**head["answers"], "count": head["answers"]["count"] or len(lines)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in [head, *lines]))
+    return path
