@@ -269,7 +269,7 @@ def test_chunks_stay_within_the_budget(num_tokens, row_bytes):
     rows = rows_per_chunk(num_tokens, row_bytes)
     assert 1 <= rows <= num_tokens
     assert rows * row_bytes <= max(CHUNK_BYTES, row_bytes)
-    assert rows == num_tokens or rows % 192 == 191 or CHUNK_BYTES // row_bytes < 192
+    assert rows == num_tokens or rows % 96 == 95 or CHUNK_BYTES // row_bytes < 96
 
 
 def test_float64_and_cpus_take_the_pytorch_path():

@@ -199,3 +199,41 @@ def test_gradients_return_to_their_places(kernels, dtype, size):
     # The interpreter cuts float32 off where a GPU rounds to bfloat16.
     torch.testing.assert_close(results[1], results[0], rtol=2**-7 if dtype == torch.bfloat16 else 0, atol=0)
     assert results[0][[1, 2, 5, 6, 7]].eq(0).all() and results[0][3].ne(0).any()
+
+
+@interpreted
+@pytest.mark.parametrize("only_cuda", [False, True])
+@pytest.mark.parametrize("window", [1, 2, 7, 64, 1000])
+def test_samples_equal_the_pytorch_ones(monkeypatch, window, only_cuda):
+    """Samples of 1 to 300 tokens, over several blocks, windows longer and shorter than they are, ids that come back later."""
+    from cuset_stage.objective import samples, triton_samples
+
+    monkeypatch.setattr(triton_samples, "BLOCK", 64)
+    generator = torch.Generator().manual_seed(window)
+    lengths = torch.tensor([1, 300, 63, 64, 65, 2, 128, 5])
+    row = torch.repeat_interleave(torch.tensor([0, 0, 0, 1, 1, 2, 2, 2]), lengths)
+    ids = torch.repeat_interleave(torch.tensor([1, 2, 1, 1, 2, 7, 1, 7]), lengths)
+    nll = -torch.rand(row.numel(), generator=generator).log()
+    weight = torch.randint(0, 3, row.shape, generator=generator).float()
+    penalty = torch.rand(row.numel(), generator=generator)
+    is_cuda = torch.rand(row.numel(), generator=generator) < 0.02
+    is_cuda[0] = False  # a sample without CUDA falls back to all its windows
+    for sample_id, extra, reweight in (
+        (ids, penalty, True),
+        (ids, None, True),
+        (None, None, True),
+        (ids, None, False),
+    ):
+        expected, actual = (
+            module.weigh_samples(
+                nll, weight, extra, row, sample_id, is_cuda, window=window, only_cuda=only_cuda, reweight=reweight
+            )
+            for module in (samples, triton_samples)
+        )
+        torch.testing.assert_close(actual.token_scale, expected.token_scale, rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(actual.share, expected.share, rtol=1e-5, atol=1e-6)
+        for name in ("region_confidence", "sample_weight"):
+            mine, theirs = (getattr(result, name)[result.sample] for result in (actual, expected))
+            torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
+        assert actual.sample.unique().numel() == expected.sample.unique().numel()
+        assert actual.sample.diff().ne(0).equal(expected.sample.diff().ne(0))

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
+from .samples import weigh_samples
 from .settings import ObjectiveSettings
 from .weights import EAFT_ENTROPY_SCALE, EAFT_TOP_K
+
+
+__all__ = ["LogitTransform", "WeightRule", "chunk_step", "scatter_rows", "weigh_samples", "weight_rule"]
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,13 @@ def weight_rule(
     settings: ObjectiveSettings, is_cuda: torch.Tensor, dtype: torch.dtype
 ) -> tuple[WeightRule, torch.Tensor]:
     """The rule of the chosen objective and the [num_valid] vector it starts from; `weights.token_weight` in two parts."""
+    if settings.objective == "cuset":
+        cuda = is_cuda.to(dtype).mul_(settings.lam if settings.use_cuda_mask else 0.0)
+        if settings.use_confidence_mask:
+            return WeightRule("above", low=settings.tau), cuda
+        return WeightRule(), cuda.add_(1.0)
     ones = torch.ones(is_cuda.shape, dtype=dtype, device=is_cuda.device)
     match settings.objective:
-        case "cuset":
-            cuda = is_cuda.to(dtype) * (settings.lam if settings.use_cuda_mask else 0.0)
-            if settings.use_confidence_mask:
-                return WeightRule("above", low=settings.tau), cuda
-            return WeightRule(), ones + cuda
         case "dft" | "asft":
             return WeightRule("probability"), ones
         case "eaft":
@@ -133,8 +137,8 @@ def chunk_step(
 
     Args:
         logits: [rows, vocab_size] of the dtype the model computes in; holds the gradient afterwards when that is wanted.
-        target: [rows], within the vocabulary.
-        nll: [rows], written.
+        target: [rows].
+        nll: [rows], written; NaN where the target is outside the vocabulary.
         weight: [rows], the start of `rule` on entry, M afterwards.
         penalty: [rows], written when there is a reference.
         rule: how M follows from the logits.
@@ -147,7 +151,9 @@ def chunk_step(
     dtype = nll.dtype
     transformed, slope = transform(logits.to(dtype))  # [rows, vocab_size]
     log_p = F.log_softmax(transformed, dim=-1)
-    nll.copy_(-log_p.gather(1, target[:, None])[:, 0])
+    known = (target >= 0) & (target < logits.size(1))
+    target = target.where(known, 0)
+    nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).where(known, torch.nan))
     weight.copy_(_weight(rule, weight, (-nll).exp(), transformed))
     del transformed
 

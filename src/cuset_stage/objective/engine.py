@@ -16,14 +16,14 @@ from .chunk import LogitTransform, WeightRule
 
 
 # What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit smaller cards;
-# 0.2905 GiB makes 1024 rows of a 152k vocabulary in bf16, and leaves the whole op under 0.30 GiB.
-CHUNK_BYTES = int(0.2905 * 2**30)
+# 0.25 GiB makes 863 rows of a 152k vocabulary in bf16.
+CHUNK_BYTES = int(0.25 * 2**30)
 # Chunks under way at once on a GPU with a frozen head; they share CHUNK_BYTES. Two overlap the kernel of one with the products of the
 # other, 1 to 2% faster on an H200, for 0.07 GiB of cuBLAS workspace; a whole training step shows no difference in time.
 LANES = 1
-# Chunks have one row less than a multiple of this. On an H200 cuBLAS 13.1 then takes tiles of 192 x 208 and 256 x 120, which a power of
-# two does not get: 959 rows cost 8% less a row than 1024, and 6% less than 896 (two products, 3584 x 152064).
-ROW_TILE = 192
+# Chunks have one row less than a multiple of this: on an H200 cuBLAS 13.1 then takes tiles of 192 x 208 and 256 x 120, which even
+# numbers of rows do not get. 863 rows cost 3% less a row than 896, and 6% less than 1024 (two products, 3584 x 152064).
+ROW_TILE = 96
 # Rows of the logits start at multiples of this many elements, so that kernels load 16 bytes at a time whatever the vocabulary.
 COLUMN_TILE = 64
 # In float16 the probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head still stay far from its maximum.
@@ -154,7 +154,7 @@ def run_head(
     Args:
         hidden: [batch * length, hidden_size].
         position: [num_valid], the row of `hidden` that predicts each token.
-        target: [num_valid], within the vocabulary.
+        target: [num_valid]; a token outside the vocabulary gets an nll of NaN.
         head, transform, rule: see there.
         statistics: written; its weight holds the start of `rule` on entry.
         gradients: written, or added to.

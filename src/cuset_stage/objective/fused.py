@@ -4,15 +4,16 @@
 loss of the materialised logits, in value and gradients.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 
 from .chunk import LogitTransform, WeightRule, weight_rule
 from .engine import FLOAT16_GRADIENT_SCALE, Head, HeadGradients, HeadStatistics, choose_backend, on_device, run_head
-from .regions import least_confident_window, window_confidence
+from .samples import WeighedSamples
 from .settings import ObjectiveSettings
-from .supervision import Supervision, check_inputs, compute_dtype, read_supervision
+from .supervision import check_inputs, compute_dtype, read_supervision
 from .terms import TokenTerms
 
 
@@ -20,75 +21,62 @@ class _CarryGradients(torch.autograd.Function):
     """Hands a loss on whose gradients were formed together with it, in the forward pass."""
 
     @staticmethod
-    def forward(
-        ctx, hidden, weight, bias, loss, position, rows, row_scale, weight_sum, bias_sum, head_scale, kernels, check
-    ):
-        ctx.kernels, ctx.check = kernels, check
+    def forward(ctx, hidden, weight, bias, loss, position, samples, gradients, count, kernels, check):
         ctx.shape, ctx.dtypes = hidden.shape, (hidden.dtype, weight.dtype, None if bias is None else bias.dtype)
+        ctx.kernels, ctx.check = kernels, check
+        ctx.divisor = count * gradients.scale
         # Saved, rather than kept on ctx, so that checkpointing and offloading see them.
-        ctx.save_for_backward(position, rows, row_scale, weight_sum, bias_sum, head_scale)
+        ctx.save_for_backward(position, gradients.rows, samples.token_scale, gradients.weight, gradients.bias)
         return loss.clone()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, grad_output):
-        position, rows, row_scale, weight_sum, bias_sum, head_scale = ctx.saved_tensors
+        position, rows, row_scale, weight_sum, bias_sum = ctx.saved_tensors
         grad_hidden = grad_weight = grad_bias = None
+        scale = grad_output / ctx.divisor
         if rows is not None and ctx.needs_input_grad[0]:
             grad_hidden = torch.zeros(ctx.shape, dtype=ctx.dtypes[0], device=rows.device)
             with on_device(rows.device):
-                ctx.kernels.scatter_rows(rows, position, row_scale, grad_output, grad_hidden.view(-1, ctx.shape[-1]))
+                ctx.kernels.scatter_rows(rows, position, row_scale, scale, grad_hidden.view(-1, ctx.shape[-1]))
         if weight_sum is not None:
             grad_weight = torch.empty(weight_sum.shape, dtype=ctx.dtypes[1], device=weight_sum.device)
-            torch.mul(weight_sum, head_scale * grad_output, out=grad_weight)
+            torch.mul(weight_sum, scale, out=grad_weight)
         if bias_sum is not None:
-            grad_bias = (bias_sum * (head_scale * grad_output)).to(ctx.dtypes[2])
+            grad_bias = (bias_sum * scale).to(ctx.dtypes[2])
         ctx.check.wait()  # with everything queued, the device has nothing to wait for meanwhile
-        return grad_hidden, grad_weight, grad_bias, *(None,) * 9
-
-
-def _region_weights(
-    confidence: torch.Tensor, supervision: Supervision, settings: ObjectiveSettings
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """C and w of Eq. 7 and 8, with num_valid entries of which the first num_samples count: no wait for the device."""
-    sample, lengths = supervision.samples
-    means = window_confidence(confidence, sample, lengths, int(settings.window))  # Eq. 5 and 6
-    candidates = supervision.is_cuda if settings.region_scope == "cuda" else None
-    region = least_confident_window(means, sample, lengths.numel(), candidates)  # Eq. 7
-    reweight = settings.objective == "cuset" and settings.use_region_weight
-    return region, 1.0 - region if reweight else torch.ones_like(region)  # Eq. 8
+        return grad_hidden, grad_weight, grad_bias, *(None,) * 7
 
 
 @dataclass(frozen=True)
 class _Check:
-    """What can be wrong with a batch, known to the device alone until somebody waits for it."""
+    """Whether a batch was sound, which only the device knows until somebody waits for it.
 
-    facts: torch.Tensor
-    num_tokens: int
+    A token whose logits are NaN or infinite, or whose label is outside the vocabulary, makes the loss NaN or infinite.
+    """
+
+    loss: torch.Tensor
+    statistics: HeadStatistics
+    target: torch.Tensor
     vocab_size: int
 
-    @classmethod
-    def of(cls, statistics: HeadStatistics, supervision: Supervision, vocab_size: int) -> "_Check":
-        finite = torch.isfinite(statistics.nll)
-        if statistics.penalty is not None:
-            finite &= torch.isfinite(statistics.penalty)
-        target = supervision.target
-        facts = torch.stack([(~finite).sum(), target.min(), target.max()])
-        return cls(facts, target.numel(), vocab_size)
-
     def wait(self) -> None:
-        """Wait for the device. Raises ValueError on bad labels and diverged logits."""
-        bad, lowest, highest = self.facts.tolist()
+        """Raises ValueError on bad labels and diverged logits."""
+        if math.isfinite(self.loss.item()):
+            return
+        lowest, highest = (int(bound) for bound in self.target.aminmax())
         if not 0 <= lowest <= highest < self.vocab_size:
             raise ValueError(
                 f"labels run from {lowest} to {highest}, outside the vocabulary of {self.vocab_size} logits: "
                 "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
             )
-        if bad:
-            raise ValueError(
-                f"{bad} of {self.num_tokens} supervised tokens have NaN or infinite logits: training has diverged or the "
-                "weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
-            )
+        finite = torch.isfinite(self.statistics.nll)
+        if self.statistics.penalty is not None:
+            finite &= torch.isfinite(self.statistics.penalty)
+        raise ValueError(
+            f"{int((~finite).sum())} of {self.target.numel()} supervised tokens have NaN or infinite logits: training has "
+            "diverged or the weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
+        )
 
 
 @torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
@@ -143,7 +131,7 @@ def fused_objective(
     Raises:
         ValueError: shapes or dtypes that do not match, ASFT without a reference; labels outside the vocabulary, NaN or infinite
             logits: at once where no gradient is wanted, else from the backward pass, so that the host need not wait for the
-            device before that. Until then the loss is finite (labels) or NaN or infinite (logits).
+            device before that; until then the loss is NaN or infinite.
     """
     check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids)
     transform = LogitTransform(float(logit_scale), None if logit_softcap is None else float(logit_softcap))
@@ -165,8 +153,7 @@ def fused_objective(
         if not supervision.target.numel():
             return _nothing(hidden, weight, bias, needs, statistics, supervision)
 
-        # Labels outside the vocabulary are reported with everything else that needs a wait: see _Check.
-        target = supervision.target.clamp(0, weight.size(0) - 1)
+        target = supervision.target
         gradients = _allocate(hidden, head, needs, target.numel(), full)
         flat = hidden.detach().reshape(-1, hidden.size(-1))
         options = {
@@ -178,42 +165,51 @@ def fused_objective(
             "lanes": lanes,
         }
         reweight = settings.objective == "cuset" and settings.use_region_weight
+
+        def weigh() -> WeighedSamples:
+            return kernels.weigh_samples(
+                statistics.nll,
+                statistics.weight,
+                statistics.penalty,
+                supervision.row,
+                supervision.sample_id,
+                supervision.is_cuda,
+                window=int(settings.window),
+                only_cuda=settings.region_scope == "cuda",
+                reweight=reweight,
+            )
+
         if reweight and any(needs[1:]):
             run_head(flat, supervision.position, target, head, transform, rule, statistics, HeadGradients(), **options)
-            region, sample_weight = _region_weights((-statistics.nll).exp(), supervision, settings)
-            gradients.token_scale = sample_weight[supervision.samples[0]]
+            with on_device(hidden.device):
+                gradients.token_scale = weigh().token_scale
             rule = WeightRule()  # the second pass takes the weights of the first
         run_head(flat, supervision.position, target, head, transform, rule, statistics, gradients, **options)
 
-        confidence = (-statistics.nll).exp()  # Eq. 1
-        region, sample_weight = _region_weights(confidence, supervision, settings)
-        sample, _ = supervision.samples
+        with on_device(hidden.device):
+            samples = weigh()
         terms = TokenTerms(
             statistics.nll,
-            confidence,
+            (-statistics.nll).exp(),  # Eq. 1
             statistics.weight,
             supervision.is_cuda,
             supervision.row,
-            sample,
-            region,
-            sample_weight,
+            samples.sample,
+            samples.region_confidence,
+            samples.sample_weight,
             statistics.penalty,
         )
         count = num_items_in_batch
         if count is None:
-            count = target.numel() if settings.normalization == "tokens" else sample[-1] + 1
-        loss = terms.loss.sum() / count
-        head_scale = torch.ones_like(loss) / (count * gradients.scale)
-        row_scale = sample_weight[sample].to(loss.dtype) * head_scale
-        check = _Check.of(statistics, supervision, weight.size(0))
+            count = target.numel() if settings.normalization == "tokens" else terms.is_sample.sum()
+        loss = samples.share.sum() / count
+        check = _Check(loss, statistics, target, weight.size(0))
         if not gradients.wanted:  # nobody else will ask
             check.wait()
-            num_samples = int(sample[-1]) + 1
-            terms.region_confidence, terms.sample_weight = region[:num_samples], sample_weight[:num_samples]
             return loss, terms
-
-    parts = (supervision.position, gradients.rows, row_scale, gradients.weight, gradients.bias, head_scale)
-    return _CarryGradients.apply(hidden, weight, bias, loss, *parts, kernels, check), terms
+    return _CarryGradients.apply(
+        hidden, weight, bias, loss, supervision.position, samples, gradients, count, kernels, check
+    ), terms
 
 
 def fused_linear_cuset_loss(

@@ -9,7 +9,7 @@ import torch
 
 # Prefix sums are kept in integers of 2**-40. A confidence is at most 1, so 2**22 tokens fit; adding integers is exact in any
 # order, and unlike a floating-point cumsum it is allowed under torch.use_deterministic_algorithms on CUDA.
-_FIXED_POINT = 2**40
+FIXED_POINT = 2**40
 
 
 def number_samples(rows: torch.Tensor, sample_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -45,7 +45,7 @@ def window_confidence(
     """
     device = confidence.device
     prefix = torch.zeros(confidence.numel() + 1, dtype=torch.int64, device=device)
-    torch.cumsum((confidence.float() * _FIXED_POINT).to(torch.int64), dim=0, out=prefix[1:])
+    torch.cumsum((confidence.float() * FIXED_POINT).to(torch.int64), dim=0, out=prefix[1:])
 
     ends = lengths.cumsum(0)
     start, end = (ends - lengths)[sample], ends[sample]  # [num_valid]
@@ -53,7 +53,7 @@ def window_confidence(
     is_short = lengths[sample] < window
     left = torch.where(is_short, start, torch.maximum(start, position - window // 2))
     right = torch.where(is_short, end, torch.minimum(end, position + (window + 1) // 2))  # exclusive
-    return (prefix[right] - prefix[left]).float() / ((right - left).float() * _FIXED_POINT)
+    return (prefix[right] - prefix[left]).float() / ((right - left).float() * FIXED_POINT)
 
 
 def least_confident_window(

@@ -1,7 +1,6 @@
 """What the fused head takes in: checks, the dtype of its products, and the supervised tokens laid end to end (torch only)."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
 
@@ -25,23 +24,6 @@ class Supervision:
     row: torch.Tensor
     is_cuda: torch.Tensor
     sample_id: torch.Tensor | None
-
-    @cached_property
-    def samples(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """`regions.number_samples` without its wait for the number of samples.
-
-        The sample of each token, [num_valid], and the lengths of the samples, [num_valid]: 0 after the last one. Numbered when first
-        asked for: the head needs none of it, and on a GPU it goes ahead of this.
-        """
-        is_first = torch.ones_like(self.target)
-        is_first[1:] = self.row[1:] != self.row[:-1]
-        if self.sample_id is not None:
-            is_first[1:] |= self.sample_id[1:] != self.sample_id[:-1]
-        sample = is_first.cumsum(0) - 1
-        number = torch.arange(sample.numel(), device=sample.device)
-        ends = torch.searchsorted(sample, number, right=True)
-        starts = torch.searchsorted(sample, number, right=False)
-        return sample, ends - starts
 
 
 def check_inputs(

@@ -29,10 +29,10 @@ class TokenTerms:
         weight: [num_valid] float32, the objective's token weight (for CuSeT the hybrid mask M, Eq. 4).
         is_cuda: [num_valid] boolean, the CUDA mask before lambda, Eq. 3.
         row: [num_valid], the row of the batch.
-        sample: [num_valid], the sample, numbered from 0 over the batch.
-        region_confidence: [num_samples] float32, confidence of the least confident window, Eq. 7. From the fused head on a training
-            step, which does not wait for their number, there may be entries past the last sample: see `is_sample`.
-        sample_weight: likewise, w = 1 - C, Eq. 8.
+        sample: [num_valid], the token's sample: its entry in the next two.
+        region_confidence: float32, confidence of the sample's least confident window, Eq. 7. The fused head does not wait to learn how
+            many samples there are, so that some entries may stand for none: see `is_sample`.
+        sample_weight: float32, w = 1 - C, Eq. 8, likewise.
         penalty: [num_valid] float32, added to the weighted nll (ASFT's KL term), or None.
     """
 
@@ -49,8 +49,7 @@ class TokenTerms:
     @property
     def is_sample(self) -> torch.Tensor:
         """Which entries of `region_confidence` and `sample_weight` stand for a sample; boolean, of their length."""
-        number = torch.arange(self.sample_weight.numel(), device=self.sample_weight.device)
-        return number <= self.sample[-1] if self.sample.numel() else number < 0
+        return torch.zeros_like(self.sample_weight, dtype=torch.bool).index_fill_(0, self.sample, True)
 
     @property
     def loss(self) -> torch.Tensor:

@@ -12,8 +12,11 @@ import triton
 import triton.language as tl
 
 from .chunk import LogitTransform, WeightRule, entropy_to_weight
+from .triton_samples import weigh_samples
 from .weights import EAFT_TOP_K
 
+
+__all__ = ["chunk_step", "scatter_rows", "weigh_samples"]
 
 _GIVEN, _ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
 _RULES = {"given": 0, "above": 1, "within": 2, "probability": 3, "entropy": 0}
@@ -116,7 +119,7 @@ def _finish_block(
         if MASKED:
             tl.store(pointer + offsets, gradient, mask=offsets < SIZE)
         else:
-            tl.store(pointer + offsets, gradient)
+            tl.store(pointer + offsets, gradient, eviction_policy="evict_first")
     return divergence
 
 
@@ -149,7 +152,8 @@ def _chunk_kernel(
     # Read before the row is overwritten: the reductions below keep the threads of a program in step.
     target = tl.load(targets + row)
     weight = tl.load(weights + row)
-    at_target, _ = _transformed(tl.load(logits + target), scale, softcap, HAS_SOFTCAP)
+    known = (target >= 0) & (target < SIZE)
+    at_target, _ = _transformed(tl.load(logits + target, mask=known, other=float("nan")), scale, softcap, HAS_SOFTCAP)
 
     lse = _log_sum_exp(logits, SIZE, scale, softcap, HAS_SOFTCAP, LANES)
     reference_lse = lse

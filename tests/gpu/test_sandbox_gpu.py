@@ -1,0 +1,70 @@
+"""Programs that misbehave on the device: each gets its verdict in time, and the next program runs as if nothing had been."""
+
+import importlib.util
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.sandbox import Isolation, SandboxError, lease_gpu, list_gpus, remove_tree, resolve_isolation
+
+
+pytestmark = pytest.mark.gpu
+
+
+def _load(name: str):
+    file = Path(__file__).parents[2] / "scripts" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+attack_table = _load("attack_table")
+GOOD = attack_table.Attack("good", "device", "", ("ok",))
+
+
+@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.PROCESSES])
+def isolation(request) -> Isolation:
+    try:
+        return resolve_isolation(request.param)
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def gpus():
+    found = list_gpus()
+    assert found, "nvidia-smi lists no GPU"
+    return found
+
+
+@pytest.fixture(scope="module")
+def place(gpus):
+    folder = Path(tempfile.mkdtemp(prefix="cuset-test-"))  # pytest's own are closed to the user that programs run as
+    place = attack_table.Range(folder, gpus[0].arch)
+    yield place
+    place.close()
+    remove_tree(folder)
+
+
+def test_a_right_program_runs_on_the_leased_gpu(place, gpus, isolation):
+    with lease_gpu(gpus) as gpu:
+        outcome = place.run(GOOD, isolation, gpu)
+    assert outcome.contained, outcome.problems
+
+
+def test_without_a_gpu_there_is_none(place, isolation):
+    outcome = place.run(GOOD, isolation, None)
+    assert outcome.verdict == "runtime_error" and "cudaMalloc" in outcome.message
+
+
+@pytest.mark.parametrize("attack", attack_table.load_attacks("gpu_attacks.json"), ids=lambda attack: attack.name)
+def test_contained_and_the_next_program_is_right(place, gpus, isolation, attack):
+    with lease_gpu(gpus) as gpu:
+        outcome = place.run(attack, isolation, gpu)
+        afterwards = place.run(GOOD, isolation, gpu)
+    assert outcome.contained, outcome.problems
+    assert afterwards.contained, afterwards.problems
