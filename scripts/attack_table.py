@@ -7,9 +7,9 @@
 Needs nvcc. The attacks are programs in tests/sandbox/attacks.cu and gpu_attacks.cu; attacks.json and gpu_attacks.json say what
 each does and which verdicts are right. An attack is contained when its verdict is one of them in time, and afterwards no process
 and no file of it is left, every original (binary, inputs, reference) has its old content, the reference has not come out, no
-connection arrived and nothing was written elsewhere. Some need more than process groups and limits: `contained_by` says what
-(own_user: the judge is root and gives each run a user id; landlock: a kernel with Landlock; bubblewrap), and what is stronger
-counts, too.
+connection arrived and nothing was written elsewhere. Bubblewrap contains all of them. Without it some need what not every
+machine has, any one of `contained_by`: own_user (the judge is root and gives each run a user id of its own), landlock (a kernel
+with Landlock), landlock_tcp (Linux 6.7); "bubblewrap" alone means that nothing else does.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from cuset_stage.sandbox import (
     resolve_isolation,
     run_program,
 )
+from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
 ATTACKS = Path(__file__).resolve().parent.parent / "tests" / "sandbox"
@@ -66,7 +67,7 @@ class Attack:
     what: str
     verdicts: tuple[str, ...]
     limits: dict[str, Any] = field(default_factory=dict)
-    contained_by: str = "always"
+    contained_by: tuple[str, ...] = ()
     source: str | None = None
     program: str | None = None
     after: str | None = None
@@ -93,19 +94,44 @@ class Outcome:
 
 def load_attacks(file: str = "attacks.json") -> list[Attack]:
     rows = json.loads((ATTACKS / file).read_text(encoding="utf-8"))
-    return [Attack(**{**row, "verdicts": tuple(row["verdicts"])}) for row in rows]
+    return [
+        Attack(**{**row, "verdicts": tuple(row["verdicts"]), "contained_by": tuple(row.get("contained_by", ()))})
+        for row in rows
+    ]
 
 
-def landlock() -> bool:
-    """Whether the kernel has Landlock, from the version on that the sandbox uses."""
-    return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint(1)) >= 2
+def landlock_version() -> int:
+    """The kernel's Landlock interface; 0 without."""
+    return max(0, ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
+
+
+def protections(isolation: Isolation) -> set[str]:
+    """What stands around a program on this machine, beside limits, a reaper and a seccomp filter."""
+    version = landlock_version()
+    found = {"landlock"} if version >= 2 else set()
+    found |= {"landlock_tcp"} if version >= 4 else set()
+    found |= {"own_user"} if os.geteuid() == 0 else set()
+    return found | ({"bubblewrap"} if isolation is Isolation.BUBBLEWRAP else set())
 
 
 def is_contained_here(attack: Attack, isolation: Isolation) -> bool:
     """Whether this machine with this isolation promises to contain the attack."""
-    if isolation is Isolation.BUBBLEWRAP or attack.contained_by == "always":
+    if isolation is Isolation.BUBBLEWRAP or not attack.contained_by:
         return True
-    return landlock() if attack.contained_by in ("own_user", "landlock") else False
+    return bool(protections(isolation) & set(attack.contained_by))
+
+
+def is_safe_here(attack: Attack, isolation: Isolation) -> bool:
+    """Whether the attack may be tried: a fork bomb only where the kernel itself counts, not just our watcher."""
+    how = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
+    return not attack.name.startswith("fork_bomb") or os.geteuid() != 0 or how is None or how.own_user
+
+
+def shared_segments() -> set[str]:
+    """Ids of System V shared memory with the attack's key."""
+    listing = Path("/proc/sysvipc/shm")
+    rows = [line.split() for line in listing.read_text().splitlines()[1:]] if listing.exists() else []
+    return {row[1] for row in rows if row[0] == str(0x43555345)}
 
 
 class Range:
@@ -192,9 +218,6 @@ class Range:
         found = [str(path) for place in places if (path := place / "cuset-escaped").exists()]
         for path in found:
             Path(path).unlink()
-        segments = Path("/proc/sysvipc/shm").read_text() if Path("/proc/sysvipc/shm").exists() else ""
-        if any(line.split()[0] == str(0x43555345) for line in segments.splitlines()[1:]):
-            found.append("System V shared memory")
         return found
 
     def hashes(self, binary: Path | None) -> dict[str, str]:
@@ -206,7 +229,7 @@ class Range:
         before = (
             None if attack.source is not None else self.program("gpu_attacks.cu" if attack.on_gpu else "attacks.cu")
         )
-        originals = self.hashes(before)
+        originals, segments = self.hashes(before), shared_segments()
         begin = time.perf_counter()
         if attack.source is not None:
             verdict, message, stolen = self._compile(attack, isolation)
@@ -230,6 +253,8 @@ class Range:
             problems.append(f"files left: {', '.join(files)}")
         if escaped := self.escaped():
             problems.append(f"written outside: {', '.join(escaped)}")
+        if new := shared_segments() - segments:
+            problems.append(f"System V shared memory left: {', '.join(new)}")
         if arrived := self.arrivals():
             problems.append(f"{arrived} messages arrived over the network")
         if self.hashes(before) != originals:
@@ -288,6 +313,7 @@ class Range:
         return {
             "runs": repeats,
             "bare_program_ms": round(statistics.median(bare), 2),
+            "overhead_best_ms": round(own[0], 2),
             "overhead_median_ms": round(statistics.median(own), 2),
             "overhead_p95_ms": round(own[int(0.95 * len(own))], 2),
         }
@@ -337,6 +363,9 @@ def main() -> int:
             for attack in attacks:
                 if options.only and attack.name not in options.only:
                     continue
+                if not is_safe_here(attack, isolation):
+                    print(f"{attack.name} ({isolation}): left out, nothing but our watcher would hold it here")
+                    continue
                 if attack.on_gpu:
                     with lease_gpu(gpus) as gpu:
                         outcome = place.run(attack, isolation, gpu)
@@ -370,8 +399,8 @@ def main() -> int:
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "kernel": platform.release(),
-            "landlock": landlock(),
-            "judge_is_root": os.geteuid() == 0,
+            "landlock_version": landlock_version(),
+            "protections": {str(isolation): sorted(protections(isolation)) for isolation in isolations},
             "toolkit": find_toolkit().version,
             "gpu": gpus[0].name if gpus else None,
             "overhead": overhead,

@@ -5,13 +5,14 @@
     python scripts/bench_head.py --quick          # smoke run, also on a CPU
 
 Forward and backward to the hidden states with a frozen head, bf16, one GPU, one process. Times are medians over
-rounds in which the methods take turns, of CUDA events around five calls back to back; memory is the peak above the inputs and the returned gradient. Four targets in five are
+rounds in which the methods take turns in random order, of CUDA events around five calls back to back; memory is the peak above the inputs and the returned gradient. Four targets in five are
 likely ones, as in fine-tuning, and half the tokens are CUDA. A peer that is not installed is listed with the reason.
 """
 
 import argparse
 import datetime
 import json
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -200,9 +201,11 @@ def measure(x: Inputs, methods: dict[str, Callable], rounds: int, device: str) -
             results[name] = {"absent": reason(error)}
         x.hidden.grad = None
     times = {name: [] for name in runs}
+    order, shuffle = list(runs), random.Random(0).shuffle
     for _ in range(rounds):
-        for name, run in runs.items():
-            times[name].append(stopwatch(run, x, device, CALLS))
+        shuffle(order)  # the GPU is hotter, and slower, after some methods than after others
+        for name in order:
+            times[name].append(stopwatch(runs[name], x, device, CALLS))
     for name, values in times.items():
         results[name] |= {"ms": statistics.median(values), "ms_min": min(values)}
     return results

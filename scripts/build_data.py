@@ -5,8 +5,8 @@
     python scripts/build_data.py --check                write nothing; exit 1 when a built file is out of date
     python scripts/build_data.py --check --references   also run every NumPy reference on all of its cases
 
-`--only TASK ...` checks these folders alone and leaves the built files out. Needs numpy and the standard library only.
-scripts/data_tasks.py reads a folder; scripts/verify_data.py runs the programs on a GPU.
+`--only TASK ...` checks these folders alone and leaves the built files out. scripts/data_tasks.py reads a folder,
+scripts/data_references.py runs a reference; scripts/verify_data.py runs the programs on a GPU.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from data_references import check_oracle, load_reference
-from data_tasks import DATA_DIR, FAMILIES, SPLITS, DataError, Task, load_tasks
+from data_references import check_case, load_reference
+from data_tasks import DATA_DIR, FAMILIES, SPLITS, BundledTask, load_tasks
+
+from cuset_stage.evaluation.tasks.base import TaskError
 
 
 TRAINING_FILES = {"train": "cuset_kernels.json", "eval": "cuset_kernels_eval.json"}
@@ -29,7 +31,7 @@ TASK_FILES = {"train": "cuset_train_tasks.jsonl", "eval": "cuset_mini.jsonl"}
 TABLE_MARKS = ("<!-- table: written by scripts/build_data.py -->", "<!-- end of table -->")
 
 
-def training_row(task: Task) -> dict[str, str]:
+def training_row(task: BundledTask) -> dict[str, str]:
     """The row of a training file; LLaMA-Factory reads the alpaca columns and ignores name and family."""
     return {
         "instruction": task.prompt,
@@ -40,43 +42,36 @@ def training_row(task: Task) -> dict[str, str]:
     }
 
 
-def task_row(task: Task) -> dict[str, Any]:
+def task_row(task: BundledTask) -> dict[str, Any]:
     """The line of a benchmark: `cuset` reads such files as task sets."""
-
-    def tensors(specs) -> list[dict[str, Any]]:
-        return [{"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)} for spec in specs]
-
     return {
         "id": task.name,
         "family": task.family,
         "split": task.split,
         "prompt": task.prompt,
         "system": None,
-        "sizes": {name: list(limits) for name, limits in task.sizes.items()},
-        "inputs": tensors(task.inputs),
-        "outputs": tensors(task.outputs),
-        "cases": [{"name": case.name, "parameters": case.parameters} for case in task.cases],
-        "reference": task.reference_source + "\n",
-        "solution": task.source + "\n",
-        "idioms": list(task.idioms),
+        **{key: task.meta[key] for key in ("sizes", "inputs", "outputs", "cases")},
+        "reference": task.program.oracle.source,
+        "solution": task.program.solution,
+        "idioms": list(task.program.idioms),
         "licence": "Apache-2.0",
         "source": f"data/kernels/{task.name}",
     }
 
 
-def family_table(tasks: list[Task]) -> str:
+def family_table(tasks: list[BundledTask]) -> str:
     lines = ["| family | train | eval | tasks |", "|---|---:|---:|---|"]
     for family in FAMILIES:
         members = [task for task in tasks if task.family == family]
         counts = [sum(task.split == split for task in members) for split in SPLITS]
-        cells = ", ".join(f"[{task.name}](kernels/{task.name}) ({', '.join(task.idioms)})" for task in members)
+        cells = ", ".join(f"[{task.name}](kernels/{task.name}) ({', '.join(task.program.idioms)})" for task in members)
         lines.append(f"| {family} | {counts[0]} | {counts[1]} | {cells} |")
     totals = [sum(task.split == split for task in tasks) for split in SPLITS]
     lines.append(f"| total | {totals[0]} | {totals[1]} | |")
     return "\n".join(lines)
 
 
-def build(tasks: list[Task], data_dir: Path = DATA_DIR) -> dict[Path, str]:
+def build(tasks: list[BundledTask], data_dir: Path = DATA_DIR) -> dict[Path, str]:
     """The text of every built file, by path."""
     built = {}
     for split in SPLITS:
@@ -89,13 +84,13 @@ def build(tasks: list[Task], data_dir: Path = DATA_DIR) -> dict[Path, str]:
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     begin, end = TABLE_MARKS
     if text.count(begin) != 1 or text.count(end) != 1:
-        raise DataError(f"{readme}: expected the lines {begin!r} and {end!r} once each")
+        raise TaskError(f"{readme}: expected the lines {begin!r} and {end!r} once each")
     head, rest = text.split(begin)
     built[readme] = f"{head}{begin}\n{family_table(tasks)}\n{end}{rest.split(end)[1]}"
     return built
 
 
-def write_built(tasks: list[Task], check: bool, data_dir: Path = DATA_DIR) -> int:
+def write_built(tasks: list[BundledTask], check: bool, data_dir: Path = DATA_DIR) -> int:
     """Write what is out of date, or with `check` only name it and return 1."""
     stale = [
         (path, text)
@@ -113,18 +108,18 @@ def write_built(tasks: list[Task], check: bool, data_dir: Path = DATA_DIR) -> in
     return 0
 
 
-def reference_seconds(task: Task) -> dict[str, float]:
+def reference_seconds(task: BundledTask) -> dict[str, float]:
     """Run and check the reference of one task on all cases; CPU seconds by case."""
     reference = load_reference(task)
     seconds = {}
-    for case in task.cases:
+    for case in task.program.cases:
         begin = time.process_time()
-        check_oracle(task, case, reference)
+        check_case(task, case, reference)
         seconds[case.name] = time.process_time() - begin
     return seconds
 
 
-def check_references(tasks: list[Task], jobs: int) -> int:
+def check_references(tasks: list[BundledTask], jobs: int) -> int:
     """Print a line a task, and at the end the findings; returns how many tasks break the rules."""
     findings = []
     with ProcessPoolExecutor(min(jobs, len(tasks))) as pool:
@@ -158,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{len(tasks)} tasks, well-formed")
             return 0
         return write_built(tasks, options.check)
-    except DataError as error:
+    except TaskError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

@@ -1,27 +1,19 @@
-"""Reads and checks the tasks of data/kernels/; data/README.md says what is in a folder.
-
-Needs numpy and the standard library only, so that a machine with nothing but a GPU and nvcc can verify the set. The shape
-expressions are those of the package (src/cuset_stage/evaluation/tasks/shapes.py), loaded as a file for that reason.
-"""
+"""Reads data/kernels/ as the judge does, and checks what the bundled set asks for beyond that; data/README.md says it in words."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import math
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numpy as np
+from cuset_stage.evaluation.tasks.base import ProgramTask, TaskError
+from cuset_stage.evaluation.tasks.native import read_folder
 
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA_DIR = ROOT / "data"
+DATA_DIR = Path(__file__).resolve().parent.parent / "data"
 SPLITS = ("train", "eval")
 FAMILIES = (
     "element-wise",
@@ -41,277 +33,174 @@ FAMILIES = (
     "image",
     "physics",
 )
-DTYPES = (
-    *("float16", "float32", "float64"),
-    *("int8", "int16", "int32", "int64"),
-    *("uint8", "uint16", "uint32", "uint64"),
-)
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MAX_FILE_BYTES = 16 * 2**20
 TASK_KEYS = {"family", "split", "idioms", "sizes", "inputs", "outputs", "cases"}
 
 
-class DataError(ValueError):
-    """A source file breaks the format; the message names the file and the key."""
-
-
-def load_module(name: str, path: Path) -> ModuleType:
-    """Execute a Python file that is in no package."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise DataError(f"{path}: missing")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-shapes = load_module("cuset_shapes", ROOT / "src" / "cuset_stage" / "evaluation" / "tasks" / "shapes.py")
-
-
 @dataclass(frozen=True)
-class TensorSpec:
-    """A declared file: data/<name>.bin, raw little-endian, row-major; sizes may be expressions over a case's parameters."""
+class BundledTask:
+    """One folder: the task as the judge reads it, task.json as it stands, and the sentence before the program."""
 
-    name: str
-    dtype: str
-    shape: tuple[int | str, ...]
-
-    @property
-    def shape_text(self) -> str:
-        """The shape as a prompt writes it: `(rows, 64)` or `(n,)`."""
-        return f"({', '.join(map(str, self.shape))}{',' if len(self.shape) == 1 else ''})"
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """A declared file with the sizes of one case."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-
-    @property
-    def nbytes(self) -> int:
-        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    parameters: Mapping[str, Any]
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
-
-
-@dataclass(frozen=True)
-class Task:
-    name: str
-    family: str
-    split: str
-    idioms: tuple[str, ...]
-    sizes: Mapping[str, tuple[int, int]]  # the entries of data/sizes.bin, in order, with the limits of each
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-    cases: tuple[Case, ...]
-    prompt: str
+    program: ProgramTask
+    meta: Mapping[str, Any]
     intro: str
-    source: str
-    reference_source: str
     folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.program.id
+
+    @property
+    def family(self) -> str:
+        return self.meta["family"]
+
+    @property
+    def split(self) -> str:
+        return self.meta["split"]
+
+    @property
+    def sizes(self) -> dict[str, list[int]]:
+        """The entries of data/sizes.bin, in order, with the smallest and the largest value of each."""
+        return self.meta["sizes"]
+
+    @property
+    def tensors(self) -> list[dict[str, Any]]:
+        """Inputs and outputs as task.json declares them: sizes may be expressions over a case's parameters."""
+        return self.meta["inputs"] + self.meta["outputs"]
+
+    @property
+    def prompt(self) -> str:
+        return self.program.prompts[1].strip()
+
+    @property
+    def source(self) -> str:
+        return self.program.solution.strip()
 
     @property
     def response(self) -> str:
         return f"{self.intro}\n\n```cpp\n{self.source}\n```"
 
 
-# ------------------------------------------------------------------------------------------------------- task.json
+def shape_text(shape: list[int | str]) -> str:
+    """A shape as a prompt writes it: `(rows, 64)` or `(n,)`."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def _read_text(path: Path) -> str:
-    if not path.is_file():
-        raise DataError(f"{path}: missing")
-    text = path.read_text(encoding="utf-8").strip()
-    if not text:
-        raise DataError(f"{path}: empty")
-    return text
-
-
-def _read_tensors(path: Path, key: str, rows: Any) -> tuple[TensorSpec, ...]:
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DataError(f"{path}: {key}: expected a list of {{name, dtype, shape}}")
-    tensors = []
-    for index, row in enumerate(rows):
-        where = f"{path}: {key}[{index}]"
-        if set(row) != {"name", "dtype", "shape"}:
-            raise DataError(f"{where}: keys are {sorted(row)}, expected name, dtype and shape")
-        if not isinstance(row["name"], str) or not re.fullmatch(r"[A-Za-z_]\w*", row["name"]):
-            raise DataError(f"{where}.name: {row['name']!r} is not an identifier")
-        if row["dtype"] not in DTYPES:
-            raise DataError(f"{where}.dtype: {row['dtype']!r}, allowed: {', '.join(DTYPES)}")
-        if not isinstance(row["shape"], list) or not row["shape"]:
-            raise DataError(f"{where}.shape: {row['shape']!r} is not a list of at least one size")
-        tensors.append(TensorSpec(row["name"], row["dtype"], tuple(row["shape"])))
-    return tuple(tensors)
-
-
-def _read_sizes(path: Path, sizes: Any) -> dict[str, tuple[int, int]]:
-    if not isinstance(sizes, dict) or not sizes:
-        raise DataError(
-            f"{path}: sizes: expected at least one {{name: [smallest, largest]}}, in the order of sizes.bin"
-        )
-    for name, limits in sizes.items():
-        if not name.isidentifier():
-            raise DataError(f"{path}: sizes: {name!r} is not an identifier")
-        whole = isinstance(limits, list) and len(limits) == 2 and all(type(limit) is int for limit in limits)
-        if not whole or not 1 <= limits[0] < limits[1] < 2**31:
-            raise DataError(
-                f"{path}: sizes.{name}: {limits!r}, expected [smallest, largest] with 1 <= smallest < largest"
-            )
-    return {name: (low, high) for name, (low, high) in sizes.items()}
-
-
-def _case_tensors(where: str, specs: tuple[TensorSpec, ...], parameters: Mapping[str, Any]) -> tuple[Tensor, ...]:
-    tensors = []
-    for spec in specs:
-        try:
-            shape = shapes.evaluate_shape(spec.shape, parameters)
-        except shapes.ShapeError as error:
-            raise DataError(f"{where}: {spec.name}.shape: {error}") from error
-        tensor = Tensor(spec.name, spec.dtype, shape)
-        if tensor.nbytes > MAX_FILE_BYTES:
-            raise DataError(
-                f"{where}: {spec.name}: {tensor.nbytes} bytes, at most {MAX_FILE_BYTES}: choose smaller sizes"
-            )
-        tensors.append(tensor)
-    return tuple(tensors)
-
-
-def _read_cases(path: Path, task: Mapping[str, Any]) -> tuple[Case, ...]:
-    rows, sizes = task["cases"], task["sizes"]
-    if not isinstance(rows, list) or not all(isinstance(r, dict) and set(r) == {"name", "parameters"} for r in rows):
-        raise DataError(f"{path}: cases: expected a list of {{name, parameters}}")
-    if (names := tuple(row["name"] for row in rows)) != CASES:
-        raise DataError(f"{path}: cases: names are {list(names)}, expected {list(CASES)} in this order")
-    cases, seen = [], {}
-    for row in rows:
-        where, parameters = f"{path}: cases.{row['name']}", row["parameters"]
-        if not isinstance(parameters, dict) or not all(isinstance(v, int | float | str) for v in parameters.values()):
-            raise DataError(f"{where}.parameters: expected {{name: number or text}}")
-        if missing := [name for name in sizes if name not in parameters]:
-            raise DataError(f"{where}.parameters: lacks {', '.join(missing)}, which sizes names")
-        for name, (low, high) in sizes.items():
-            if type(parameters[name]) is not int or not low <= parameters[name] <= high:
-                raise DataError(f"{where}.parameters.{name}: {parameters[name]!r}, allowed: {low} to {high}")
-        entry = tuple(parameters[name] for name in sizes)
-        if entry in seen:
-            raise DataError(f"{where}: sizes {entry} are those of {seen[entry]}; every case has sizes of its own")
-        seen[entry] = row["name"]
-        inputs, outputs = (_case_tensors(where, task[key], parameters) for key in ("inputs", "outputs"))
-        cases.append(Case(row["name"], parameters, inputs, outputs))
-    return tuple(cases)
-
-
-def load_task(folder: Path) -> Task:
-    """Read and check one folder of data/kernels/. Raises DataError with the file and the key at fault."""
+def load_task(folder: Path) -> BundledTask:
+    """Read and check one folder of data/kernels/. Raises TaskError with the file and the key at fault."""
     path = folder / "task.json"
-    try:
-        meta = json.loads(_read_text(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}: not JSON: {error}") from error
-    if not isinstance(meta, dict) or set(meta) != TASK_KEYS:
-        found = sorted(meta) if isinstance(meta, dict) else type(meta).__name__
-        raise DataError(f"{path}: keys are {found}, expected {sorted(TASK_KEYS)}")
+    if not path.is_file():
+        raise TaskError(f"{path}: missing")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", folder.name):
-        raise DataError(f"{folder}: a task's name is lower case letters, digits and underscores")
-    if meta["family"] not in FAMILIES:
-        raise DataError(f"{path}: family: {meta['family']!r}, allowed: {', '.join(FAMILIES)}")
-    if meta["split"] not in SPLITS:
-        raise DataError(f"{path}: split: {meta['split']!r}, allowed: {', '.join(SPLITS)}")
-    idioms = meta["idioms"]
-    if not isinstance(idioms, list) or not idioms or not all(isinstance(idiom, str) and idiom for idiom in idioms):
-        raise DataError(f"{path}: idioms: expected a list of at least one name")
-    meta["sizes"] = _read_sizes(path, meta["sizes"])
-    for key in ("inputs", "outputs"):
-        meta[key] = _read_tensors(path, key, meta[key])
-    if not meta["outputs"]:
-        raise DataError(f"{path}: outputs: a task writes at least one file")
-    names = [tensor.name for tensor in meta["inputs"] + meta["outputs"]]
-    if len(set(names)) != len(names):
-        raise DataError(f"{path}: inputs, outputs: a name is used twice: {names}")
-    first = TensorSpec("sizes", "int32", (len(meta["sizes"]),))
-    if not meta["inputs"] or meta["inputs"][0] != first:
-        raise DataError(
-            f"{path}: inputs[0]: expected sizes, int32, {list(first.shape)}: one entry for each key of sizes"
-        )
-    task = Task(
-        name=folder.name,
-        family=meta["family"],
-        split=meta["split"],
-        idioms=tuple(idioms),
-        sizes=meta["sizes"],
-        inputs=meta["inputs"],
-        outputs=meta["outputs"],
-        cases=_read_cases(path, meta),
-        prompt=_read_text(folder / "prompt.md"),
-        intro=_read_text(folder / "intro.md"),
-        source=_read_text(folder / "kernel.cu"),
-        reference_source=_read_text(folder / "reference.py"),
-        folder=folder,
-    )
+        raise TaskError(f"{folder}: a task's name is lower case letters, digits and underscores")
+    for name in ("intro.md", "kernel.cu"):
+        if not (folder / name).is_file():
+            raise TaskError(f"{folder / name}: missing")
+    (program,), _ = read_folder(folder)
+    meta = json.loads(path.read_text(encoding="utf-8"))
+    if set(meta) != TASK_KEYS:
+        raise TaskError(f"{path}: keys are {sorted(meta)}, expected {sorted(TASK_KEYS)}")
+    task = BundledTask(program, meta, (folder / "intro.md").read_text(encoding="utf-8").strip(), folder)
+    _check_meta(task, path)
+    _check_sizes(task, path)
+    _check_cases(task, path)
     _check_prompt(task)
-    _check_source(task)
+    _check_program(task)
     return task
 
 
-def load_tasks(data_dir: Path = DATA_DIR, only: tuple[str, ...] = ()) -> list[Task]:
+def load_tasks(data_dir: Path = DATA_DIR, only: tuple[str, ...] = ()) -> list[BundledTask]:
     """The tasks of the set (all, or those named), sorted by family (in the order of FAMILIES) and name."""
     folders = sorted(path for path in (data_dir / "kernels").iterdir() if path.is_dir())
     if not folders:
-        raise DataError(f"{data_dir / 'kernels'}: holds no task folder")
+        raise TaskError(f"{data_dir / 'kernels'}: holds no task folder")
     if unknown := set(only) - {folder.name for folder in folders}:
-        raise DataError(f"--only: no such task: {', '.join(sorted(unknown))}")
+        raise TaskError(f"--only: no such task: {', '.join(sorted(unknown))}")
     tasks = [load_task(folder) for folder in folders if not only or folder.name in only]
     return sorted(tasks, key=lambda task: (FAMILIES.index(task.family), task.name))
+
+
+# ------------------------------------------------------------------------------------------------------- task.json
+
+
+def _check_meta(task: BundledTask, path: Path) -> None:
+    if task.family not in FAMILIES:
+        raise TaskError(f"{path}: family: {task.family!r}, allowed: {', '.join(FAMILIES)}")
+    if task.split not in SPLITS:
+        raise TaskError(f"{path}: split: {task.split!r}, allowed: {', '.join(SPLITS)}")
+    if not task.program.idioms:
+        raise TaskError(f"{path}: idioms: expected a list of at least one name")
+
+
+def _check_sizes(task: BundledTask, path: Path) -> None:
+    if not isinstance(task.sizes, dict) or not task.sizes:
+        raise TaskError(f"{path}: sizes: expected {{name: [smallest, largest]}}, in the order of data/sizes.bin")
+    for name, limits in task.sizes.items():
+        whole = isinstance(limits, list) and len(limits) == 2 and all(type(limit) is int for limit in limits)
+        if not name.isidentifier() or not whole or not 1 <= limits[0] < limits[1] < 2**31:
+            raise TaskError(f"{path}: sizes.{name}: {limits!r}, expected [smallest, largest], 1 <= smallest < largest")
+    first = {"name": "sizes", "dtype": "int32", "shape": [len(task.sizes)]}
+    if task.meta["inputs"][:1] != [first]:
+        raise TaskError(f"{path}: inputs[0]: expected {json.dumps(first)}: one entry for each key of sizes")
+
+
+def _check_cases(task: BundledTask, path: Path) -> None:
+    if (names := tuple(case.name for case in task.program.cases)) != CASES:
+        raise TaskError(f"{path}: cases: names are {list(names)}, expected {list(CASES)} in this order")
+    seen: dict[tuple[int, ...], str] = {}
+    for case in task.program.cases:
+        where = f"{path}: cases.{case.name}"
+        for name, (low, high) in task.sizes.items():
+            value = case.parameters.get(name)
+            if type(value) is not int or not low <= value <= high:
+                raise TaskError(f"{where}.parameters.{name}: {value!r}, allowed: {low} to {high}")
+        entry = tuple(case.parameters[name] for name in task.sizes)
+        if entry in seen:
+            raise TaskError(f"{where}: sizes {entry} are those of {seen[entry]}; every case has sizes of its own")
+        seen[entry] = case.name
+        for tensor in case.inputs + case.outputs:
+            if (tensor.nbytes or 0) > MAX_FILE_BYTES:
+                raise TaskError(f"{where}: {tensor.name}: {tensor.nbytes} bytes, at most {MAX_FILE_BYTES}")
 
 
 # ----------------------------------------------------------------------------------------------- prompt and program
 
 
-def _check_prompt(task: Task) -> None:
-    path = task.folder / "prompt.md"
-    for tensor in task.inputs + task.outputs:
+def _check_prompt(task: BundledTask) -> None:
+    path, lines = task.folder / "prompt.md", task.prompt.splitlines()
+    for tensor in task.tensors:
         # A file and its layout stand on one line, so that no reader has to guess which shape belongs to which file.
-        lines = [line for line in task.prompt.splitlines() if f"data/{tensor.name}.bin" in line]
-        if not any(tensor.dtype in line and tensor.shape_text in line for line in lines):
-            raise DataError(
-                f"{path}: {tensor.name}: no line names data/{tensor.name}.bin, {tensor.dtype} and {tensor.shape_text}"
-            )
+        parts = (f"data/{tensor['name']}.bin", tensor["dtype"], shape_text(tensor["shape"]))
+        if not any(all(part in line for part in parts) for line in lines):
+            raise TaskError(f"{path}: {tensor['name']}: no line names {parts[0]}, {parts[1]} and {parts[2]}")
     in_order = r"\b.*\b".join(map(re.escape, task.sizes))
-    if not any("data/sizes.bin" in line and re.search(rf"\b{in_order}\b", line) for line in task.prompt.splitlines()):
-        raise DataError(
+    if not any("data/sizes.bin" in line and re.search(rf"\b{in_order}\b", line) for line in lines):
+        raise TaskError(
             f"{path}: the line of data/sizes.bin does not name its entries in order: {', '.join(task.sizes)}"
         )
-    for name, limits in task.sizes.items():
-        for limit in limits[0 if limits[0] > 1 else 1 :]:
+    for name, (low, high) in task.sizes.items():
+        for limit in (high,) if low == 1 else (low, high):
             if not re.search(rf"(?<!\d)(?<!\d\.){limit}(?!\d)", task.prompt):
-                raise DataError(f"{path}: sizes.{name}: the limit {limit} is not in the prompt")
+                raise TaskError(f"{path}: sizes.{name}: the limit {limit} is not in the prompt")
     for word in ("little-endian", "row-major"):
         if word not in task.prompt:
-            raise DataError(f"{path}: the file contract lacks the word {word!r}")
+            raise TaskError(f"{path}: the file contract lacks the word {word!r}")
     if "```" in task.prompt:
-        raise DataError(f"{path}: a prompt holds no fenced block")
+        raise TaskError(f"{path}: a prompt holds no fenced block")
 
 
-def _check_source(task: Task) -> None:
+def _check_program(task: BundledTask) -> None:
     path = task.folder / "kernel.cu"
     for part in ("__global__", "int main("):
         if part not in task.source:
-            raise DataError(f"{path}: lacks {part!r}: a response is a whole program with a kernel and its launch")
+            raise TaskError(f"{path}: lacks {part!r}: a response is a whole program with a kernel and its launch")
     if "<<<" not in task.source and "cudaLaunch" not in task.source:
-        raise DataError(f"{path}: launches nothing: neither '<<<' nor a cudaLaunch call")
-    for tensor in task.inputs + task.outputs:
-        if f'"data/{tensor.name}.bin"' not in task.source:
-            raise DataError(f'{path}: {tensor.name}: never names "data/{tensor.name}.bin"')
+        raise TaskError(f"{path}: launches nothing: neither '<<<' nor a cudaLaunch call")
+    for tensor in task.tensors:
+        if f'"data/{tensor["name"]}.bin"' not in task.source:
+            raise TaskError(f'{path}: {tensor["name"]}: never names "data/{tensor["name"]}.bin"')
+    if not task.intro:
+        raise TaskError(f"{task.folder / 'intro.md'}: empty")
     if "```" in task.source or "```" in task.intro:
-        raise DataError(f"{path}: a response has one fenced block, the one that build_data.py adds")
+        raise TaskError(f"{path}, intro.md: a response has one fenced block, the one that build_data.py adds")

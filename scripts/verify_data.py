@@ -1,262 +1,225 @@
 #!/usr/bin/env python3
-"""Verifies the bundled programs on a GPU: compiles each once, runs it on every case twice, compares with its reference.
+"""Verifies the bundled programs on a GPU with the judge's own parts: each is compiled once and run on every case twice.
 
     python scripts/verify_data.py --json benchmarks/bundled_kernels_h200.json
     python scripts/verify_data.py --only tiled_sgemm --sanitizer memcheck racecheck initcheck synccheck
 
-Needs numpy, an NVIDIA GPU and nvcc. Compiles and references run in --jobs processes, programs --gpu-jobs at a time.
-scripts/data_tasks.py reads the tasks; data/README.md says what is in one.
+Needs the package (or PYTHONPATH=src, NumPy and psutil), an NVIDIA GPU and the CUDA toolkit. --jobs tasks are under way at a time,
+and --gpu-jobs of their programs share the GPU: the times are for finding what is slow, they are no benchmark.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import datetime
 import hashlib
 import json
-import multiprocessing
 import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from data_references import Reference, compare, load_reference, make_case
-from data_tasks import CASES, Case, DataError, Task, load_tasks
+from data_tasks import CASES, BundledTask, load_tasks
+
+from cuset_stage.evaluation.comparison import compare_outputs
+from cuset_stage.evaluation.devices import GpuPool
+from cuset_stage.evaluation.oracle import CaseCache, OracleError, PreparedCase, file_sha256
+from cuset_stage.evaluation.tasks.base import Case, TaskError
+from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict, list_gpus, run_program
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A process that ended, or was killed at its time limit (returncode None)."""
-
-    returncode: int | None
-    seconds: float
-    output: str
+SANITIZER_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+SANITIZER_FOUND = 99  # compute-sanitizer's exit code for errors
 
 
 class Failed(Exception):
-    """A program is not right; `verdict` is one of the judge's names."""
+    """A program is not right; `verdict` is one of the judge's, or sanitizer_error."""
 
-    def __init__(self, verdict: str, detail: str):
+    def __init__(self, verdict: str, detail: str) -> None:
         super().__init__(detail.strip()[-1000:])
         self.verdict = verdict
 
 
-def run_limited(command: list[str], cwd: Path, timeout: float) -> Finished:
-    """Run a command in a session of its own and kill the whole session at the time limit."""
-    begin = time.perf_counter()
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(command, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+@dataclass(frozen=True)
+class Verifier:
+    """What a verification runs with. gpus: None runs the programs without a GPU. cases: names; all when empty."""
+
+    compiler: Compiler
+    folder: Path
+    gpus: GpuPool | None = None
+    limits: Limits = field(default_factory=Limits)
+    repeats: int = 2
+    cases: tuple[str, ...] = ()
+    sanitizer: tuple[str, ...] = ()
+
+    def verify(self, task: BundledTask) -> dict[str, Any]:
+        """Judge one task's program; stops at the first failure."""
+        result: dict[str, Any] = {
+            "name": task.name,
+            "family": task.family,
+            "split": task.split,
+            "sha256": hashlib.sha256(task.source.encode()).hexdigest(),
+            "verdict": str(Verdict.PASSED),
+            "detail": "",
+            "compile_s": None,
+            "cases": [],
+        }
+        case = None
         try:
-            returncode = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            returncode = None
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        seconds = time.perf_counter() - begin
-        log.seek(max(0, log.seek(0, os.SEEK_END) - 2000))
-        return Finished(returncode, seconds, log.read().decode(errors="replace"))
-
-
-def _sha256(arrays: Mapping[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        digest.update(name.encode() + b"\0" + arrays[name].tobytes())
-    return digest.hexdigest()
-
-
-def _compile(task: Task, folder: Path, arch: str, timeout: float) -> float:
-    (folder / "data").mkdir()
-    (folder / "kernel.cu").write_text(task.source + "\n", encoding="utf-8")
-    command = ["nvcc", "-O3", "-std=c++17", f"-arch={arch}", "kernel.cu", "-o", "kernel"]
-    compiled = run_limited(command, folder, timeout)
-    if compiled.returncode != 0:
-        verdict = "compile_timeout" if compiled.returncode is None else "compile_error"
-        raise Failed(verdict, compiled.output)
-    return compiled.seconds
-
-
-def _run(command: list[str], folder: Path, inputs: Mapping[str, np.ndarray], case: Case, timeout: float) -> float:
-    for name, array in inputs.items():  # written anew: a program may have changed them
-        (folder / "data" / f"{name}.bin").write_bytes(array.tobytes())
-    for tensor in case.outputs:
-        (folder / "data" / f"{tensor.name}.bin").unlink(missing_ok=True)
-    with _gpu_slots:
-        finished = run_limited(command, folder, timeout)
-    if finished.returncode is None:
-        raise Failed("timeout", f"{' '.join(command)}: {finished.output}")
-    if finished.returncode != 0:
-        verdict = "runtime_error" if command == ["./kernel"] else "sanitizer_error"
-        raise Failed(verdict, f"{' '.join(command)}: exit {finished.returncode}: {finished.output}")
-    return finished.seconds
-
-
-def _read_outputs(folder: Path, case: Case) -> dict[str, np.ndarray]:
-    outputs = {}
-    for tensor in case.outputs:
-        path = folder / "data" / f"{tensor.name}.bin"
-        if not path.is_file():
-            raise Failed("missing_output", f"data/{tensor.name}.bin was not written")
-        if path.stat().st_size != tensor.nbytes:
-            raise Failed("mismatch", f"data/{tensor.name}.bin: {path.stat().st_size} bytes, expected {tensor.nbytes}")
-        outputs[tensor.name] = np.fromfile(path, dtype=tensor.dtype).reshape(tensor.shape)
-        if not np.isfinite(outputs[tensor.name]).all():
-            raise Failed("mismatch", f"data/{tensor.name}.bin: holds values that are not finite")
-    return outputs
-
-
-def verify_case(
-    task: Task, case: Case, reference: Reference, folder: Path, options: argparse.Namespace, result: dict[str, Any]
-) -> None:
-    """Run the compiled program on one case, repeatedly, and fill in `result`. Raises Failed at the first wrong run."""
-    inputs, expected = make_case(task, case, reference)
-    result |= {"inputs_sha256": _sha256(inputs), "run_s": [], "outputs_sha256": []}
-    commands = [["./kernel"]] * options.repeats
-    for tool in options.sanitizer:
-        commands.append(["compute-sanitizer", "--tool", tool, "--error-exitcode", "99", "./kernel"])
-    for command in commands:
-        seconds = _run(command, folder, inputs, case, options.timeout)
-        outputs = _read_outputs(folder, case)
-        if command == ["./kernel"]:
-            result["run_s"].append(round(seconds, 3))
-            result["outputs_sha256"].append(_sha256(outputs))
-        for name, actual in outputs.items():
-            rtol, atol = reference.tolerance[name]
-            equal, worst_abs, worst_rel = compare(actual, expected[name], rtol, atol)
-            result["max_abs_error"] = max(result["max_abs_error"] or 0.0, worst_abs)
-            result["max_rel_error"] = max(result["max_rel_error"] or 0.0, worst_rel)
-            if not equal:
-                raise Failed("mismatch", f"{name}: beyond rtol {rtol:g}, atol {atol:g}")
-    result["identical_runs"] = len(set(result["outputs_sha256"])) == 1
-    result["outputs_sha256"] = result["outputs_sha256"][0]
-
-
-def verify_task(task: Task, arch: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Compile one task's program in a fresh folder, and judge it on the chosen cases; stops at the first failure."""
-    result: dict[str, Any] = {
-        "name": task.name,
-        "family": task.family,
-        "split": task.split,
-        "sha256": hashlib.sha256(task.source.encode()).hexdigest(),
-        "verdict": "passed",
-        "detail": "",
-        "compile_s": None,
-        "cases": [],
-    }
-    reference = load_reference(task)
-    with tempfile.TemporaryDirectory(prefix=f"cuset_{task.name}_") as name:
-        folder = Path(name)
-        try:
-            result["compile_s"] = round(_compile(task, folder, arch, options.timeout), 3)
-            for case in task.cases:
-                if options.cases and case.name not in options.cases:
-                    continue
-                record = {
-                    "name": case.name,
-                    "parameters": case.parameters,
-                    "max_abs_error": None,
-                    "max_rel_error": None,
-                }
-                result["cases"].append(record)
-                verify_case(task, case, reference, folder, options, record)
+            compiled = self.compiler.compile(task.program.solution)
+            if compiled.verdict is not None:
+                raise Failed(compiled.verdict, compiled.message)
+            result["compile_s"] = round(compiled.seconds, 3)
+            for case in task.program.cases:
+                if not self.cases or case.name in self.cases:
+                    record = {"name": case.name, "parameters": dict(case.parameters)}
+                    result["cases"].append(record)
+                    self._verify_case(task, case, compiled.binary, record)
         except Failed as failure:
-            where = f"{result['cases'][-1]['name']}: " if result["cases"] else ""
-            result |= {"verdict": failure.verdict, "detail": f"{where}{failure}"}
-    return result
+            result |= {"verdict": str(failure.verdict), "detail": f"{case.name}: {failure}" if case else str(failure)}
+        except (OracleError, SandboxError) as error:
+            result |= {"verdict": str(Verdict.INFRA_ERROR), "detail": str(error)}
+        return result
+
+    def _verify_case(self, task: BundledTask, case: Case, binary: Path, record: dict[str, Any]) -> None:
+        record |= {"max_abs_error": None, "max_rel_error": None, "run_s": [], "outputs_sha256": []}
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            ready = CaseCache(Path(folder)).prepare(task.program, case)
+            record["inputs_sha256"] = _digest(
+                {name: ready.sha256[f"inputs/{Path(name).name}"] for name in ready.inputs}
+            )
+            for _ in range(self.repeats):
+                self._run(task, case, ready, binary, record)
+            for tool in self.sanitizer:
+                self._sanitize(tool, ready, binary)
+        record["identical_runs"] = len(set(record["outputs_sha256"])) == 1
+        record["outputs_sha256"] = record["outputs_sha256"][0]
+
+    def _run(self, task: BundledTask, case: Case, ready: PreparedCase, binary: Path, record: dict[str, Any]) -> None:
+        with ExitStack() as stack:
+            with self._leased() as gpu:  # given back before the comparison
+                ran = stack.enter_context(
+                    run_program(binary, inputs=ready.inputs, outputs=ready.output_bytes, limits=self.limits, gpu=gpu)
+                )
+            if ran.verdict is not None:
+                raise Failed(ran.verdict, ran.message)
+            record["run_s"].append(round(ran.finished.seconds, 3))
+            record["outputs_sha256"].append(_digest({name: file_sha256(path) for name, path in ran.outputs.items()}))
+            compared = compare_outputs(task.program, case, ready, ran.outputs)
+            for key, error in (("max_abs_error", compared.max_abs_error), ("max_rel_error", compared.max_rel_error)):
+                if error is not None:
+                    record[key] = max(error, record[key] or 0.0)
+            if not compared.passed:
+                raise Failed(Verdict.MISMATCH, compared.message)
+
+    def _sanitize(self, tool: str, ready: PreparedCase, binary: Path) -> None:
+        """Outside the sandbox, which the tools cannot do their work in; the programs are our own."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder, self._leased() as gpu:
+            (Path(folder) / "data").mkdir()
+            for name, path in ready.inputs.items():
+                shutil.copy(path, Path(folder) / name)
+            command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", str(SANITIZER_FOUND), str(binary)]
+            environment = os.environ | ({"CUDA_VISIBLE_DEVICES": gpu.uuid} if gpu else {})
+            try:
+                done = subprocess.run(
+                    command, cwd=folder, env=environment, capture_output=True, text=True, timeout=self.limits.wall_s
+                )
+            except subprocess.TimeoutExpired as error:
+                raise Failed(Verdict.TIMEOUT, f"compute-sanitizer --tool {tool}: {error}") from None
+            if done.returncode != 0:
+                said = done.stdout + done.stderr
+                raise Failed("sanitizer_error", f"compute-sanitizer --tool {tool}: exit {done.returncode}: {said}")
+
+    def _leased(self) -> AbstractContextManager[Gpu | None]:
+        return nullcontext() if self.gpus is None else self.gpus.lease()
+
+
+def _digest(files: Mapping[str, str]) -> str:
+    """One SHA-256 for several files."""
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
 # ------------------------------------------------------------------------------------------------------ the whole set
 
-_gpu_slots: AbstractContextManager = contextlib.nullcontext()  # a worker process has a semaphore here
 
-
-def _start_worker(slots: Any) -> None:
-    global _gpu_slots
-    _gpu_slots = slots
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the workers
-
-
-def verify_tasks(tasks: list[Task], arch: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+def verify_tasks(tasks: list[BundledTask], verifier: Verifier, jobs: int) -> list[dict[str, Any]]:
     """The results in the order of `tasks`; a line is printed as each ends."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read by the workers' NumPy: --jobs is the parallelism
-    context = multiprocessing.get_context("spawn")
-    jobs = min(options.jobs, len(tasks))
-    initializer = {"initializer": _start_worker, "initargs": (context.Semaphore(options.gpu_jobs),)}
-    with ProcessPoolExecutor(jobs, mp_context=context, **initializer) as pool:
-        futures = {pool.submit(verify_task, task, arch, options): task.name for task in tasks}
-        results = {}
-        try:
-            for future in as_completed(futures):
-                results[futures[future]] = future.result()
-                _print_result(future.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    results = {}
+    pool = ThreadPoolExecutor(jobs)  # threads: compiling, making a case and running it are processes of their own
+    try:
+        futures = {pool.submit(verifier.verify, task): task.name for task in tasks}
+        for future in as_completed(futures):
+            results[futures[future]] = future.result()
+            _print_result(future.result())
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
     return [results[task.name] for task in tasks]
 
 
 def _print_result(result: dict[str, Any]) -> None:
-    runs = [seconds for case in result["cases"] for seconds in case.get("run_s", [])]
-    errors = [
-        max((case[key] for case in result["cases"] if case[key] is not None), default=None)
-        for key in ("max_abs_error", "max_rel_error")
-    ]
+    def largest(key: str) -> float | None:
+        return max((case[key] for case in result["cases"] if case[key] is not None), default=None)
+
+    runs = [seconds for case in result["cases"] for seconds in case["run_s"]]
     cells = [
-        (result["compile_s"], "10.2f"),
-        (max(runs, default=None), "8.2f"),
-        *((error, "11.2e") for error in errors),
+        (result["compile_s"], 10, ".2f"),
+        (max(runs, default=None), 8, ".2f"),
+        (largest("max_abs_error"), 11, ".2e"),
+        (largest("max_rel_error"), 11, ".2e"),
     ]
+    line = "".join(("-" if value is None else f"{value:{form}}").rjust(width) for value, width, form in cells)
     identical = all(case.get("identical_runs", False) for case in result["cases"])
-    line = "".join("-".rjust(int(form.split(".")[0])) if x is None else f"{x:{form}}" for x, form in cells)
-    print(f"{result['name']:<32}{result['verdict']:<16}{line}  {'same bits' if identical else 'differs'}", flush=True)
+    print(f"{result['name']:<32}{result['verdict']:<16}{line}  {'same bits' if identical else 'differ'}", flush=True)
     if result["detail"]:
         print(f"    {result['detail'].splitlines()[0]}", flush=True)
 
 
-def _tool_output(*command: str) -> str:
-    if shutil.which(command[0]) is None:
-        raise DataError(f"{command[0]}: not found; verify needs an NVIDIA GPU with its driver, and nvcc in PATH")
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
-
-
 def verify(options: argparse.Namespace) -> int:
     tasks = load_tasks(only=tuple(options.only))
-    query = _tool_output("nvidia-smi", "--query-gpu=name,driver_version,compute_cap", "--format=csv,noheader")
-    gpu, driver, capability = (part.strip() for part in query.splitlines()[0].split(","))
-    arch = options.arch or f"sm_{capability.replace('.', '')}"
-    nvcc = re.search(r"release \S+, V(\S+)", _tool_output("nvcc", "--version"))
-    for _ in options.sanitizer[:1]:
-        _tool_output("compute-sanitizer", "--version")
-
-    print(f"{gpu}, driver {driver}, {arch}, {len(tasks)} tasks")
-    print(f"{'task':<32}{'verdict':<16}{'compile s':>10}{'run s':>8}{'max abs':>11}{'max rel':>11}  two runs")
-    begin = time.perf_counter()
-    results = verify_tasks(tasks, arch, options)
-    seconds = time.perf_counter() - begin
-    passed = sum(result["verdict"] == "passed" for result in results)
+    gpus = list_gpus()[:1]
+    if not gpus:
+        raise SandboxError("nvidia-smi: not found, or it lists no GPU; the programs need one with its driver")
+    if options.sanitizer and shutil.which("compute-sanitizer") is None:
+        raise SandboxError("compute-sanitizer: not in PATH; it is a part of the CUDA toolkit")
+    arch = options.arch or gpus[0].arch
+    with tempfile.TemporaryDirectory(prefix="cuset_verify_") as folder:
+        # No cache of another run: the record says what this run compiled and made.
+        compiler = Compiler(arch=arch, cache=Path(folder) / "programs")
+        verifier = Verifier(
+            compiler=compiler,
+            folder=Path(folder),
+            gpus=GpuPool(gpus, per_gpu=options.gpu_jobs),
+            limits=Limits(wall_s=options.timeout),
+            repeats=options.repeats,
+            cases=tuple(options.cases),
+            sanitizer=tuple(options.sanitizer),
+        )
+        print(f"{gpus[0].name}, driver {gpus[0].driver}, nvcc {compiler.toolkit.version}, {arch}, {len(tasks)} tasks")
+        print(f"{'task':<32}{'verdict':<16}{'compile s':>10}{'run s':>8}{'max abs':>11}{'max rel':>11}  runs")
+        begin = time.perf_counter()
+        results = verify_tasks(tasks, verifier, min(options.jobs, len(tasks)))
+        seconds = time.perf_counter() - begin
+    passed = sum(result["verdict"] == Verdict.PASSED for result in results)
     cases = sum(len(result["cases"]) for result in results)
     print(f"{passed} of {len(results)} tasks passed ({cases} cases) in {seconds:.0f} s")
     if options.json:
         record = {
             "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "gpu": gpu,
-            "driver": driver,
+            "gpu": gpus[0].name,
+            "driver": gpus[0].driver,
             "arch": arch,
-            "nvcc": nvcc.group(1) if nvcc else "unknown",
+            "nvcc": compiler.toolkit.version,
             "numpy": np.__version__,
+            "isolation": str(compiler.isolation),
             "repeats": options.repeats,
             "sanitizer": options.sanitizer,
             "jobs": options.jobs,
@@ -278,7 +241,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="TASK", help="names of tasks; default: all")
     parser.add_argument("--cases", nargs="+", default=[], choices=CASES, help="names of cases; default: all")
     parser.add_argument("--arch", help="nvcc -arch value; default: the first GPU's own")
-    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for a compile and for a run (120)")
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one run of a program (120)")
     parser.add_argument("--repeats", type=int, default=2, help="runs of a case, each judged; races show so (2)")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="tasks at a time; default: the CPU count"
@@ -288,13 +251,13 @@ def main(arguments: list[str] | None = None) -> int:
         "--sanitizer",
         nargs="+",
         default=[],
-        choices=("memcheck", "racecheck", "initcheck", "synccheck"),
+        choices=SANITIZER_TOOLS,
         help="run these compute-sanitizer tools as well; their findings fail the task",
     )
     options = parser.parse_args(arguments)
     try:
         return verify(options)
-    except DataError as error:
+    except (TaskError, SandboxError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 

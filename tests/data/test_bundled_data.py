@@ -1,16 +1,16 @@
-"""The bundled kernels: their format, their NumPy references, and that every response compiles.
+"""The bundled kernels: their format, their NumPy references on every case, and that every response compiles.
 
-Needs numpy; nvcc for the compile tests, which are skipped without it except in CI. Running the programs needs a GPU and is
+nvcc is needed for the tests that compile, which are skipped without it except in CI. Running the programs needs a GPU and is
 `python scripts/verify_data.py`.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.util
 import json
+import math
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -21,6 +21,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cuset_stage.evaluation.tasks import load_tasks as load_task_set
+from cuset_stage.evaluation.tasks.base import TaskError
+from cuset_stage.evaluation.tasks.native import read_folder
+from cuset_stage.sandbox import Compiler, Limits
+
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
@@ -29,13 +34,15 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import build_data  # noqa: E402 - scripts are no package
+import data_references  # noqa: E402
+import data_tasks  # noqa: E402
 import verify_data  # noqa: E402
 
 
-TASKS = {task.name: task for task in build_data.load_tasks()}
+TASKS = {task.name: task for task in data_tasks.load_tasks()}
 ROWS = {
     row["name"]: (split, row)
-    for split, name in build_data.SPLIT_FILES.items()
+    for split, name in build_data.TRAINING_FILES.items()
     for row in json.loads((DATA / name).read_text(encoding="utf-8"))
 }
 by_task = pytest.mark.parametrize("name", sorted(TASKS))
@@ -61,8 +68,8 @@ def test_built_files_are_up_to_date(capsys):
 def test_dataset_info_names_the_built_files():
     info = json.loads((DATA / "dataset_info.json").read_text(encoding="utf-8"))
     assert {key: entry["file_name"] for key, entry in info.items()} == {
-        "cuset_kernels": build_data.SPLIT_FILES["train"],
-        "cuset_kernels_eval": build_data.SPLIT_FILES["eval"],
+        "cuset_kernels": build_data.TRAINING_FILES["train"],
+        "cuset_kernels_eval": build_data.TRAINING_FILES["eval"],
     }
     for entry in info.values():
         assert entry["columns"] == {"prompt": "instruction", "query": "input", "response": "output"}
@@ -70,7 +77,7 @@ def test_dataset_info_names_the_built_files():
 
 def test_rows_are_alpaca_with_unique_names_and_prompts():
     total = 0
-    for name in build_data.SPLIT_FILES.values():
+    for name in build_data.TRAINING_FILES.values():
         rows = json.loads((DATA / name).read_text(encoding="utf-8"))
         total += len(rows)
         for row in rows:
@@ -82,12 +89,23 @@ def test_rows_are_alpaca_with_unique_names_and_prompts():
     assert len({row["instruction"] for _, row in ROWS.values()}) == total
 
 
-def test_splits_and_families():
-    splits = [split for split, _ in ROWS.values()]
-    assert splits.count("train") == 28
-    assert splits.count("eval") == 4
-    trained = {row["family"] for split, row in ROWS.values() if split == "train"}
-    assert trained == set(build_data.FAMILIES)
+def test_every_family_is_trained_and_no_task_is_in_both_splits():
+    families = {split: {row["family"] for key, row in ROWS.values() if key == split} for split in data_tasks.SPLITS}
+    assert families["train"] == set(data_tasks.FAMILIES)
+    assert families["eval"] <= families["train"]
+    prompts = {split: {row["instruction"] for key, row in ROWS.values() if key == split} for split in families}
+    assert not prompts["train"] & prompts["eval"]
+
+
+@pytest.mark.parametrize("split", data_tasks.SPLITS)
+def test_the_task_files_are_what_the_judge_reads_from_the_folders(split):
+    tasks = load_task_set(DATA / build_data.TASK_FILES[split]).tasks
+    folders = {task.id: task for task in read_folder(DATA / "kernels")[0] if task.split == split}
+    assert sorted(task.id for task in tasks) == sorted(folders)
+    for task in tasks:
+        assert task.fingerprint == folders[task.id].fingerprint  # the same cases and references
+        assert task.solution == folders[task.id].solution
+        assert task.prompts[1] == folders[task.id].prompts[1].strip()
 
 
 def test_no_sentence_is_in_every_prompt():
@@ -101,17 +119,16 @@ def test_no_sentence_is_in_every_prompt():
 
 
 @by_task
-def test_prompt_states_the_contract(name):
+def test_prompt_states_tolerance_and_no_size_of_a_case(name):
     prompt = ROWS[name][1]["instruction"]
-    task = TASKS[name]
-    for tensor in task.inputs + task.outputs:
-        lines = [line for line in prompt.splitlines() if f"data/{tensor.name}.bin" in line]
-        assert any(tensor.dtype in line and str(tensor.shape) in line for line in lines), tensor
-    assert "row-major" in prompt and "little-endian" in prompt
     numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", prompt)}
-    for rtol, atol in build_data.load_reference(task).tolerance.values():
-        assert "rtol" in prompt and "atol" in prompt
+    assert "rtol" in prompt and "atol" in prompt
+    for rtol, atol in data_references.load_reference(TASKS[name])["TOLERANCE"].values():
         assert {rtol, atol} <= numbers
+    # A program for the sizes of the cases alone is no answer; round sizes are in prompts as block sizes and the like.
+    entries = {case.parameters[size] for case in TASKS[name].program.cases for size in TASKS[name].sizes}
+    limits = {limit for pair in TASKS[name].sizes.values() for limit in pair}
+    assert not {entry for entry in entries - limits if entry > 99 and entry & (entry - 1)} & numbers
 
 
 @by_task
@@ -126,44 +143,32 @@ def test_response_is_a_whole_program(name):
 
 
 @by_task
-def test_reference_runs_and_cannot_be_met_by_a_constant(name):
+def test_references_run_and_tell_right_from_wrong(name):
     task = TASKS[name]
-    reference = build_data.load_reference(task)
-    inputs = reference.make_inputs(build_data.task_rng(task))
-    build_data.check_arrays(task, "inputs", inputs)
-    kept = {key: array.copy() for key, array in inputs.items()}
+    reference = data_references.load_reference(task)
     begin = time.process_time()
-    outputs = reference.reference(inputs)
-    assert time.process_time() - begin < 2.0
-    build_data.check_arrays(task, "outputs", outputs)
+    for case in task.program.cases:
+        data_references.check_case(task, case, reference)
+    assert time.process_time() - begin < 5.0
 
-    for key, array in inputs.items():
-        np.testing.assert_array_equal(array, kept[key], err_msg=f"reference() changed {key}")
-    again = reference.make_inputs(build_data.task_rng(task))
-    for key, array in again.items():
-        np.testing.assert_array_equal(array, kept[key], err_msg=f"make_inputs() is not deterministic: {key}")
-    for key, expected in outputs.items():
-        rtol, atol = reference.tolerance[key]
-        assert verify_data.compare(expected, expected, rtol, atol) == (True, 0.0, 0.0)
-        guesses = [np.zeros_like(expected)]
-        if expected.size > 1:
-            guesses += [np.full_like(expected, value) for value in (np.median(expected), expected.flat[0])]
-        guesses += [
-            array for array in kept.values() if array.shape == expected.shape and array.dtype == expected.dtype
-        ]
-        for guess in guesses:
-            assert not verify_data.compare(guess, expected, rtol, atol)[0], key
+
+@by_task
+def test_cases_are_of_different_kinds(name):
+    cases = {case.name: [case.parameters[size] for size in TASKS[name].sizes] for case in TASKS[name].program.cases}
+    assert all(size & (size - 1) == 0 for size in cases["power_of_two"])
+    assert sum(size % 2 for size in cases["odd"]) * 2 > len(cases["odd"])
+    work = {case: math.prod(sizes) for case, sizes in cases.items()}
+    assert work["small"] == min(work.values())
+    assert work["large"] == max(work.values())
 
 
 def test_philox_reference_has_the_published_answer():
     path = DATA / "kernels" / "philox_box_muller" / "reference.py"
-    spec = importlib.util.spec_from_file_location("philox_reference", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    philox4x32 = runpy.run_path(str(path))["philox4x32"]
     # Known answers of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (Random123, philox4x32-10).
-    zeros = module.philox4x32(np.zeros((1, 4), dtype=np.uint32), (0, 0))
+    zeros = philox4x32(np.zeros((1, 4), dtype=np.uint32), (0, 0))
     assert zeros.tolist() == [[0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]]
-    ones = module.philox4x32(np.full((1, 4), 2**32 - 1, dtype=np.uint32), (2**32 - 1, 2**32 - 1))
+    ones = philox4x32(np.full((1, 4), 2**32 - 1, dtype=np.uint32), (2**32 - 1, 2**32 - 1))
     assert ones.tolist() == [[0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]]
 
 
@@ -196,7 +201,7 @@ def test_response_compiles(compiled, name):
     assert "warning" not in result.stderr, result.stderr
 
 
-# ------------------------------------------------------------------------------------------------ the script itself
+# ---------------------------------------------------------------------------------------------------- bad folders
 
 
 @pytest.fixture
@@ -204,108 +209,159 @@ def folder(tmp_path) -> Path:
     return Path(shutil.copytree(DATA / "kernels" / "transpose_padded", tmp_path / "transpose_padded"))
 
 
+def change_case(index, **parameters):
+    """A change of task.json: the parameters of one case are replaced."""
+
+    def change(meta):
+        meta["cases"][index]["parameters"] |= parameters
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"family": "sorting"}, r"task\.json: family: 'sorting', allowed: element-wise"),
-        ({"split": "test"}, r"task\.json: split: 'test', allowed: train, eval"),
-        ({"idioms": []}, r"task\.json: idioms"),
-        ({"outputs": []}, r"task\.json: outputs: a task writes at least one file"),
-        ({"author": "me"}, r"task\.json: keys are"),
-        ({"inputs": [{"name": "m", "dtype": "float8", "shape": [2]}]}, r"inputs\[0\]\.dtype: 'float8'"),
-        ({"inputs": [{"name": "m", "dtype": "int8", "shape": [2, 0]}]}, r"inputs\[0\]\.shape: \[2, 0\]"),
-        ({"inputs": [{"name": "m", "dtype": "int8"}]}, r"inputs\[0\]: keys are \['dtype', 'name'\]"),
-        ({"inputs": [{"name": "m", "dtype": "int8", "shape": [2]}]}, r"prompt\.md: m: no line names data/m\.bin"),
+        (lambda meta: meta.update(family="sorting"), r"task\.json: family: 'sorting', allowed: element-wise"),
+        (lambda meta: meta.update(split="test"), r"task\.json: split: 'test', allowed: train, eval"),
+        (lambda meta: meta.update(idioms=[]), r"task\.json: idioms"),
+        (lambda meta: meta.update(outputs=[]), r"task\.json: outputs: is empty"),
+        (lambda meta: meta.update(author="me"), r"task\.json: keys are"),
+        (lambda meta: meta["inputs"][1].update(dtype="float8"), r"inputs\[1\]: dtype: 'float8'"),
+        (lambda meta: meta["inputs"][1].update(shape=[2, 0]), r"inputs\[1\]: shape: case power_of_two: 0 is 0"),
+        (lambda meta: meta["inputs"][1].update(shape=["rows", "k"]), r"'k' is no parameter of the case"),
+        (lambda meta: meta["inputs"][1].update(shape=["cols", "rows"]), r"prompt\.md: matrix: no line names"),
+        (lambda meta: meta["inputs"].pop(0), r"task\.json: inputs\[0\]: expected .*sizes"),
+        (lambda meta: meta["sizes"].update(rows=[1, 30000]), r"prompt\.md: sizes\.rows: the limit 30000 is not in"),
+        (lambda meta: meta["sizes"].update(rows=[0, 8]), r"sizes\.rows: \[0, 8\], expected \[smallest, largest\]"),
+        (lambda meta: meta.update(sizes={"cols": [1, 32768], "rows": [1, 32768]}), r"entries in order: cols, rows"),
+        (lambda meta: meta["cases"].pop(), r"task\.json: cases: names are"),
+        (change_case(2, rows=40000), r"cases\.small\.parameters\.rows: 40000, allowed: 1 to 32768"),
+        (change_case(2, rows=512, cols=1024), r"cases\.small: sizes \(512, 1024\) are those of power_of_two"),
+        (change_case(3, rows=5000), r"cases\.large: matrix: \d+ bytes, at most 16777216"),
     ],
 )
 def test_a_bad_task_names_file_and_key(folder, change, message):
     path = folder / "task.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(build_data.DataError, match=message):
-        build_data.load_task(folder)
+    meta = json.loads(path.read_text())
+    change(meta)
+    path.write_text(json.dumps(meta))
+    with pytest.raises(TaskError, match=message):
+        data_tasks.load_task(folder)
 
 
 def test_a_missing_or_fenced_file_is_refused(folder):
     intro = folder / "intro.md"
     intro.write_text("```\nint x;\n```\n")
-    with pytest.raises(build_data.DataError, match="one fenced block"):
-        build_data.load_task(folder)
+    with pytest.raises(TaskError, match="one fenced block"):
+        data_tasks.load_task(folder)
     intro.unlink()
-    with pytest.raises(build_data.DataError, match=r"intro\.md: missing"):
-        build_data.load_task(folder)
+    with pytest.raises(TaskError, match=r"intro\.md: missing"):
+        data_tasks.load_task(folder)
 
 
-def test_check_reports_a_stale_file(tmp_path, capsys):
-    copy = Path(shutil.copytree(DATA, tmp_path / "data"))
-    (copy / "cuset_kernels.json").write_text("[]\n")
-    assert build_data.command_build(True, copy) == 1
-    assert "out of date: data/cuset_kernels.json" in capsys.readouterr().out
-    assert (copy / "cuset_kernels.json").read_text() == "[]\n"
-    assert build_data.command_build(False, copy) == 0
-    assert (copy / "cuset_kernels.json").read_text() == (DATA / "cuset_kernels.json").read_text()
-
-
-def test_compare_follows_the_contract():
-    expected = np.array([0.0, 10.0], dtype=np.float32)
-    assert verify_data.compare(np.array([0.5, 11.0], dtype=np.float32), expected, 0.1, 0.5)[0]
-    assert not verify_data.compare(np.array([0.5, 11.6], dtype=np.float32), expected, 0.1, 0.5)[0]
-    assert not verify_data.compare(np.array([np.nan, 10.0], dtype=np.float32), expected, 0.1, 0.5)[0]
-    big = np.array([2**62], dtype=np.int64)
-    assert not verify_data.compare(big + 1, big, 0, 0)[0]  # the same number in float64
-
-
-def test_run_limited_kills_what_runs_too_long(tmp_path):
-    finished = verify_data.run_limited(["sh", "-c", "echo started; sleep 60 & sleep 60"], tmp_path, 0.3)
-    assert finished.returncode is None
-    assert finished.seconds < 10
-    assert "started" in finished.output
-    assert verify_data.run_limited(["sh", "-c", "exit 3"], tmp_path, 10).returncode == 3
-
-
-# A stand-in for nvcc: it "compiles" a shell script, so that the judging can be tested without a GPU.
-FAKE_NVCC = """#!/bin/sh
-cp "$CUSET_FAKE_KERNEL" kernel && chmod +x kernel
+REFERENCE = """
+import numpy as np
+TOLERANCE = {"transposed": (0, 0)}
+def make_inputs(rng, rows, cols, values="normal"):
+    return {"sizes": np.array([rows, cols], dtype=np.int32), "matrix": (MATRIX).astype(np.float32)}
+def reference(inputs):
+    return {"transposed": np.ascontiguousarray(inputs["matrix"].T)}
 """
 
 
 @pytest.mark.parametrize(
-    ("script", "verdict"),
+    ("matrix", "message"),
     [
-        ("cp {good} data/transposed.bin", "passed"),
-        ("cp {good} data/transposed.bin; exit 1", "runtime_error"),
-        ("true", "missing_output"),
-        ("head -c 100 {good} > data/transposed.bin", "mismatch"),
-        ("cp data/matrix.bin data/transposed.bin", "mismatch"),
-        ("sleep 30", "timeout"),
+        ("np.zeros((rows, cols))", "zeros alone is within the tolerance"),
+        ("np.zeros((rows, cols)) + rng.normal()", "its median alone is within the tolerance"),
+        ("np.random.default_rng().normal(size=(rows, cols))", "differs from call to call"),
+        ("rng.normal(size=(rows, cols)) / 0", "not finite"),
+        ("rng.normal(size=(cols, rows))", r"matrix: float32 \(1024, 512\), task.json has float32 \(512, 1024\)"),
     ],
 )
-def test_verify_judges(tmp_path, monkeypatch, script, verdict):
-    task = TASKS["transpose_padded"]
-    reference = build_data.load_reference(task)
-    inputs = reference.make_inputs(build_data.task_rng(task))
-    good = tmp_path / "good.bin"
-    good.write_bytes(reference.reference(inputs)["transposed"].tobytes())
-    kernel = tmp_path / "kernel.sh"
-    kernel.write_text("#!/bin/sh\n" + script.format(good=good) + "\n")
-    nvcc = tmp_path / "bin" / "nvcc"
-    nvcc.parent.mkdir()
-    nvcc.write_text(FAKE_NVCC)
-    nvcc.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("CUSET_FAKE_KERNEL", str(kernel))
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_weak_reference_is_refused(folder, matrix, message):
+    (folder / "reference.py").write_text(REFERENCE.replace("MATRIX", matrix))
+    task = data_tasks.load_task(folder)
+    with pytest.raises(TaskError, match=message):
+        data_references.check_case(task, task.program.cases[0], data_references.load_reference(task))
 
-    @dataclasses.dataclass
-    class Options:
-        timeout: float = 2.0
-        repeats: int = 2
-        sanitizer: tuple = ()
 
-    result = verify_data.verify_task(task, "sm_90", Options())
+# ---------------------------------------------------------------------------------------------------- the scripts
+
+
+def test_check_reports_a_stale_file(tmp_path, capsys):
+    copy = Path(shutil.copytree(DATA, tmp_path / "data"))
+    tasks = data_tasks.load_tasks(copy)
+    (copy / "cuset_kernels.json").write_text("[]\n")
+    assert build_data.write_built(tasks, True, copy) == 1
+    assert "out of date: data/cuset_kernels.json" in capsys.readouterr().out
+    assert (copy / "cuset_kernels.json").read_text() == "[]\n"
+    assert build_data.write_built(tasks, False, copy) == 0
+    assert (copy / "cuset_kernels.json").read_text() == (DATA / "cuset_kernels.json").read_text()
+
+
+def test_closeness_follows_the_contract():
+    expected = np.array([0.0, 10.0], dtype=np.float32)
+    assert data_references.is_close(np.array([0.5, 11.0], dtype=np.float32), expected, 0.1, 0.5)
+    assert not data_references.is_close(np.array([0.5, 11.6], dtype=np.float32), expected, 0.1, 0.5)
+    assert not data_references.is_close(np.array([np.nan, 10.0], dtype=np.float32), expected, 0.1, 0.5)
+    big = np.array([2**62], dtype=np.int64)
+    assert not data_references.is_close(big + 1, big, 0, 0)  # the same number in float64
+
+
+# transpose_padded on the CPU, so that the verification can be tested without a GPU. FAULT is one of the faults below.
+PROGRAM = """
+// __global__ <<< kernel-free
+#include <cstdio>
+#include <ctime>
+#include <vector>
+int main() {
+    int sizes[2];
+    FILE* file = fopen("data/sizes.bin", "rb");
+    if (!file || fread(sizes, 4, 2, file) != 2) return 1;
+    const int rows = sizes[0], cols = sizes[1];
+    std::vector<float> in((size_t)rows * cols), out((size_t)rows * cols);
+    file = fopen("data/matrix.bin", "rb");
+    if (!file || fread(in.data(), 4, in.size(), file) != in.size()) return 1;
+    for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < cols; ++c) out[(size_t)c * rows + r] = in[(size_t)r * cols + c];
+    }
+    FAULT
+    file = fopen("data/transposed.bin", "wb");
+    return file && fwrite(out.data(), 4, out.size(), file) == out.size() && fclose(file) == 0 ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "verdict", "cases"),
+    [
+        ("", "passed", 5),
+        ("if (rows == 7) return 3;", "runtime_error", 3),
+        ("if (rows == 1) out[0] = 1.0f;", "mismatch", 5),
+        ("while (cols == 811) {}", "timeout", 2),
+        ("not C++", "compile_error", 0),
+    ],
+)
+def test_verify_judges_every_case(folder, tmp_path, fault, verdict, cases):
+    if shutil.which("nvcc") is None:
+        pytest.skip("nvcc is not in PATH")
+    (folder / "kernel.cu").write_text(PROGRAM.replace("FAULT", fault))
+    task = data_tasks.load_task(folder)
+    work = tmp_path / "work"
+    work.mkdir()
+    compiler = Compiler(arch="sm_90", flags=("-O1",), cache=work / "programs")
+    (result,) = verify_data.verify_tasks([task], verify_data.Verifier(compiler, work, limits=Limits(wall_s=3.0)), 1)
     assert result["verdict"] == verdict, result
+    assert len(result["cases"]) == cases
     assert len(result["sha256"]) == 64
-    if verdict == "passed":
-        assert len(result["run_s"]) == 2
-        assert result["max_abs_error"] == 0.0
+    good = result["cases"][:-1] if result["detail"] else result["cases"]
+    for case in good:
+        assert len(case["run_s"]) == 2
+        assert case["identical_runs"]
+        assert case["max_abs_error"] == 0.0
+    assert len({case["inputs_sha256"] for case in good}) == len(good)
 
 
 def test_verify_says_what_it_needs(monkeypatch, capsys):

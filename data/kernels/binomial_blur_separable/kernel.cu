@@ -56,7 +56,8 @@ static bool succeeded(cudaError_t status, const char* what) {
 
 static bool readExactly(const char* path, void* target, size_t bytes) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (in && static_cast<size_t>(in.tellg()) == bytes && in.seekg(0).read(static_cast<char*>(target), bytes)) return true;
+    const bool fits = in && static_cast<size_t>(in.tellg()) == bytes;
+    if (fits && in.seekg(0).read(static_cast<char*>(target), bytes)) return true;
     std::fprintf(stderr, "%s: expected %zu bytes\n", path, bytes);
     return false;
 }

@@ -97,7 +97,7 @@ static std::vector<int32_t> readInts(const char* path, size_t count) {
 int main() {
     const int n = readInts("data/sizes.bin", 1)[0];
     if (n < 1 || n > kMaxTiles * kTile) {
-        std::fprintf(stderr, "data/sizes.bin: %d items, but the tile sums fit one block up to %d\n", n, kMaxTiles * kTile);
+        std::fprintf(stderr, "data/sizes.bin: %d items, allowed are 1 to %d\n", n, kMaxTiles * kTile);
         return 1;
     }
     const std::vector<int32_t> counts = readInts("data/counts.bin", n);

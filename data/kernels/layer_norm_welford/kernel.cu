@@ -43,7 +43,8 @@ __device__ Stats warpMerge(Stats s) {
 }
 
 __global__ void layerNorm(const float* __restrict__ x, const float* __restrict__ gamma,
-                          const float* __restrict__ beta, float* __restrict__ y, float* __restrict__ rstdOut, int cols) {
+                          const float* __restrict__ beta, float* __restrict__ y, float* __restrict__ rstdOut,
+                          int cols) {
     __shared__ Stats warpStats[WARPS];
     __shared__ float mu, rstd;
     const float* row = x + static_cast<size_t>(blockIdx.x) * cols;

@@ -4,10 +4,16 @@ import numpy as np
 TOLERANCE = {"filtered": (1e-5, 1e-5)}
 
 
-def make_inputs(rng):
+def make_inputs(rng, nz, ny, nx, values="normal"):
+    volume, weights = rng.normal(0.0, 1.0, (nz, ny, nx)), [0.4, 0.11, -0.07]
+    if values == "spikes":  # lone points, some on the faces of the volume; weights that do not cancel
+        volume = np.where(rng.random((nz, ny, nx)) < 0.02, rng.choice([-1000.0, 1.0, 1000.0], (nz, ny, nx)), 0.0)
+        volume[0, 0, 0] = volume[-1, -1, -1] = 500.0
+        weights = [-6.0, 1.0, 0.5]
     return {
-        "volume": rng.normal(0.0, 1.0, (61, 70, 93)).astype(np.float32),
-        "weights": np.array([0.4, 0.11, -0.07], dtype=np.float32),
+        "sizes": np.array([nz, ny, nx], dtype=np.int32),
+        "volume": volume.astype(np.float32),
+        "weights": np.array(weights, dtype=np.float32),
     }
 
 

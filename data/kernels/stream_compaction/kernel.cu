@@ -5,6 +5,7 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define FULL 0xffffffffu
+#define MAX_N 268435456
 
 static void must(cudaError_t code, int line) {
     if (code != cudaSuccess) {
@@ -68,6 +69,15 @@ __global__ void scatterKept(const float* samples, int n, const int* blockOffsets
     }
 }
 
+static void load(const char* path, void* data, size_t bytes) {
+    FILE* f = fopen(path, "rb");
+    if (!f || fread(data, 1, bytes, f) != bytes || fgetc(f) != EOF) {
+        fprintf(stderr, "%s must hold %zu bytes\n", path, bytes);
+        exit(1);
+    }
+    fclose(f);
+}
+
 static void save(const char* path, const void* data, size_t bytes) {
     FILE* f = fopen(path, "wb");
     if (!f || fwrite(data, 1, bytes, f) != bytes || fclose(f) != 0) {
@@ -77,17 +87,21 @@ static void save(const char* path, const void* data, size_t bytes) {
 }
 
 int main(void) {
-    const int n = 700001;
+    int n = 0;
+    load("data/sizes.bin", &n, sizeof(n));
+    if (n < 1 || n > MAX_N) {
+        fprintf(stderr, "data/sizes.bin: n is %d, allowed: 1 to %d\n", n, MAX_N);
+        return 1;
+    }
     const size_t bytes = n * sizeof(float);
     const int blocks = (n + THREADS - 1) / THREADS;
 
     float* host = (float*)malloc(bytes);
-    FILE* f = fopen("data/samples.bin", "rb");
-    if (!host || !f || fread(host, 1, bytes, f) != bytes || fgetc(f) != EOF) {
-        fprintf(stderr, "data/samples.bin must hold %zu bytes\n", bytes);
+    if (!host) {
+        fprintf(stderr, "no memory for %zu bytes\n", bytes);
         return 1;
     }
-    fclose(f);
+    load("data/samples.bin", host, bytes);
 
     float *samples, *kept;
     int *counts, *total;

@@ -4,10 +4,14 @@ import numpy as np
 TOLERANCE = {"kept": (0, 0), "kept_count": (0, 0)}
 
 
-def make_inputs(rng):
-    samples = rng.normal(0.0, 1.0, 700001).astype(np.float32)
+def make_inputs(rng, n, values="normal"):
+    samples = rng.normal(0.0, 1.0, n).astype(np.float32)
+    if values == "runs":  # whole blocks of kept and of dropped samples, by the smallest difference
+        edge = np.float32(0.25)
+        near = np.array([np.nextafter(edge, np.float32(0)), edge, np.nextafter(edge, np.float32(1))])
+        samples = np.where(np.arange(n) // 777 % 2 == 0, near[2], rng.choice(near[:2], n)).astype(np.float32)
     samples[::97] = 0.25  # not strictly greater: dropped
-    return {"samples": samples}
+    return {"sizes": np.array([n], dtype=np.int32), "samples": samples}
 
 
 def reference(inputs):

@@ -2,7 +2,8 @@
 `cuset --help` answers at once.
 """
 
-from . import generate, inspection, report  # noqa: F401  a group registers its sub-commands when it is imported
+# A group registers its sub-commands when it is imported.
+from . import audit_tasks, curate, evaluate, generate, inspection, label, report  # noqa: F401
 from ._app import app
 
 

@@ -29,7 +29,8 @@ def generate(
     level: Annotated[int, typer.Option(help="The prompt's level, 1 to 3 (CUDABench).")] = 1,
     gpu: Annotated[str | None, typer.Option(help="The GPU that prompts speak of, in place of the task set's.")] = None,
     system: Annotated[
-        str | None, typer.Option(help='System prompt in place of the task set\'s; "" for none at all.')
+        str | None,
+        typer.Option(help="System prompt in place of the task set's; \"\" for none but the chat template's own."),
     ] = None,
     task_format: Annotated[str, typer.Option("--format", help="auto, cudabench, cuset or kernelbench.")] = "auto",
     split: Annotated[str | None, typer.Option(help="Only the tasks of this split.")] = None,
@@ -141,7 +142,7 @@ def generate(
     if summary.failures:
         first = summary.failures[0]
         typer.echo(
-            f"cuset: {len(summary.failures)} samples are missing; the first, {first.request.task} sample "
+            f"cuset: samples that are missing: {len(summary.failures)}; the first, {first.request.task} sample "
             f"{first.request.sample}: {first.message}. Run the same command again for them.",
             err=True,
         )

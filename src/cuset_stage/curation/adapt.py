@@ -92,7 +92,8 @@ def check_source(code: str) -> None:
     for opening, closing in ("()", "{}", "[]"):
         if text.count(opening) != text.count(closing):
             raise AdaptError(
-                "does_not_parse", f"{text.count(opening)} `{opening}` and {text.count(closing)} `{closing}`: cut off, or no C++"
+                "does_not_parse",
+                f"{text.count(opening)} `{opening}` and {text.count(closing)} `{closing}`: cut off, or no C++",
             )
 
 
@@ -125,7 +126,12 @@ def data_files(code: str) -> dict[str, list[str]]:
     inputs: dict[str, None] = {}
     outputs: dict[str, None] = {}
     for match in _FILE.finditer(code):
-        start = max(code.rfind(";", 0, match.start()), code.rfind("{", 0, match.start()), code.rfind("}", 0, match.start())) + 1
+        start = (
+            max(
+                code.rfind(";", 0, match.start()), code.rfind("{", 0, match.start()), code.rfind("}", 0, match.start())
+            )
+            + 1
+        )
         end = code.find(";", match.end())
         statement = code[start : end if end >= 0 else len(code)].replace(match[0], " ")
         called = re.search(r"([\w:<>]+)\s*\(\s*\Z", code[start : match.start()])
@@ -145,7 +151,9 @@ def _module(row: Row) -> dict[str, Any]:
     extension.check_module(reference, "Model", "get_inputs")
     if code and extension.is_extension(code):
         if not functional:
-            raise AdaptError("no_reference", "a torch extension without functional_code: nothing says how it is called")
+            raise AdaptError(
+                "no_reference", "a torch extension without functional_code: nothing says how it is called"
+            )
         return {
             "kind": "module",
             "form": "extension",

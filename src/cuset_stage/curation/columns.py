@@ -21,6 +21,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "description": str,  # one or two sentences; a prompt is made from it
     "code": str,  # CUDA C++: a program, a kernel, or a torch extension
     "wrapper": str,  # a host function that launches `code`'s kernel
+    "intro": str,  # stands before the program in a training response
     "answer": str,  # a whole answer of a model; its code is taken out by `adapt`
     "reasoning": str,
     "cpu_code": str,  # C or C++ of the same function for the CPU
@@ -106,7 +107,13 @@ MAPS: dict[str, ColumnMap] = {
         note="states no licence",
     ),
     "cudabench": ColumnMap(
-        {"key": "id", "name": "task_name", "description": "task_description", "prompt": "level1_prompt", "code": "bench.cu"},
+        {
+            "key": "id",
+            "name": "task_name",
+            "description": "task_description",
+            "prompt": "level1_prompt",
+            "code": "bench.cu",
+        },
         note="a benchmark without a licence: for decontamination",
     ),
     "kernelbench": ColumnMap(
@@ -116,7 +123,15 @@ MAPS: dict[str, ColumnMap] = {
         note="a benchmark: for decontamination",
     ),
     "cuset": ColumnMap(
-        {"key": "id", "family": "family", "prompt": "prompt", "code": "solution", "licence": "licence", "idioms": "idioms"},
+        {
+            "key": "id",
+            "family": "family",
+            "prompt": "prompt",
+            "code": "solution",
+            "licence": "licence",
+            "idioms": "idioms",
+            "intro": "intro",
+        },
         note="our own task format; inputs, outputs, cases and reference come with it",
     ),
 }
@@ -171,7 +186,9 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, str
         if not isinstance(value, wanted):
             return row, f"column {theirs!r} holds {_name(type(value))}, {_name(wanted)} was expected"
         row[ours] = value
-    missing = [column_map.columns[field] for field in column_map.needs if field not in row and field in column_map.columns]
+    missing = [
+        column_map.columns[field] for field in column_map.needs if field not in row and field in column_map.columns
+    ]
     if missing:
         return row, f"column {missing[0]!r} is missing or empty"
     if not any(field in row for field in ("code", "answer", "module_code", "task")):
@@ -193,5 +210,12 @@ def licence_of(row: Row, column_map: ColumnMap) -> str:
 
 def _name(kind: type | tuple[type, ...]) -> str:
     kinds = kind if isinstance(kind, tuple) else (kind,)
-    words = {str: "text", list: "a list", dict: "an object", float: "a number", int: "a whole number", bool: "true or false"}
+    words = {
+        str: "text",
+        list: "a list",
+        dict: "an object",
+        float: "a number",
+        int: "a whole number",
+        bool: "true or false",
+    }
     return " or ".join(words.get(each, each.__name__) for each in kinds)

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 )
 
 # Words that are the language's or CUDA's and keep their meaning when a program is renamed.
-_KEPT = re.compile(
+KEPT_WORDS = re.compile(
     r"(?:alignas|asm|auto|bool|break|case|catch|char|class|const|const_cast|constexpr|continue|decltype|default|define|delete|do"
     r"|double|dynamic_cast|elif|else|endif|enum|explicit|extern|false|float|for|friend|goto|half|if|ifdef|ifndef|include|inline"
     r"|int|long|namespace|new|noexcept|nullptr|operator|pragma|private|protected|public|reinterpret_cast|restrict|return|short"
@@ -66,7 +66,7 @@ def normalised(code: str) -> str:
     parts: list[str] = []
     for token in tokens(code):
         is_lane = parts and parts[-1] == "." and token.text in ("x", "y", "z", "w")
-        if token.kind == "word" and not is_lane and not _KEPT.match(token.text):
+        if token.kind == "word" and not is_lane and not KEPT_WORDS.match(token.text):
             parts.append(names.setdefault(token.text, f"v{len(names)}"))
         else:
             parts.append(token.text)
@@ -108,7 +108,9 @@ class Function:
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\(?:\r\n|[\s\S]))*+", re.MULTILINE)
-_ATTRIBUTE = re.compile(r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]", re.DOTALL)
+_ATTRIBUTE = re.compile(
+    r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]", re.DOTALL
+)
 _PAIRS = {"(": ")", "{": "}", "[": "]"}
 _BRACKETS = {opening: re.compile(rf"[{re.escape(opening + closing)}]") for opening, closing in _PAIRS.items()}
 _NOT_FUNCTIONS = {"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "else", "do"}
@@ -166,7 +168,11 @@ def _function(code: str, text: str, start: int, brace: int, close: int) -> Funct
         return None
     end = matching(head, opening)
     name = re.search(r"([A-Za-z_]\w*)\s*\Z", head[:opening])
-    if not name or name[1] in _NOT_FUNCTIONS or re.search(r"\b(?:class|struct|enum|union)\s+\w+\s*\Z", head[: name.end()]):
+    if (
+        not name
+        or name[1] in _NOT_FUNCTIONS
+        or re.search(r"\b(?:class|struct|enum|union)\s+\w+\s*\Z", head[: name.end()])
+    ):
         return None
     specifiers = head[: name.start()]
     template = re.match(r"\s*template\s*<", specifiers)

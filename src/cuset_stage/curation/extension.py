@@ -50,7 +50,11 @@ def model_new(cuda: str, functional: str) -> str:
     bound = re.search(r"PYBIND11_MODULE\s*\(", cuda)
     if bound and not re.search(r"m\s*\.\s*def\s*\(\s*\"forward\"", cuda):
         raise AdaptError("no_forward", "the extension binds no function called forward")
-    declared = re.search(r"^[ \t]*((?:torch::Tensor|at::Tensor|std::vector<[\w:]+>|std::tuple<[^>]*>)\s+forward\s*\([^{;]*\))", cuda, re.MULTILINE)
+    declared = re.search(
+        r"^[ \t]*((?:torch::Tensor|at::Tensor|std::vector<[\w:]+>|std::tuple<[^>]*>)\s+forward\s*\([^{;]*\))",
+        cuda,
+        re.MULTILINE,
+    )
     if not bound and not declared:
         raise AdaptError("no_forward", "the extension defines no function called forward")
     if '"""' in cuda:
@@ -60,11 +64,19 @@ def model_new(cuda: str, functional: str) -> str:
     except (SyntaxError, ValueError) as error:
         raise AdaptError("not_python", f"the functional module does not parse: {error}") from None
     model = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"), None)
-    forward = model and next((node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None)
+    forward = model and next(
+        (node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None
+    )
     if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
-        raise AdaptError("no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called")
+        raise AdaptError(
+            "no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called"
+        )
     # ModelNew must not be called Model: the judge has one of that name.
-    kept = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"))]
+    kept = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"))
+    ]
     lines = functional.splitlines()
     text = "\n\n".join("\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in kept)
     text = re.sub(r"\bclass Model\b", "class _Model", text)

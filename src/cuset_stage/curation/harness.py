@@ -84,7 +84,19 @@ def whole_program(code: str, signature: Signature) -> str:
 def cpu_program(code: str, function: str, signature: Signature) -> str:
     """A CPU function with the signature's parameters in the same harness, without CUDA."""
     head = "#include <algorithm>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstring>\n"
-    return "".join((head, _HEAD, "using namespace std;\n\n", code.strip("\n"), "\n", _FILES, _END, "\n", _cpu_main(function, signature)))
+    return "".join(
+        (
+            head,
+            _HEAD,
+            "using namespace std;\n\n",
+            code.strip("\n"),
+            "\n",
+            _FILES,
+            _END,
+            "\n",
+            _cpu_main(function, signature),
+        )
+    )
 
 
 def without_main(code: str) -> str:
@@ -105,7 +117,9 @@ def _reading(signature: Signature) -> list[str]:
         lines.append(f'if (sizes_.size() != {count}) harness::fail("data/sizes.bin: {count} values expected");')
     if floats:
         lines.append('const std::vector<double> scalars_ = harness::load<double>("data/scalars.bin");')
-        lines.append(f'if (scalars_.size() != {len(floats)}) harness::fail("data/scalars.bin: {len(floats)} values expected");')
+        lines.append(
+            f'if (scalars_.size() != {len(floats)}) harness::fail("data/scalars.bin: {len(floats)} values expected");'
+        )
     for index, scalar in enumerate(integers):
         lines.append(f"const {scalar.ctype} {scalar.name} = static_cast<{scalar.ctype}>(sizes_[{index}]);")
     for index, scalar in enumerate(floats):
@@ -145,7 +159,8 @@ def _main(signature: Signature) -> str:
     else:
         lines += [f"{_element(array)}* d_{name} = harness::upload({name});" for name, array in arrays.items()]
         pointers = {
-            name: f"reinterpret_cast<bool*>(d_{name})" if array.ctype == "bool" else f"d_{name}" for name, array in arrays.items()
+            name: f"reinterpret_cast<bool*>(d_{name})" if array.ctype == "bool" else f"d_{name}"
+            for name, array in arrays.items()
         }
         arguments = ", ".join(pointers.get(name, name) for name in signature.order)
         if signature.call is Call.KERNEL and signature.launch is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import licences, readers
@@ -47,9 +47,13 @@ class Source:
     @property
     def label(self) -> str:
         """The source's name, as it stands in folders and row identifiers."""
-        label = self.name or re.sub(r"[^a-z0-9_.-]+", "-", (self.preset or self.path.resolve().name).lower()).strip("-.")
+        label = self.name or re.sub(r"[^a-z0-9_.-]+", "-", (self.preset or self.path.resolve().name).lower()).strip(
+            "-."
+        )
         if not _NAME.match(label):
-            raise CurationError(f"--name {label}: lower-case letters, digits, `_`, `.` and `-`, at most 64 characters.")
+            raise CurationError(
+                f"--name {label}: lower-case letters, digits, `_`, `.` and `-`, at most 64 characters."
+            )
         return label
 
 
@@ -62,8 +66,12 @@ def run_import(folder: Path, source: Source, *, fresh: bool = False) -> Summary:
     kind = source.format or readers.guess_format(source.path)
     if kind not in readers.FORMATS:
         raise CurationError(f"--format {kind}: there are {', '.join(readers.FORMATS)}.")
-    if (kind == "tree") != source.path.is_dir():
-        raise CurationError(f"{source.path}: --format {kind} does not fit; a folder is a tree, a file is not.")
+    if (kind in ("tree", "tasks")) != source.path.is_dir():
+        raise CurationError(
+            f"{source.path}: --format {kind} does not fit; a folder is a tree or tasks, a file is neither."
+        )
+    if kind == "tasks" and source.preset is None:
+        source = replace(source, preset="cuset", name=source.name or source.path.resolve().name.lower())
     if source.preset == "kernelbench" and kind == "tree":
         column_map = ColumnMap({"module_code": "code", "name": "path"}, licence="MIT", needs=("module_code",))
     else:
@@ -94,8 +102,10 @@ def run_import(folder: Path, source: Source, *, fresh: bool = False) -> Summary:
 def _placed(items: Iterator[Item]) -> Iterator[Item]:
     """Rows that know their place; the importer's work is a function of the row alone."""
     for item in items:
-        yield item if item.row is None else Item(
-            item.file, item.number, item.key, {"given": item.row, "file": item.file, "number": item.number}
+        yield (
+            item
+            if item.row is None
+            else Item(item.file, item.number, item.key, {"given": item.row, "file": item.file, "number": item.number})
         )
 
 
@@ -117,9 +127,11 @@ class _Importer:
         if not licences.is_allowed(licence, self.source.allowed, allow_unknown=self.source.allow_unknown):
             way_out = " (--allow-unknown keeps such rows)" if licence == licences.UNKNOWN else ""
             return Dropped(
-                "licence_unknown" if licence == licences.UNKNOWN else "licence_not_allowed", f"{licence}{way_out}", given
+                "licence_unknown" if licence == licences.UNKNOWN else "licence_not_allowed",
+                f"{licence}{way_out}",
+                given,
             )
-        place = file if self.kind == "tree" else f"{number:06d}"
+        place = file if self.kind in ("tree", "tasks") else f"{number:06d}"
         row.pop("licence", None)
         kept = {
             "id": f"{self.source.label}:{place}",
@@ -142,7 +154,7 @@ class _Importer:
         stated = licence_of(row, self.column_map)
         if stated != licences.UNKNOWN:
             return stated, "row" if "licence" in row else "data set"
-        if self.kind == "tree":
+        if self.kind in ("tree", "tasks"):
             code = str(row.get("code") or row.get("module_code") or "")
             found = licences.of_source(code)
             if found != licences.UNKNOWN:

@@ -53,9 +53,7 @@ def unordered_map(
         yield from _ray(work, items, workers)
 
 
-def _threads(
-    work: Callable[[Given], Result], items: Iterable[Given], workers: int
-) -> Iterator[tuple[Given, Result]]:
+def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:
     waiting: dict[Future[Result], Given] = {}
     pool = ThreadPoolExecutor(workers, thread_name_prefix="curate")
     try:
@@ -76,11 +74,15 @@ def _finished(waiting: dict[Future[Result], Given]) -> Iterator[tuple[Given, Res
         yield waiting.pop(future), future.result()
 
 
-def _ray(work: Callable[[Given], Result], items: Iterable[Given], workers: int | None) -> Iterator[tuple[Given, Result]]:
+def _ray(
+    work: Callable[[Given], Result], items: Iterable[Given], workers: int | None
+) -> Iterator[tuple[Given, Result]]:
     try:
         import ray
     except ImportError:
-        raise CurationError("--executor ray: Ray is not installed; `pip install ray`, or leave the option out.") from None
+        raise CurationError(
+            "--executor ray: Ray is not installed; `pip install ray`, or leave the option out."
+        ) from None
     if not ray.is_initialized():
         ray.init(log_to_driver=False, configure_logging=False)
     # Ray retries a task whose machine went away; a row has one result all the same, because only this process writes it.

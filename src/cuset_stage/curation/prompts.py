@@ -42,14 +42,22 @@ def files_text(row: Row, spec: Spec) -> str:
         lines.append(f"- input `data/{each.name}.bin`: {each.dtype}, {_shape(each.shape)}{held}")
     for out in spec.outputs:
         before = out.name.removesuffix("_out")
-        changed = f", the new values of {before}" if out.name != before and any(each.name == before for each in spec.inputs) else ""
+        changed = (
+            f", the new values of {before}"
+            if out.name != before and any(each.name == before for each in spec.inputs)
+            else ""
+        )
         lines.append(f"- output `data/{out.name}.bin`: {out.dtype}, {_shape(out.shape)}{changed}")
     tolerance = "; ".join(
-        f"{out.name} exactly" if out.tolerance == (0.0, 0.0) else f"{out.name} within rtol {out.tolerance[0]:g} and atol {out.tolerance[1]:g}"
+        f"{out.name} exactly"
+        if out.tolerance == (0.0, 0.0)
+        else f"{out.name} within rtol {out.tolerance[0]:g} and atol {out.tolerance[1]:g}"
         for out in spec.outputs
     )
-    lines.append(f"\nThe sizes differ from run to run; read them from the files. Results are compared: {tolerance}. Exit with 0 on "
-                 "success and with another code when a file is missing or CUDA reports an error.")
+    lines.append(
+        f"\nThe sizes differ from run to run; read them from the files. Results are compared: {tolerance}. Exit with 0 on "
+        "success and with another code when a file is missing or CUDA reports an error."
+    )
     return "\n".join(lines)
 
 
@@ -64,7 +72,9 @@ def _held(name: str, values: Mapping[str, Any], signature: Mapping[str, Any] | N
     if name == "scalars":
         return ": " + ", ".join(scalar["name"] for scalar in signature["scalars"] if scalar["is_float"])
     names = [scalar["name"] for scalar in signature["scalars"] if not scalar["is_float"]]
-    names += [f"the number of elements of {array['name']}" for array in signature["arrays"] if array["role"] == "output"]
+    names += [
+        f"the number of elements of {array['name']}" for array in signature["arrays"] if array["role"] == "output"
+    ]
     return ": " + ", ".join(names)
 
 

@@ -1,4 +1,4 @@
-"""What `import` reads: JSON lines, JSON lists, Parquet, Arrow streams and trees of source files, one row at a time.
+"""What `import` reads: JSON lines, JSON lists, Parquet, Arrow streams, trees of source files and folders of tasks, one row at a time.
 
 A reader never raises on what is in a file: a broken row is an `Item` with a problem, and the rest goes on. pyarrow is imported
 when a file needs it.
@@ -19,7 +19,10 @@ from .rows import CurationError, Item, Problem, digest, dumps, parse_item, plain
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
-FORMATS = ("jsonl", "json", "parquet", "arrow", "tree")
+FORMATS = ("jsonl", "json", "parquet", "arrow", "tree", "tasks")
+# Beside kernel.cu: kernel.json with further fields of the row, kernel.ref.py or kernel.ref.cpp with a reference.
+_BESIDE = {".ref.py": "numpy_code", ".ref.cpp": "cpu_code", ".ref.c": "cpu_code"}
+_TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "reference.py", "solution": "kernel.cu"}
 
 
 def guess_format(path: Path) -> str:
@@ -29,7 +32,7 @@ def guess_format(path: Path) -> str:
         CurationError: there is nothing at `path`, or its name says nothing.
     """
     if path.is_dir():
-        return "tree"
+        return "tasks" if next(path.glob("*/task.json"), None) else "tree"
     if not path.is_file():
         raise CurationError(f"{path}: there is no such file or folder; nothing is downloaded, so give a local copy.")
     kinds = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
@@ -40,9 +43,11 @@ def guess_format(path: Path) -> str:
 
 
 def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Item]:
-    """Every row of a source, numbered from 1. Rows of a tree have `code` and `path`."""
+    """Every row of a source, numbered from 1. Rows of a tree have `code` and `path`, and what lies beside the file."""
     if kind == "tree":
         return read_tree(path, suffixes)
+    if kind == "tasks":
+        return read_task_folders(path)
     readers = {"jsonl": read_lines, "json": read_list, "parquet": read_parquet, "arrow": read_arrow}
     return readers[kind](path, path.name)
 
@@ -58,7 +63,9 @@ def read_list(path: Path, name: str) -> Iterator[Item]:
     try:
         text = path.read_text(encoding="utf-8-sig")  # a list has no line to take up at, so it is held in memory
     except UnicodeDecodeError as error:
-        yield _broken(name, 1, "not_utf8", f"byte {error.start} of the file is not UTF-8; the whole list is lost with it")
+        yield _broken(
+            name, 1, "not_utf8", f"byte {error.start} of the file is not UTF-8; the whole list is lost with it"
+        )
         return
     position, number = text.index("[") + 1, 0
     while True:
@@ -68,7 +75,7 @@ def read_list(path: Path, name: str) -> Iterator[Item]:
             return
         number += 1
         try:
-            value, end = decoder.raw_decode(text, position)
+            _value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             yield _broken(name, number, "not_json", f"not JSON: {error}; what follows it in the list is lost")
             return
@@ -144,7 +151,9 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
                 yield _broken(name, number, "unreadable_file", str(error.strerror))
                 continue
             if size > FILE_LIMIT:
-                yield _broken(name, number, "too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
+                yield _broken(
+                    name, number, "too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program"
+                )
                 continue
             try:
                 code = data.decode("utf-8-sig")
@@ -152,8 +161,54 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
                 problem = Problem("not_utf8", f"byte {error.start} is not UTF-8")
                 yield Item(name, number, digest(name, data), None, problem, data)
                 continue
+            beside, problem = _read_beside(path)
             # The path and the content, not the number: a file that is added does not move the others.
-            yield Item(name, number, digest(name, data), {"code": code, "path": name})
+            key = digest(name, data, dumps(beside))
+            if problem is not None:
+                yield Item(name, number, key, None, problem, data)
+            else:
+                yield Item(name, number, key, {**beside, "code": code, "path": name})
+
+
+def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None]:
+    """Fields that files of the same name declare for a source file: its specification, a description, a reference."""
+    fields: dict[str, Any] = {}
+    for path in (source.with_suffix(".json"), *(source.with_name(source.stem + suffix) for suffix in _BESIDE)):
+        if not path.is_file() or path.is_symlink():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+            if path.suffix != ".json":
+                fields[_BESIDE[path.name.removeprefix(source.stem)]] = text
+                continue
+            record = json.loads(text)
+        except (OSError, ValueError, RecursionError) as error:
+            return fields, Problem("bad_declaration", f"{path.name}: {error}")
+        if not isinstance(record, dict):
+            return fields, Problem("bad_declaration", f"{path.name}: an object with fields of the row was expected")
+        fields.update(plain(record))
+    return fields, None
+
+
+def read_task_folders(root: Path) -> Iterator[Item]:
+    """Tasks in our own format that lie in folders: <task>/task.json with its prompt, reference and program."""
+    for number, file in enumerate(sorted(root.glob("*/task.json")), start=1):
+        name = file.parent.relative_to(root).as_posix()
+        try:
+            row = json.loads(file.read_text(encoding="utf-8"))
+            if not isinstance(row, dict):
+                raise ValueError("an object was expected")
+            row["id"] = name
+            for key, other in _TASK_FILES.items():
+                path = file.with_name(other)
+                if path.is_file():
+                    row[key] = path.read_text(encoding="utf-8")
+                elif key in ("prompt", "reference"):
+                    raise ValueError(f"{other} is missing")
+        except (OSError, ValueError, RecursionError) as error:
+            yield _broken(name, number, "bad_task", str(error))
+            continue
+        yield Item(name, number, digest(name, dumps(row)), row)
 
 
 def git_revision(path: Path) -> str | None:

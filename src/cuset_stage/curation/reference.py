@@ -108,7 +108,7 @@ def _literal(value: object) -> str:
 
 
 def tolerance_source(spec: Spec) -> str:
-    return f"\n\nTOLERANCE = {({each.name: each.tolerance for each in spec.outputs})!r}\n"
+    return f"\n\nTOLERANCE = { ({each.name: each.tolerance for each in spec.outputs})!r}\n"
 
 
 def numpy_reference(spec: Spec, source: str) -> str:
@@ -126,7 +126,8 @@ def cpu_reference(spec: Spec, signature: Signature, cpu_code: str) -> str:
     program = cpu_program(cpu_code, function, signature)
     sizes = {name: index for index, name in enumerate(_harness_sizes(signature))}
     outputs = ", ".join(
-        f"{json.dumps(array.output_name)}: ({array.dtype!r}, {_shape_of(array.name, signature, sizes)})" for array in signature.outputs
+        f"{json.dumps(array.output_name)}: ({array.dtype!r}, {_shape_of(array.name, signature, sizes)})"
+        for array in signature.outputs
     )
     filled = _CPU.format(source=repr(program), inputs=[each.name for each in spec.inputs], outputs=f"{{{outputs}}}")
     return f"{make_inputs_source(spec)}{tolerance_source(spec)}{filled}"
@@ -156,5 +157,7 @@ def cpu_function(signature: Signature, cpu_code: str) -> str:
         kinds = [name in arrays for name in wanted]
         same = [each for each in found if [parameter.stars > 0 for parameter in each.parameters] == kinds]
     if len(same) != 1:
-        raise AdaptError("no_reference", f"{len(same)} functions of the CPU code take the kernel's parameters ({', '.join(wanted)})")
+        raise AdaptError(
+            "no_reference", f"{len(same)} functions of the CPU code take the kernel's parameters ({', '.join(wanted)})"
+        )
     return same[0].name

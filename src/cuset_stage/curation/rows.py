@@ -176,5 +176,9 @@ def read_stage_rows(files: Iterable[Path]) -> Iterator[Item]:
             if isinstance(identity, str) and isinstance(code, dict):
                 yield Item(item.file, item.number, digest(identity, row_sha256(item.row)), item.row)
             else:
-                detail = "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
-                yield Item(item.file, item.number, item.key, None, Problem("wrong_type", detail), dumps(item.row).encode())
+                detail = (
+                    "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
+                )
+                yield Item(
+                    item.file, item.number, item.key, None, Problem("wrong_type", detail), dumps(item.row).encode()
+                )

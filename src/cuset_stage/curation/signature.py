@@ -99,7 +99,6 @@ class Signature:
         """Arrays whose length the program cannot take from a file."""
         return tuple(array for array in self.arrays if array.role is Role.OUTPUT)
 
-
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Signature:
         """What `dataclasses.asdict` made of a signature, read back."""
@@ -116,17 +115,51 @@ class Signature:
 
 
 _DTYPES = {
-    **{"float": "float32", "double": "float64", "half": "float16", "__half": "float16"},
-    **{"char": "int8", "signed char": "int8", "int8_t": "int8", "unsigned char": "uint8", "uint8_t": "uint8", "uchar": "uint8"},
-    **{"short": "int16", "int16_t": "int16", "unsigned short": "uint16", "uint16_t": "uint16", "bool": "uint8"},
-    **{"int": "int32", "int32_t": "int32", "signed": "int32", "unsigned": "uint32", "unsigned int": "uint32", "uint": "uint32"},
-    **{"uint32_t": "uint32", "long": "int64", "long int": "int64", "long long": "int64", "long long int": "int64"},
-    **{"int64_t": "int64", "unsigned long": "uint64", "unsigned long long": "uint64", "uint64_t": "uint64", "size_t": "uint64"},
-    **{"unsigned long long int": "uint64", "unsigned long int": "uint64", "std::size_t": "uint64", "std::int32_t": "int32"},
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "__half": "float16",
+    "char": "int8",
+    "signed char": "int8",
+    "int8_t": "int8",
+    "unsigned char": "uint8",
+    "uint8_t": "uint8",
+    "uchar": "uint8",
+    "short": "int16",
+    "int16_t": "int16",
+    "unsigned short": "uint16",
+    "uint16_t": "uint16",
+    "bool": "uint8",
+    "int": "int32",
+    "int32_t": "int32",
+    "signed": "int32",
+    "unsigned": "uint32",
+    "unsigned int": "uint32",
+    "uint": "uint32",
+    "uint32_t": "uint32",
+    "long": "int64",
+    "long int": "int64",
+    "long long": "int64",
+    "long long int": "int64",
+    "int64_t": "int64",
+    "unsigned long": "uint64",
+    "unsigned long long": "uint64",
+    "uint64_t": "uint64",
+    "size_t": "uint64",
+    "unsigned long long int": "uint64",
+    "unsigned long int": "uint64",
+    "std::size_t": "uint64",
+    "std::int32_t": "int32",
 }
 _VECTORS = {
     f"{base}{lanes}": (dtype, lanes)
-    for base, dtype in (("float", "float32"), ("double", "float64"), ("int", "int32"), ("uint", "uint32"), ("uchar", "uint8"))
+    for base, dtype in (
+        ("float", "float32"),
+        ("double", "float64"),
+        ("int", "int32"),
+        ("uint", "uint32"),
+        ("uchar", "uint8"),
+    )
     for lanes in (2, 3, 4)
 }
 _BLOCK = {1: ("256",), 2: ("16", "16"), 3: ("8", "8", "4")}
@@ -139,9 +172,13 @@ def choose_function(code: str, wrapper: str | None) -> tuple[Function, Call]:
         AdaptError: nothing to call, or several things.
     """
     if wrapper:
-        hosts = [each for each in functions(wrapper) if not each.is_kernel and not each.is_device and each.name != "main"]
+        hosts = [
+            each for each in functions(wrapper) if not each.is_kernel and not each.is_device and each.name != "main"
+        ]
         if len(hosts) != 1:
-            raise AdaptError("several_functions" if hosts else "no_function", f"the wrapper defines {len(hosts)} host functions")
+            raise AdaptError(
+                "several_functions" if hosts else "no_function", f"the wrapper defines {len(hosts)} host functions"
+            )
         return hosts[0], _call_of(hosts[0].body_text(wrapper))
     found = functions(code)
     kernels = [each for each in found if each.is_kernel]
@@ -155,9 +192,14 @@ def choose_function(code: str, wrapper: str | None) -> tuple[Function, Call]:
     if len(hosts) == 1:
         return hosts[0], _call_of(hosts[0].body_text(code))
     if hosts:
-        raise AdaptError("several_functions", "several host functions launch kernels: " + ", ".join(each.name for each in hosts))
+        raise AdaptError(
+            "several_functions", "several host functions launch kernels: " + ", ".join(each.name for each in hosts)
+        )
     if len(kernels) > 1:
-        raise AdaptError("several_kernels", "several kernels and no function that launches them: " + ", ".join(k.name for k in kernels))
+        raise AdaptError(
+            "several_kernels",
+            "several kernels and no function that launches them: " + ", ".join(k.name for k in kernels),
+        )
     return kernels[0], Call.KERNEL
 
 
@@ -181,16 +223,24 @@ def read_signature(function: Function, call: Call, code: str, launch: Launch | N
         if not parameter.name:
             raise AdaptError("unsupported_parameter", f"a parameter without a name: {parameter.text!r}")
         if parameter.stars > 1 or (parameter.stars and ctype == "void"):
-            raise AdaptError("unsupported_parameter", f"{parameter.text!r}: a file cannot hold a {ctype}{'*' * parameter.stars}")
+            raise AdaptError(
+                "unsupported_parameter", f"{parameter.text!r}: a file cannot hold a {ctype}{'*' * parameter.stars}"
+            )
         dtype, lanes = _VECTORS.get(ctype, (_DTYPES.get(ctype, ""), 1))
         if parameter.stars:
             if not dtype:
-                raise AdaptError("unsupported_parameter", f"{parameter.text!r}: no NumPy type has the values of {ctype}")
-            arrays.append(Array(parameter.name, ctype, dtype, lanes, _role(parameter.is_const, call, body, parameter.name, code)))
+                raise AdaptError(
+                    "unsupported_parameter", f"{parameter.text!r}: no NumPy type has the values of {ctype}"
+                )
+            arrays.append(
+                Array(parameter.name, ctype, dtype, lanes, _role(parameter.is_const, call, body, parameter.name, code))
+            )
         elif ctype in ("cudaStream_t",):
             continue
         elif not dtype or lanes > 1 or "&" in parameter.text:
-            raise AdaptError("unsupported_parameter", f"{parameter.text!r}: only arrays and numbers can come from files")
+            raise AdaptError(
+                "unsupported_parameter", f"{parameter.text!r}: only arrays and numbers can come from files"
+            )
         else:
             scalars.append(Scalar(parameter.name, ctype, dtype.startswith("float")))
     clash = sorted({array.name for array in arrays} & {"sizes", "scalars"})
@@ -201,7 +251,9 @@ def read_signature(function: Function, call: Call, code: str, launch: Launch | N
     if call is Call.KERNEL and launch is None:
         launch = guess_launch(body, [scalar.name for scalar in scalars if not scalar.is_float])
     order = tuple("0" if parameter.type == "cudaStream_t" else parameter.name for parameter in function.parameters)
-    return Signature(function.name, call, template, order, tuple(arrays), tuple(scalars), launch if call is Call.KERNEL else None)
+    return Signature(
+        function.name, call, template, order, tuple(arrays), tuple(scalars), launch if call is Call.KERNEL else None
+    )
 
 
 def _template(function: Function) -> tuple[str, dict[str, str]]:
@@ -209,11 +261,11 @@ def _template(function: Function) -> tuple[str, dict[str, str]]:
     if not function.is_template:
         return "", {}
     opening = function.returns.index("<")
-    depth, end = 0, opening
-    for end, char in enumerate(function.returns[opening:], start=opening):
-        depth += {"<": 1, ">": -1}.get(char, 0)
-        if not depth:
-            break
+    depth, end = 1, opening + 1
+    while depth and end < len(function.returns):
+        depth += {"<": 1, ">": -1}.get(function.returns[end], 0)
+        end += 1
+    end -= 1
     names = []
     for part in split_list(function.returns[opening + 1 : end]):
         match = re.fullmatch(r"(?:typename|class)\s+(\w+)(?:\s*=.*)?", part)
@@ -276,9 +328,12 @@ def guess_launch(body: str, sizes: list[str]) -> Launch:
     text = " ".join(scrub(body).split())
     axes = [axis for axis in "xyz" if re.search(rf"\b(?:threadIdx|blockIdx)\s*\.\s*{axis}\b", text)]
     if not axes or axes != list("xyz"[: len(axes)]):
-        raise AdaptError("launch_unknown", "the kernel's use of threads says no grid; declare `launch`: {\"grid\": [...], \"block\": [...]}")
+        raise AdaptError(
+            "launch_unknown",
+            'the kernel\'s use of threads says no grid; declare `launch`: {"grid": [...], "block": [...]}',
+        )
     if re.search(r"\bextern\s+__shared__", text):
-        raise AdaptError("launch_unknown", "dynamic shared memory of unknown size; declare `launch` with \"shared\"")
+        raise AdaptError("launch_unknown", 'dynamic shared memory of unknown size; declare `launch` with "shared"')
     extents = []
     for axis in axes:
         index = rf"blockIdx ?\. ?{axis} ?\* ?blockDim ?\. ?{axis} ?\+ ?threadIdx ?\. ?{axis}"
@@ -292,12 +347,16 @@ def guess_launch(body: str, sizes: list[str]) -> Launch:
             )
         name = assigned[1]
         bound = re.search(
-            rf"(?<![\w.]){name} ?(?:<|>=) ?((?:\( ?)*[\w]+(?: ?[-+*/] ?[\w]+)*(?: ?\))*) ?(?=[);&|?])", text[assigned.end() :]
+            rf"(?<![\w.]){name} ?(?:<|>=) ?((?:\( ?)*[\w]+(?: ?[-+*/] ?[\w]+)*(?: ?\))*) ?(?=[);&|?])",
+            text[assigned.end() :],
         )
         extent = _balanced(bound[1]) if bound else ""
         words = set(re.findall(r"[A-Za-z_]\w*", extent))
         if not bound or not words or not words <= set(sizes):
-            raise AdaptError("launch_unknown", f"{name} is not compared with the kernel's own sizes ({', '.join(sizes)}); declare `launch`")
+            raise AdaptError(
+                "launch_unknown",
+                f"{name} is not compared with the kernel's own sizes ({', '.join(sizes)}); declare `launch`",
+            )
         extents.append(extent)
     block = _BLOCK[len(axes)]
     grid = tuple(f"({extent} + {threads} - 1) / {threads}" for extent, threads in zip(extents, block, strict=True))
@@ -324,7 +383,9 @@ def declared_launch(value: dict[str, object] | None) -> Launch | None:
         entries = value.get(key)
         entries = entries if isinstance(entries, list) else [entries]
         if not 1 <= len(entries) <= 3 or not all(_is_arithmetic(entry) for entry in entries):
-            raise AdaptError("launch_unknown", f"launch.{key}={value.get(key)!r}: one to three numbers or expressions of the sizes")
+            raise AdaptError(
+                "launch_unknown", f"launch.{key}={value.get(key)!r}: one to three numbers or expressions of the sizes"
+            )
         parts[key] = tuple(str(entry) for entry in entries)
     shared = value.get("shared", "0")
     if not _is_arithmetic(shared):

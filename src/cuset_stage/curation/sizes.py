@@ -46,6 +46,8 @@ def five_cases(spec: Spec, *, attempt: int = 0) -> list[dict[str, object]]:
     cases = []
     for name in CASES:
         budget = BUDGETS[attempt]["large" if name == "large" else "usual"]
+        if name == "special":  # odd sizes as well, and not those of the case `odd`
+            budget = Budget(budget.bytes // 4, budget.product // 2)
         sizes = _fit(spec, name, budget)
         special = {"special": 1} if name == "special" else {}
         cases.append({"name": name, "parameters": {**sizes, **special}})
@@ -59,7 +61,7 @@ def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
         sizes = {each: _legal(spec.sizes[each], 7 - 2 * (index % 3)) for index, each in enumerate(names)}
         spec.check(sizes)
         return sizes
-    scale = math.log2(budget.product) / max(1, len(names)) - (name == "special")
+    scale = math.log2(budget.product) / max(1, len(names))
     while True:
         sizes = {each: _legal(spec.sizes[each], _size(name, scale, index)) for index, each in enumerate(names)}
         fits = spec.check(sizes) <= budget.bytes
@@ -96,6 +98,36 @@ def _legal(limits: SizeRange, size: int) -> int:
     least = -(-limits.least // step) * step
     most = limits.most // step * step
     return max(least, min(most, round(size / step) * step if step > 1 else size))
+
+
+def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
+    """Cases that somebody else chose, in our form.
+
+    Raises:
+        SpecError: a name or a size is missing, out of its limits or too large, or fewer than four sets of sizes differ.
+    """
+    if not isinstance(given, list) or not all(isinstance(case, dict) for case in given):
+        raise SpecError("cases: a list of five objects was expected")
+    by_name = {case.get("name"): case.get("parameters") for case in given}
+    if set(by_name) != set(CASES) or len(given) != len(CASES):
+        raise SpecError(f"cases: their names are {', '.join(CASES)}, each once")
+    cases: list[dict[str, object]] = []
+    for name in CASES:
+        sizes = by_name[name]
+        if not isinstance(sizes, dict) or set(sizes) != set(spec.sizes):
+            raise SpecError(f"cases.{name}.parameters: exactly the sizes {', '.join(spec.sizes) or '(none)'}")
+        for key, limits in spec.sizes.items():
+            size = sizes[key]
+            if type(size) is not int or not limits.least <= size <= limits.most or size % limits.multiple_of:
+                raise SpecError(
+                    f"cases.{name}.{key}={size!r}: a multiple of {limits.multiple_of} in [{limits.least}, {limits.most}]"
+                )
+        if spec.check(sizes) > BUDGETS[0]["large"].bytes:
+            raise SpecError(f"cases.{name}: its files take more than {BUDGETS[0]['large'].bytes >> 20} MiB")
+        cases.append({"name": name, "parameters": {**sizes, **({"special": 1} if name == "special" else {})}})
+    if spec.sizes and differing(cases) < len(CASES) - 1:
+        raise SpecError("cases: at least four of the five must differ in their sizes")
+    return cases
 
 
 def differing(cases: list[dict[str, object]]) -> int:

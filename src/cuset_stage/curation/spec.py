@@ -105,13 +105,12 @@ def parse_spec(value: Any) -> Spec:
     unknown = sorted(set(record) - {"sizes", "inputs", "outputs", "scalars", "notes"})
     if unknown:
         raise SpecError(f"spec has no key {unknown[0]!r}; it has sizes, inputs, outputs, scalars")
-    sizes = {_name(name, "spec.sizes"): _size_range(entry, f"spec.sizes.{name}") for name, entry in _object(record.get("sizes", {}), "spec.sizes").items()}
-    inputs = tuple(
-        _input(name, entry, sizes) for name, entry in _object(record["inputs"], "spec.inputs").items()
-    )
-    outputs = tuple(
-        _output(name, entry, sizes) for name, entry in _object(record["outputs"], "spec.outputs").items()
-    )
+    sizes = {
+        _name(name, "spec.sizes"): _size_range(entry, f"spec.sizes.{name}")
+        for name, entry in _object(record.get("sizes", {}), "spec.sizes").items()
+    }
+    inputs = tuple(_input(name, entry, sizes) for name, entry in _object(record["inputs"], "spec.inputs").items())
+    outputs = tuple(_output(name, entry, sizes) for name, entry in _object(record["outputs"], "spec.outputs").items())
     if not outputs:
         raise SpecError("spec.outputs is empty: a program writes at least one file")
     both = {each.name for each in inputs} & {each.name for each in outputs}
@@ -169,7 +168,9 @@ def _input(name: str, value: Any, sizes: Mapping[str, SizeRange]) -> InputSpec:
     where = f"spec.inputs.{_name(name, 'spec.inputs')}"
     entry = _object(value, where)
     dtype = _dtype(entry, where)
-    return InputSpec(name, dtype, _shape(entry.get("shape"), where, sizes), _values(entry.get("values"), dtype, where, sizes))
+    return InputSpec(
+        name, dtype, _shape(entry.get("shape"), where, sizes), _values(entry.get("values"), dtype, where, sizes)
+    )
 
 
 def _values(value: Any, dtype: str, where: str, sizes: Mapping[str, SizeRange]) -> dict[str, Any]:
@@ -181,7 +182,9 @@ def _values(value: Any, dtype: str, where: str, sizes: Mapping[str, SizeRange]) 
         raise SpecError(f"{where}.values.kind={kind!r}: one of {', '.join(KINDS)}")
     unknown = sorted(set(entry) - {"kind"} - set(KINDS[kind]))
     if unknown:
-        raise SpecError(f"{where}.values: {kind} has no {unknown[0]!r}; it has {', '.join(KINDS[kind]) or 'no options'}")
+        raise SpecError(
+            f"{where}.values: {kind} has no {unknown[0]!r}; it has {', '.join(KINDS[kind]) or 'no options'}"
+        )
     full = {**KINDS[kind], **entry}
     for key, option in full.items():
         if key == "kind":
@@ -215,7 +218,11 @@ def _output(name: str, value: Any, sizes: Mapping[str, SizeRange]) -> OutputSpec
     entry = _object(value, where)
     dtype = _dtype(entry, where)
     pair = entry.get("tolerance", list(TOLERANCES.get(dtype, (0.0, 0.0))))
-    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(each, (int, float)) and 0 <= each < 1 for each in pair):
+    if (
+        not isinstance(pair, list)
+        or len(pair) != 2
+        or not all(isinstance(each, (int, float)) and 0 <= each < 1 for each in pair)
+    ):
         raise SpecError(f"{where}.tolerance={pair!r}: [rtol, atol], both in [0, 1)")
     return OutputSpec(name, dtype, _shape(entry.get("shape"), where, sizes), (float(pair[0]), float(pair[1])))
 
@@ -248,7 +255,9 @@ def shapes_from_wrapper(signature: Signature, wrapper: str) -> dict[str, str] | 
 def _elements(bytes_expression: str, names: set[str], local: Mapping[str, str]) -> str | None:
     text = bytes_expression
     for _ in range(3):
-        text = re.sub(r"\b([A-Za-z_]\w*)\b", lambda match: f"({local[match[1]]})" if match[1] in local else match[0], text)
+        text = re.sub(
+            r"\b([A-Za-z_]\w*)\b", lambda match: f"({local[match[1]]})" if match[1] in local else match[0], text
+        )
     if "sizeof" not in text:
         return None
     text = re.sub(r"sizeof\s*\([^()]*\)", "1", text)
@@ -289,7 +298,7 @@ def harness_spec(
     given_in, given_out = (_object(record.get(key, {}), f"spec.{key}") for key in ("inputs", "outputs"))
     scalars = _object(record.get("scalars", {}), "spec.scalars")
     integers = [scalar for scalar in signature.scalars if not scalar.is_float]
-    described = {name: entry for name, entry in (*given_in.items(), *given_out.items())}
+    described = dict((*given_in.items(), *given_out.items()))
     counts: dict[str, list[Size]] = {}
     for name, array in arrays.items():
         entry = described.get(name, {})
@@ -303,7 +312,10 @@ def harness_spec(
         sizes.setdefault(name, {})
     inputs: dict[str, Any] = {}
     entries = [scalars.get(scalar.name, scalar.name if scalar.name in sizes else free) for scalar in integers]
-    entries += [" * ".join(f"({size})" for size in counts[array.name][: None if array.lanes == 1 else -1]) for array in signature.counted]
+    entries += [
+        " * ".join(f"({size})" for size in counts[array.name][: None if array.lanes == 1 else -1])
+        for array in signature.counted
+    ]
     if entries:
         inputs["sizes"] = {"dtype": "int64", "shape": [len(entries)], "values": {"kind": "list", "of": entries}}
     floats = [scalar for scalar in signature.scalars if scalar.is_float]

@@ -200,7 +200,9 @@ class _Guarded:
     def __call__(self, item: Item) -> Outcome:
         if item.row is None:
             problem = item.problem
-            return Dropped(problem.reason, problem.detail) if problem else Dropped("empty", "there is nothing in the row")
+            return (
+                Dropped(problem.reason, problem.detail) if problem else Dropped("empty", "there is nothing in the row")
+            )
         try:
             return self.work(item.row)
         except CurationError:

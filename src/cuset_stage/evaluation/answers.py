@@ -17,8 +17,8 @@
 | model, adapter, level, temperature, top_p, seed, max_tokens | how it was made |
 | seconds | wall time of the batch or the request |
 
-Other keys are kept in `Answer.extra`. A folder works as well: `<task>/<sample>.cu` (or .cpp, .py) holds code, `<task>/<sample>.md`
-(or .txt) a whole answer.
+Other keys are kept in `Answer.extra`. A folder works as well: `<task>/<sample>.cu` (or .cpp, .py) holds code,
+`<task>/<sample>.md` (or .txt) a whole answer.
 """
 
 from collections.abc import Mapping
@@ -146,8 +146,8 @@ def _read_folder(path: Path) -> list[Answer]:
             continue
         if not file.stem.isdecimal() or not file.stem.isascii():
             raise AnswersError(
-                f"{file}: the name of an answer is its sample's number, such as {file.with_stem('0').name}, in a folder "
-                "with the task's id."
+                f"{file}: the name of an answer is its sample's number, such as {file.with_stem('0').name}, in a "
+                "folder with the task's id."
             )
         try:
             text = file.read_text(encoding="utf-8", errors="replace")

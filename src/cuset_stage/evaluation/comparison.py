@@ -3,9 +3,10 @@
 First the same for every task: each output is there, has exactly its number of bytes, and is finite wherever the reference is.
 Then what the task says: |actual - expected| <= atol + rtol * |expected| for a ReferenceOracle, compare.py for a ScriptOracle.
 
-compare.py passes an output when it prints a T and no F, however it ends. Neither of the two, or a traceback without them, is a
-mismatch when compare.py accepts the reference itself (it is run on it once, when the case is made): then the output is to
-blame. When it does not, nothing is known about the output, and that is an OracleError.
+compare.py passes an output when it prints a T and no F and does not end with a traceback; exit() is no traceback, what was
+printed before it counts. Neither T nor F, or a traceback, is a mismatch when compare.py accepts the reference itself (it is run
+on it once, when the case is made): then the output is to blame. When it does not, nothing is known about the output, and that is
+an OracleError.
 """
 
 import math
@@ -94,15 +95,15 @@ def _check_files(
         path = outputs.get(tensor.file)
         if path is None or path.is_symlink() or not path.is_file():
             return Comparison(False, f"{tensor.file}: not written"), {}
-        size, right = path.stat().st_size, prepared.output_bytes[tensor.file]
-        if size != right:
-            return Comparison(False, f"{tensor.file}: {size} bytes, expected {right}"), {}
+        size, right = path.stat().st_size, prepared.sizes(tensor.file)
+        if size not in right:
+            return Comparison(False, f"{tensor.file}: {size} bytes, expected {' or '.join(map(str, right))}"), {}
     errors = {}
     for tensor in case.outputs:
         reference = prepared.expected.get(tensor.file)
         if tensor.dtype not in DTYPE_BYTES or reference is None:
             continue
-        if reference.stat().st_size != outputs[tensor.file].stat().st_size:
+        if not reference.stat().st_size == outputs[tensor.file].stat().st_size == tensor.nbytes:
             continue  # the row's shape is not the reference's; compare.py judges, and the audit says so
         rtol, atol = prepared.tolerance.get(tensor.name, (0.0, 0.0))
         found = _errors(tensor, reference, outputs[tensor.file], rtol, atol)
@@ -127,8 +128,10 @@ def _judge_by_script(
 ) -> tuple[bool, str]:
     files = {**prepared.inputs, **prepared.references, **outputs}
     printed = run_compare(task, oracle, files, limits, isolation)
-    if printed.verdict is not None:
-        return printed.verdict, "" if printed.verdict else f"compare.py: {printed.message}"
+    if printed.verdict is False:
+        return False, f"compare.py: {printed.message}"
+    if printed.verdict and not printed.crashed:
+        return True, ""
     what = f"stopped with {printed.message}" if printed.crashed else "printed neither T nor F"
     if prepared.self_check is None or not prepared.self_check.passed:
         state = "was not run on it" if prepared.self_check is None else f"on it: {prepared.self_check.state}"

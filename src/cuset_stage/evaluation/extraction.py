@@ -3,19 +3,19 @@
 The rule `first` (the default), in order:
 
 1. Line ends become `\\n`. Reasoning is taken out (`strip_reasoning`); reasoning that never ends leaves no code.
-2. The rest is read for fenced blocks: a line that opens with three or more backticks or tildes, with any indentation or
-   list marker before them and any info string behind. A block ends at a line of at least as many of the same character,
-   or at a line of code with that many backticks glued to its end, or at the end of the text when the answer was cut off.
-   A block tagged markdown is looked into. The fence's own indentation is taken off the lines of the block.
-3. Of the blocks that are not empty, the first one whose tag does not name another kind of text (bash, json, output ...;
+2. The rest is read for fenced blocks: a line that opens with three or more backticks or tildes, with any indentation
+   or list marker before them and any info string behind. A block ends at a line of at least as many of the same
+   character, or at a line of code with that many backticks glued to its end, or at the end of the text when the answer
+   was cut off. A block tagged markdown is looked into. The fence's own indentation is taken off the block's lines.
+3. Of the blocks that are not empty, the first one whose tag does not name another kind of text (bash, json, output;
    python for a CUDA task, C++ and CUDA for a Python task) is the code; a missing or unknown tag counts as right. When
    every block is tagged as something else, the first block is the code.
 4. Without any block that holds something, the text without its fence lines is the code when it looks like code:
    `main(` or `__global__` for CUDA, `class ModelNew` for Python. Otherwise there is no code.
 
-`last` takes the last such block in step 3. `first-any` is CUDABench's own rule, for comparison with numbers made by it: no
-reasoning is taken out; the code is what stands between the first two runs of three backticks anywhere, without a leading
-`cpp` or `c++`; every other tag stays in the code, and a block that never closes is no code.
+`last` takes the last such block in step 3. `first-any` is CUDABench's own rule, for comparison with numbers made by
+it: no reasoning is taken out; the code is what stands between the first two runs of three backticks anywhere, without
+a leading `cpp` or `c++`; every other tag stays in the code, and a block that never closes is no code.
 """
 
 import re
@@ -114,8 +114,8 @@ def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, la
 def strip_reasoning(text: str) -> str | None:
     """The text without its reasoning parts; None when one never ends.
 
-    A part opens with a tag at the start of a line and ends at the first ending of its own kind. An ending before
-    any opening closes what the prompt had opened (DeepSeek-R1's and QwQ's chat templates do that), so all before it goes.
+    A part opens with a tag at the start of a line and ends at the first ending of its own kind. An ending before any
+    opening closes what the prompt had opened (DeepSeek-R1's and QwQ's chat templates do that), so all before it goes.
     """
     kept = []
     start = 0  # of the text that is kept

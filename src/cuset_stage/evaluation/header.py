@@ -19,6 +19,7 @@ def describe_run(
     *,
     answers_path: Path,
     answers: Sequence[Answer],
+    chosen: int,
     tasks: TaskSet,
     spec: Mapping[str, Any],
     method: str | None = None,
@@ -29,6 +30,7 @@ def describe_run(
     """The header of a run.
 
     Args:
+        chosen: How many of the answers a finished run judges.
         spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
         findings: task id -> what the audit of the task set found.
     """
@@ -46,7 +48,12 @@ def describe_run(
             "level": level,
             "split": split,
         },
-        "answers": {"path": str(answers_path), "sha256": content_sha256(answers_path), "count": len(answers)},
+        "answers": {
+            "path": str(answers_path),
+            "sha256": content_sha256(answers_path),
+            "count": len(answers),
+            "chosen": chosen,
+        },
         **spec,
         "generation": {name: _common(vars(answer)[name] for answer in answers) for name in GENERATION_KEYS},
         "findings": {task: list(found) for task, found in (findings or {}).items()},

@@ -1,7 +1,8 @@
 """JSONL files that grow while a program runs and may be cut off at any byte. Standard library only.
 
-A file is a sequence of JSON objects, one a line. Whoever writes appends whole lines; a process that was killed can leave one
-last line without its line end. Readers leave such a line out and say so; writers take it off before they append.
+A file is a sequence of JSON objects, one a line. Whoever writes appends whole lines; a process that was killed can
+leave one last line without its line end. Readers leave such a line out and say so; writers take it off before they
+append.
 """
 
 import fcntl

@@ -4,6 +4,7 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 (a GPU). `modules.ModuleJudge`, for KernelBench's kind of task, has the same three.
 """
 
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -90,6 +91,12 @@ class Judge(Protocol):
 
     def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
 
+    def discard(self, built: Built) -> None:
+        """Remove what `build` left beside its cache; called when the answer is judged."""
+
+    def release(self, prepared: Any) -> None:
+        """Remove what `prepare` left beside its cache; called when no answer to the task is left."""
+
 
 class Clock:
     """Wall time since it was made, and the part of it that is not the judge's own."""
@@ -146,6 +153,8 @@ class ProgramJudge:
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.AUTO
     compile_only: bool = False
+    _locks: dict[int, threading.Lock] = field(default_factory=dict, init=False, repr=False)
+    _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def settings(self) -> dict[str, Any]:
         return {
@@ -172,7 +181,8 @@ class ProgramJudge:
     def build(self, task: ProgramTask, code: str) -> Built:
         clock = Clock()
         try:
-            compiled = self.compiler.compile(code)
+            with self._alone(code, clock):
+                compiled = self.compiler.compile(code)
         except SandboxError as error:
             return Built(infra_error(str(error)))
         if not compiled.cached:
@@ -189,18 +199,20 @@ class ProgramJudge:
         return Built(judgement, None if self.compile_only else compiled.binary)
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
-        if self.cases is None:
-            raise OracleError("a judge that runs programs needs a CaseCache")
-        return [self.cases.prepare(task, case) for case in task.cases]
+        return [self._case(task, case) for case in task.cases]
 
     def execute(self, task: ProgramTask, built: Built, prepared: Sequence[PreparedCase]) -> Judgement:
-        """Run the program on every case in order, up to the first that fails."""
+        """Run the program on every case in order, up to the first that fails.
+
+        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
+        """
         clock = Clock()
         results: list[CaseResult] = []
         message = ""
         compare_s = 0.0
-        for case, ready in zip(task.cases, prepared, strict=True):
+        for case in task.cases:
             try:
+                ready = self._case(task, case)
                 result, message, seconds = self._run_case(task, case, ready, built.product, clock)
             except NoGpuLeft:
                 raise
@@ -222,6 +234,12 @@ class ProgramJudge:
             compare_s=compare_s,
             overhead_s=built.judgement.overhead_s + clock.own(),
         )
+
+    def discard(self, built: Built) -> None:
+        """Nothing: programs lie in the compiler's cache."""
+
+    def release(self, prepared: Sequence[PreparedCase]) -> None:
+        """Nothing: cases lie in their cache."""
 
     def _run_case(
         self, task: ProgramTask, case: Case, ready: PreparedCase, binary: Path, clock: Clock
@@ -249,10 +267,27 @@ class ProgramJudge:
                         raise SandboxError(lost)
                     return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
             begin = time.perf_counter()
-            compared = compare_outputs(task, case, ready, ran.outputs)
+            compared = compare_outputs(task, case, ready, ran.outputs, isolation=self.isolation)
             verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
             result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
             return result, "" if compared.passed else compared.message, time.perf_counter() - begin
+
+    def _case(self, task: ProgramTask, case: Case) -> PreparedCase:
+        if self.cases is None:
+            raise OracleError("a judge that runs programs needs a CaseCache")
+        return self.cases.prepare(task, case)
+
+    @contextmanager
+    def _alone(self, code: str, clock: Clock) -> Iterator[None]:
+        """One thread at a time for one source: the others wait for its program, which is no time of the judge's own."""
+        with self._guard:
+            lock = self._locks.setdefault(hash(code), threading.Lock())
+        with clock.excluded():
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
     @contextmanager
     def _leased(self, clock: Clock) -> Iterator[Gpu | None]:

@@ -55,8 +55,8 @@ class PreparedCase:
     """The files of a case. Keys are what a program sees ("data/x.bin"), values lie in the cache and are read-only.
 
     expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
-    references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the exact size of each output; for a dtype
-    that NumPy does not have, the reference's. tolerance: output name -> (rtol, atol), of a ReferenceOracle. self_check: what
+    references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the size of each output as declared; for a
+    dtype that NumPy does not have, the reference's. tolerance: output name -> (rtol, atol), of a ReferenceOracle. self_check: what
     compare.py says about the reference itself, of a ScriptOracle.
     """
 
@@ -68,6 +68,12 @@ class PreparedCase:
     tolerance: Mapping[str, tuple[float, float]]
     self_check: SelfCheck | None
     sha256: Mapping[str, str]  # of every file, by its path in `folder`
+
+    def sizes(self, file: str) -> tuple[int, ...]:
+        """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
+        gen.py writes another, so that either reading of the task is judged by its values."""
+        declared, reference = self.output_bytes[file], self.expected.get(file)
+        return tuple(dict.fromkeys([declared] if reference is None else [declared, reference.stat().st_size]))
 
 
 class CaseCache:

@@ -7,8 +7,9 @@ the first answer to it compiles, while other answers are built.
 import logging
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from .tasks import Task
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+FIRST_WAIT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,8 @@ class Retries:
         stop: Ends the waiting.
     """
 
-    def __init__(self, times: int, stop: threading.Event | None = None, *, first_wait: float = 1.0) -> None:
+    def __init__(self, times: int, stop: threading.Event | None = None) -> None:
         self.times = times
-        self.first_wait = first_wait
         self._stop = stop or threading.Event()
 
     def run(self, step: Callable[[], T], infra: Callable[[T], str | None] = lambda _: None) -> T:
@@ -69,8 +70,8 @@ class Retries:
     def _give_up(self, attempt: int, problem: str, last: bool) -> bool:
         if last or self._stop.is_set():
             return True
-        wait = self.first_wait * 2**attempt
-        logger.warning("the judge failed, next try in %.0f s: %s", wait, problem.strip().rpartition("\n")[2])
+        wait = FIRST_WAIT_S * 2**attempt
+        logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
         return self._stop.wait(wait)
 
 
@@ -99,18 +100,25 @@ class Pipeline:
         self._preparations = ThreadPoolExecutor(max(1, jobs // 2), thread_name_prefix="prepare")
         self._runs = ThreadPoolExecutor(runs, thread_name_prefix="run")
         self._prepared: dict[str, Future[Any]] = {}
+        self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
-        self._done: queue.SimpleQueue[tuple[Job, Judgement]] = queue.SimpleQueue()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
         """Judgements in the order in which they come; closing the iterator stops what has not begun."""
+        done: queue.SimpleQueue[tuple[Job, Judgement]] = queue.SimpleQueue()
         try:
             for job in jobs:
-                self._builds.submit(self._build, job)
+                self.submit(job, lambda judgement, job=job: done.put((job, judgement)))
             for _ in jobs:
-                yield self._done.get()
+                yield done.get()
         finally:
             self.stop()
+
+    def submit(self, job: Job, done: Callable[[Judgement], None]) -> None:
+        """Judge a job and call `done` from one of the threads; never after `stop`, for what had not begun then."""
+        with self._guard:
+            self._left[job.task.fingerprint] += 1
+        self._builds.submit(self._build, job, done)
 
     def stop(self) -> None:
         """Begin nothing any more; what is running ends in its own time."""
@@ -123,18 +131,19 @@ class Pipeline:
         for pool in (self._builds, self._preparations, self._runs):
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _build(self, job: Job) -> None:
+    def _build(self, job: Job, done: Callable[[Judgement], None]) -> None:
+        built = None
         try:
             judge = self._judges[job.task.language]
             built = self._retries.run(
                 lambda: judge.build(job.task, job.code), lambda b: b.judgement.message if b.judgement.infra else None
             )
             if built.product is None:
-                self._done.put((job, built.judgement))
+                self._finish(job, built, built.judgement, done)
             else:
-                self._preparation(job.task).add_done_callback(lambda ready: self._enqueue(job, built, ready))
-        except BaseException as error:
-            self._fail(job, error)
+                self._preparation(job.task).add_done_callback(lambda ready: self._enqueue(job, built, ready, done))
+        except BaseException as error:  # a thread must not end in silence: the run would wait for it forever
+            self._finish(job, built, _failure(error, built), done)
 
     def _preparation(self, task: Task) -> Future[Any]:
         with self._guard:
@@ -145,24 +154,42 @@ class Pipeline:
                 )
             return self._prepared[task.fingerprint]
 
-    def _enqueue(self, job: Job, built: Built, ready: Future[Any]) -> None:
-        if self._stop.is_set() or ready.cancelled():
-            return
+    def _enqueue(self, job: Job, built: Built, ready: Future[Any], done: Callable[[Judgement], None]) -> None:
         try:
-            self._runs.submit(self._execute, job, built, ready.result())
-        except Exception as error:  # of the preparation
-            self._fail(job, error, built.judgement)
+            self._runs.submit(self._execute, job, built, ready.result(), done)
+        except (Exception, CancelledError) as error:  # of the preparation, or of a pool that was stopped
+            self._finish(job, built, _failure(error, built), done)
 
-    def _execute(self, job: Job, built: Built, prepared: Any) -> None:
+    def _execute(self, job: Job, built: Built, prepared: Any, done: Callable[[Judgement], None]) -> None:
         try:
             judge = self._judges[job.task.language]
             judgement = self._retries.run(
                 lambda: judge.execute(job.task, built, prepared), lambda j: j.message if j.infra else None
             )
-            self._done.put((job, judgement))
         except BaseException as error:
-            self._fail(job, error, built.judgement)
+            judgement = _failure(error, built)
+        self._finish(job, built, judgement, done)
 
-    def _fail(self, job: Job, error: BaseException, before: Judgement | None = None) -> None:
-        """A thread must not end in silence: the run would wait for it forever."""
-        self._done.put((job, infra_error(describe(error), before)))
+    def _finish(self, job: Job, built: Built | None, judgement: Judgement, done: Callable[[Judgement], None]) -> None:
+        try:
+            self._tidy(job, built)
+        except Exception as error:  # a verdict is not lost because a folder cannot be removed
+            logger.warning("task %s: %s", job.task.id, describe(error))
+        if not self._stop.is_set():
+            done(judgement)
+
+    def _tidy(self, job: Job, built: Built | None) -> None:
+        """Remove what was kept for this answer, and for its task when this was the last one."""
+        judge = self._judges[job.task.language]
+        if built is not None:
+            judge.discard(built)
+        with self._guard:
+            self._left[job.task.fingerprint] -= 1
+            last = self._left[job.task.fingerprint] == 0
+            ready = self._prepared.pop(job.task.fingerprint, None) if last else None
+        if ready is not None and ready.done() and not ready.cancelled() and ready.exception() is None:
+            judge.release(ready.result())
+
+
+def _failure(error: BaseException, built: Built | None) -> Judgement:
+    return infra_error(describe(error), built.judgement if built is not None else None)

@@ -48,9 +48,11 @@ def pair_references(
 
 
 def self_check(printed: Printed) -> SelfCheck:
-    if printed.verdict is not None:
-        return SelfCheck("passed" if printed.verdict else "refused", printed.message)
-    return SelfCheck("crashed" if printed.crashed else "silent", printed.message)
+    if printed.verdict is False:
+        return SelfCheck("refused", printed.message)
+    if printed.crashed:  # also after a T: it may have stopped before another output
+        return SelfCheck("crashed", printed.message)
+    return SelfCheck("passed" if printed.verdict else "silent", printed.message)
 
 
 def _assignments(outputs: Sequence[Tensor], references: Mapping[str, Path]) -> list[dict[str, Path]]:

@@ -77,7 +77,6 @@ def choose_samples(
     *,
     split: str | None = None,
     level: int | None = None,
-    limit: int | None = None,
     rule: ExtractRule = ExtractRule.FIRST,
 ) -> list[Sample]:
     """The samples to judge, in the file's order.
@@ -85,7 +84,6 @@ def choose_samples(
     Args:
         split: Only tasks of this split.
         level: Only answers to prompts of this level; an answer that does not say has level 1.
-        limit: At most this many.
 
     Raises:
         TaskError: An answer is to a task that the set does not have, or nothing is left.
@@ -98,8 +96,6 @@ def choose_samples(
             raise TaskError(f"{answer.source}: {error}") from None
         if (split is not None and task.split != split) or (level is not None and (answer.level or 1) != level):
             continue
-        if limit is not None and len(chosen) == limit:
-            break
         code = answer.program(language=task.language, rule=rule)
         code = code if code and code.strip() else None
         chosen.append(Sample(answer, task, code, code_sha256(code)))
@@ -236,7 +232,9 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
     }
 
 
-def _take_up(output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], every: set[Key]) -> list[dict[str, Any]]:
+def _take_up(
+    output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], every: set[Key]
+) -> list[dict[str, Any]]:
     """The lines of an earlier run that stay."""
     if not output.exists() or not output.stat().st_size:
         return []

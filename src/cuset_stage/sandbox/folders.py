@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import secrets
 import shutil
 import stat
 import tempfile
@@ -16,7 +16,6 @@ from .verdicts import SandboxError
 
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_MOVED = ".cuset-removing-"
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a named pipe",
@@ -73,24 +72,24 @@ def remove_tree(folder: Path) -> None:
         return
     folder.chmod(0o700)
     top = os.open(folder, _FOLDER)
+    prefix = f".cuset-{secrets.token_hex(8)}-"  # a name that nothing below can have
     try:
-        moved = _empty(top, top, 0)
+        moved = _empty(top, top, prefix, 0)
         number = 0
         while number < moved:
-            name = f"{_MOVED}{number}"
-            inner = _open_folder(name, top)
+            inner = _open_folder(f"{prefix}{number}", top)
             try:
-                moved = _empty(inner, top, moved)
+                moved = _empty(inner, top, prefix, moved)
             finally:
                 os.close(inner)
-            os.rmdir(name, dir_fd=top)
+            os.rmdir(f"{prefix}{number}", dir_fd=top)
             number += 1
     finally:
         os.close(top)
     os.rmdir(folder)
 
 
-def _empty(folder: int, top: int, moved: int) -> int:
+def _empty(folder: int, top: int, prefix: str, moved: int) -> int:
     """Unlink the files of an open folder and move its folders to `top` under a number; returns the next number."""
     os.fchmod(folder, 0o700)
     with os.scandir(folder) as listing:
@@ -99,14 +98,7 @@ def _empty(folder: int, top: int, moved: int) -> int:
         if is_folder:
             with suppress(PermissionError):  # moving a folder changes its "..", which needs the right to write to it
                 os.chmod(name, 0o700, dir_fd=folder)
-            while True:
-                try:
-                    os.rename(name, f"{_MOVED}{moved}", src_dir_fd=folder, dst_dir_fd=top)
-                    break
-                except OSError as error:
-                    if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
-                        raise
-                    moved += 1  # the program has a file or folder of that very name
+            os.rename(name, f"{prefix}{moved}", src_dir_fd=folder, dst_dir_fd=top)
             moved += 1
         else:
             os.unlink(name, dir_fd=folder)
@@ -127,7 +119,11 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
     Only after every process of the program is dead.
     """
     parts = Path(name).parts
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fd = _open_folder(folder.name, above)
+    finally:
+        os.close(above)
     try:
         for part in parts[:-1]:
             try:

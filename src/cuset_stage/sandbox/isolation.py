@@ -1,4 +1,4 @@
-"""How a command is shut in: bubblewrap where it works, else processes with what the kernel grants (a user, Landlock)."""
+"""How a command is shut in: bubblewrap where it works, else processes with what the kernel grants."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -30,35 +31,61 @@ class Isolation(StrEnum):
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
 # What the loader, gcc (through alternatives) and time zones need; no user, key or host of this machine.
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ld.so.preload")
+ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ssl")
 GPU_SYSTEM = ("/sys/devices", "/sys/bus", "/sys/module", "/sys/class")
 SHARED_MEMORY_BYTES = 256 * 2**20
-_EXTRAS = ("--disable-userns", "--size")  # of bubblewrap 0.8; older ones do without
+PROBE_USER = 60577
 
 
-class IsolationWarning(UserWarning):
-    """Untrusted code is about to run with less around it than there could be."""
+@dataclass(frozen=True)
+class Bubblewrap:
+    """How bubblewrap works on this machine.
+
+    own_user: the judge is root, so no user namespace is needed, and setpriv (in the sandbox) gives the program a user id that
+    nobody else has: the kernel then counts its processes, and its files are not root's. Else a user namespace maps the judge's
+    user. sizes: --size and --disable-userns are known (bubblewrap 0.8).
+    """
+
+    program: str
+    own_user: bool
+    sizes: bool
 
 
 def _bubblewrap() -> str | None:
-    named = os.environ.get("CUSET_BWRAP")
-    return shutil.which(named or "bwrap")
+    return shutil.which(os.environ.get("CUSET_BWRAP") or "bwrap")
 
 
-def _base(program: str, extras: Sequence[str], *, network: bool) -> list[str]:
-    command = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--cap-drop", "ALL"]
-    command += ["--share-net"] if network else []
-    command += ["--disable-userns"] if "--disable-userns" in extras else []
+def _folders_above(paths: Sequence[Path]) -> list[str]:
+    """Arguments that make the folders above mount points, open to pass through; bubblewrap's own would be closed."""
+    above = {parent for path in paths for parent in path.parents if parent != Path("/")}
+    return [part for path in sorted(above) for part in ("--dir", str(path))]
+
+
+def _base(how: Bubblewrap, *, network: bool) -> list[str]:
+    command = [
+        how.program,
+        "--die-with-parent",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+    ]
+    command += [] if network else ["--unshare-net"]
+    if how.own_user:
+        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user", *(["--disable-userns"] if how.sizes else []), "--cap-drop", "ALL"]
     for place in SYSTEM:
         if os.path.islink(place):
             command += ["--symlink", os.readlink(place), place]
         elif os.path.isdir(place):
             command += ["--ro-bind", place, place]
-    etc = (*ETC, *(("resolv.conf", "hosts", "nsswitch.conf", "ssl") if network else ()))
-    for name in etc:
+    command += ["--dir", "/etc"]
+    for name in (*ETC, *(ETC_NETWORK if network else ())):
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev"]
-    if "--size" in extras:
-        command += ["--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"]
+    if how.sizes:
+        command += ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     return command
 
 
@@ -67,23 +94,45 @@ def _closed(command: list[str]) -> list[str]:
     return [*command, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
+def _become(how: Bubblewrap, uid: int | None) -> list[str]:
+    if not how.own_user or uid is None:
+        return []
+    return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
+
+
 @functools.lru_cache(maxsize=8)
-def _probe(program: str) -> tuple[tuple[str, ...] | None, str]:
-    """The extras with which bubblewrap really works here (None: not at all), and what it said."""
+def _probe(program: str) -> tuple[Bubblewrap | None, str]:
+    """How bubblewrap really works here (None: not at all), and what it said when it did not."""
+    ways = [Bubblewrap(program, False, True), Bubblewrap(program, False, False)]
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        ways = [Bubblewrap(program, True, True), Bubblewrap(program, True, False), *ways]
     said = ""
-    with tempfile.TemporaryDirectory(prefix="cuset-probe-") as folder:
-        for extras in (_EXTRAS, ()):
-            command = _closed([*_base(program, extras, network=False), "--bind", folder, folder])
+    for how in ways:
+        with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
+            folder = Path(name).resolve()
+            if how.own_user:
+                os.chown(folder, PROBE_USER, PROBE_USER)
+            command = [*_base(how, network=False), *_folders_above([folder])]
+            command = _closed([*command, "--bind", str(folder), str(folder)])
+            command += ["--", *_become(how, PROBE_USER), "/bin/sh", "-c", f": > {folder}/written"]
             try:
-                done = subprocess.run(
-                    [*command, "/bin/sh", "-c", f": > {folder}/written"], capture_output=True, text=True, timeout=20
-                )
+                done = subprocess.run(command, capture_output=True, text=True, timeout=20)
             except (OSError, subprocess.TimeoutExpired) as error:
                 return None, str(error)
-            if done.returncode == 0 and os.path.exists(f"{folder}/written"):
-                return extras, ""
+            if done.returncode == 0 and (folder / "written").exists():
+                return how, ""
             said = done.stderr.strip()
     return None, said
+
+
+def bubblewrap_here() -> Bubblewrap | None:
+    """How bubblewrap works on this machine; None when it does not."""
+    program = _bubblewrap()
+    return _probe(program)[0] if program is not None else None
+
+
+class IsolationWarning(UserWarning):
+    """Untrusted code is about to run with less around it than there could be."""
 
 
 _warned: set[str] = set()
@@ -101,8 +150,8 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
     if program is None:
         reason = "bubblewrap is not installed"
     else:
-        extras, said = _probe(program)
-        if extras is not None:
+        how, said = _probe(program)
+        if how is not None:
             return Isolation.BUBBLEWRAP
         reason = f"bubblewrap ({program}) does not work here: {said or 'no reason given'}"
     if wanted is Isolation.BUBBLEWRAP:
@@ -144,36 +193,40 @@ def bubblewrap_prefix(
     visible: Sequence[Path],
     hidden: Sequence[Path],
     gpu: Gpu | None,
+    uid: int | None,
     *,
     network: bool,
 ) -> list[str]:
-    """bubblewrap and its arguments up to the command. STATUS_FD stands for the descriptor that the supervisor opens."""
-    program = _bubblewrap()
-    extras = _probe(program)[0] if program is not None else None
-    if program is None or extras is None:
+    """bubblewrap and its arguments up to the command. STATUS_FD and FILTER_FD stand for what the supervisor opens."""
+    how = bubblewrap_here()
+    if how is None:
         raise SandboxError("bubblewrap is gone; it worked a moment ago")
-    command = [*_base(program, extras, network=network), "--json-status-fd", "STATUS_FD"]
+    command = _base(how, network=network)
+    command += ["--json-status-fd", "STATUS_FD", "--seccomp", "FILTER_FD"]
     if gpu is not None:
         for place in GPU_SYSTEM:
             command += ["--ro-bind-try", place, place]
         for node in gpu_devices(gpu):
             command += ["--dev-bind-try", node, node]
-    for path in hidden:
-        if path.is_dir() and any(path.is_relative_to(place) for place in SYSTEM):
-            command += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    covered = [str(path) for path in hidden if path.is_dir() and any(path.is_relative_to(place) for place in SYSTEM)]
+    for place in covered:
+        command += ["--tmpfs", place]
+    command += _folders_above([folder, *visible])
     for path in dict.fromkeys(visible):
         command += ["--ro-bind", str(path), str(path)]
     command += ["--bind", str(folder), str(folder)]
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
-    return [*_closed(command), "--chdir", str(folder), "--"]
+    for place in covered:
+        command += ["--remount-ro", place]
+    return [*_closed(command), "--chdir", str(folder), "--", *_become(how, uid)]
 
 
 def landlock_rules(folder: Path, visible: Sequence[Path], gpu: Gpu | None, *, network: bool) -> dict[str, object]:
     """What a program may reach without bubblewrap, for kernels that can hold it to that (Landlock, Linux 5.19)."""
     readable = [*SYSTEM, *(f"/etc/{name}" for name in ETC), "/proc", *map(str, visible)]
     readable += [*GPU_SYSTEM, "/dev"] if gpu is not None else []
-    readable += ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl"] if network else []
+    readable += [f"/etc/{name}" for name in ETC_NETWORK] if network else []
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]
     writable += gpu_devices(gpu) if gpu is not None else []
     return {"readable": readable, "writable": writable, "network": network}

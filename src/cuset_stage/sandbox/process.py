@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -19,14 +20,13 @@ import psutil
 from .cache import cache_root, try_lock
 from .folders import scratch_root
 from .gpus import Gpu, total_used_memory, used_memory
-from .isolation import Isolation, bubblewrap_prefix, gpu_devices, landlock_rules, resolve_isolation
+from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, gpu_devices, landlock_rules, resolve_isolation
 from .limits import Limits
 
 
 SUPERVISOR = Path(__file__).parent / "supervisor" / "__main__.py"
 PATIENCE_S = 90.0
 """What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
-THREADS_PER_PROCESS = 32
 FIRST_USER, USERS = 60578, 600
 """User ids that systemd's table of ranges leaves to nobody: one for each run that is on at a time."""
 GPU_QUERY_S = 1.0
@@ -108,6 +108,12 @@ def _user_of_its_own() -> Iterator[int | None]:
     yield None
 
 
+def _is_public(path: Path) -> bool:
+    """A mount shows a file with its own mode: what others may not read (or run, for a program) has to be copied."""
+    mode = path.stat().st_mode
+    return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
+
+
 def _needed(command: Sequence[str], folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> list[list[Any]]:
     """What a user of its own must be able to use, else the command runs as the judge's user: [path, access mode]."""
     needed: list[list[Any]] = [[str(folder), os.R_OK | os.W_OK | os.X_OK]]
@@ -139,6 +145,20 @@ def _watch_gpu(gpu: Gpu, most: int, supervisor: subprocess.Popen, ended: threadi
                     supervisor.stdin.write(b"gpu_memory\n")
                     supervisor.stdin.flush()
                 return
+
+
+def _hunt(folder: Path, uid: int | None) -> None:
+    """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
+    for _ in range(100):
+        found = False
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
+                if process.uids().real == uid or any(trace.startswith(f"{folder}/") for trace in traces):
+                    process.kill()
+                    found = True
+        if not found:
+            return
 
 
 def _supervise(request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> dict[str, Any] | str:
@@ -224,34 +244,35 @@ def run_sandboxed(
     visible = [Path(path) for path in (*library, *visible)]
     (folder / "tmp").mkdir(exist_ok=True)
     wrapped = isolation is Isolation.BUBBLEWRAP
-    with nullcontext() if wrapped else _user_of_its_own() as uid:
+    how = bubblewrap_here() if wrapped else None
+    with _user_of_its_own() if how is None or how.own_user else nullcontext() as uid:
+        mounted = {name: path for name, path in readonly.items() if wrapped and (uid is None or _is_public(path))}
+        for name in mounted:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
         request = {
             "command": [str(part) for part in command],
             "folder": str(folder),
             "control": str(scratch_root()),
             "environment": clean_environment(folder, visible, gpu) | dict(environment or {}),
             "limits": asdict(limits),
-            "threads": max(1024, limits.processes * THREADS_PER_PROCESS),
-            "copies": [],
+            "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
+            "copies": [
+                [str(path), str(folder / name), 0o555 if os.access(path, os.X_OK) else 0o444]
+                for name, path in readonly.items()
+                if name not in mounted
+            ],
             "prefix": [],
-            "landlock": None,
+            "landlock": landlock_rules(folder, visible, gpu, network=network),
             "uid": uid,
-            "needed": [],
+            "judge": os.getpid(),
+            "needed": _needed(command, folder, visible, gpu),
             "sweep": ["/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"],
         }
         if wrapped:
-            for name in readonly:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
             hidden = [Path.home(), cache_root()]
-            request["prefix"] = bubblewrap_prefix(folder, readonly, visible, hidden, gpu, network=network)
-        else:
-            request["copies"] = [
-                [str(path), str(folder / name), 0o555 if os.access(path, os.X_OK) else 0o444]
-                for name, path in readonly.items()
-            ]
-            request["landlock"] = landlock_rules(folder, visible, gpu, network=network)
-            request["needed"] = _needed(command, folder, visible, gpu)
+            request["prefix"] = bubblewrap_prefix(folder, mounted, visible, hidden, gpu, uid, network=network)
         answer = _supervise(request, gpu, limits)
     if isinstance(answer, str):
+        _hunt(folder, uid)
         return _failed(answer)
     return Finished(**{name: answer[name] for name in Finished.__dataclass_fields__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from .gpus import Gpu
 from .isolation import Isolation
 from .limits import Limits
 from .process import Finished, run_sandboxed
-from .verdicts import Verdict
+from .verdicts import SandboxError, Verdict
 
 
 _LIMIT_NAMES = {
@@ -83,10 +84,13 @@ def run_program(
     inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes.
     gpu: see run_sandboxed; hold a lease (lease_gpu) around the run.
     keep: a folder that the run's own folder becomes afterwards, instead of being removed.
+    Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
     for name in outputs:
         if Path(name).is_absolute() or ".." in Path(name).parts or name in inputs:
             raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
+    if not os.access(binary, os.X_OK):
+        raise SandboxError(f"{binary}: no program that may be run")
     with scratch_folder() as scratch:
         folder = scratch / "run"
         folder.mkdir()

@@ -12,9 +12,11 @@ import re
 _INCLUDE = re.compile(r"^[ \t]*(?:#|%:|\?\?=)[ \t]*(include|include_next|import|embed)\b[ \t]*(.*)$")
 _HEADER = re.compile(r'^(?:<([^>]*)>|"([^"]*)")')
 _PROBE = re.compile(r'__has_(?:include|embed)(?:_next)?\s*\(\s*[<"]([^>"]*)')
-# Assembler directives that read files, or build other directives piece by piece
-_ASSEMBLER = re.compile(r"\.\s*(?:incbin|include|irpc?|rept|altmacro|macro)\b|incbin")
-_JOINS = re.compile(r'"\s*(?:u8|[LuU])?"|##|\\\n|\s+')
+# Assembler directives that read files, or build other directives piece by piece; they stand in string literals
+_ASSEMBLER = re.compile(r"\.\s*(incbin|include|irpc?|rept|altmacro|macro)\b")
+_BETWEEN_LITERALS = re.compile(r'"(?:\s|\\\n)*(?:u8|[LuU])?"')
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_JOINS = re.compile(r'"|##|\\\n|\s+')
 
 
 def _outside(path: str) -> bool:
@@ -56,9 +58,12 @@ def find_reach(source: str) -> str | None:
                 return (
                     f"program.cu({number}): error: __has_include of {match[1]}: without bubblewrap this is not allowed"
                 )
-    joined = _JOINS.sub("", source)
-    if found := _ASSEMBLER.search(joined):
-        word = re.sub(r"\W", "", found[0])
-        number = next((at for at, line in _logical_lines(source) if word[:3] in line), 1)
-        return f"program.cu({number}): error: assembler directive .{word}: without bubblewrap this is not allowed"
-    return None
+    for match in _LITERAL.finditer(_BETWEEN_LITERALS.sub("", source)):
+        if found := _ASSEMBLER.search(re.sub(r"\\[nt;]", " ", match[1])):
+            return _refuse(source, found[1])
+    return _refuse(source, "incbin") if "incbin" in _JOINS.sub("", source) else None
+
+
+def _refuse(source: str, directive: str) -> str:
+    number = next((at for at, line in _logical_lines(source) if directive[:2] in line and '"' in line), 1)
+    return f"program.cu({number}): error: assembler directive .{directive}: without bubblewrap this is not allowed"

@@ -1,4 +1,4 @@
-"""Answers from a Hugging Face model (`hf`) or an OpenAI-compatible endpoint (`endpoint`), written line by line (`plan`).
+"""Answers from a Hugging Face model (`hf`) or an OpenAI-compatible endpoint (`endpoint`), written one by one (`plan`).
 
 Nothing heavy is imported here: torch, transformers, peft and httpx are loaded by the back end that needs them.
 """

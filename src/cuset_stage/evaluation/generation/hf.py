@@ -1,9 +1,9 @@
 """Answers from a Hugging Face model in this process. Imports torch, transformers and peft.
 
 What is the same in every run: token counts include the end token and no padding; only temperature and top_p shape the
-distribution (top_k, repetition penalties and the like of the model's generation_config.json are left aside); the random numbers of
-a sample are its own (`sampling`). What batch size, padding and hardware still change is the rounding of logits, in bfloat16 enough
-to turn a close decision.
+distribution (top_k, repetition penalties and the like of the model's generation_config.json are left aside); the
+random numbers of a sample are its own (`sampling`). What batch size, padding and hardware still change is the rounding
+of logits, in bfloat16 enough to turn a close decision.
 """
 
 import contextlib
@@ -66,7 +66,8 @@ def check_model_folders(model: str, adapter: str | None) -> None:
         )
     if adapter is not None and not (Path(adapter).expanduser() / "adapter_config.json").is_file():
         raise GenerationError(
-            f"--adapter {adapter}: no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints."
+            f"--adapter {adapter}: no adapter_config.json there; give the output_dir of a LoRA run or one of its "
+            "checkpoints."
         )
 
 
@@ -75,7 +76,7 @@ class HFBackend:
 
     Args:
         batch_size: samples in a batch; halved for the rest of the run whenever memory runs out.
-        device: cpu, cuda (all GPUs, a model that fits goes to the first), or one such as cuda:1.
+        device: cpu, one GPU such as cuda:1, or cuda: all GPUs, the model's layers spread over them.
 
     Raises:
         GenerationError: the model, the adapter, the tokenizer or the template cannot be used.
@@ -89,9 +90,7 @@ class HFBackend:
         self.batch_size = batch_size
         self._settings = settings
         with _explained("tokenizer", settings.model):
-            tokenizer = AutoTokenizer.from_pretrained(
-                _path(settings.model), padding_side="left", trust_remote_code=trust_remote_code
-            )
+            tokenizer = AutoTokenizer.from_pretrained(_path(settings.model), trust_remote_code=trust_remote_code)
         self._prompter = Prompter(
             tokenizer, template=settings.template, arguments=settings.template_args, model=settings.model
         )
@@ -190,8 +189,8 @@ class HFBackend:
         for task, prompt in encoded.items():
             if max(prompt.ids) >= vocabulary:
                 raise GenerationError(
-                    f"the prompt of task {task!r} has token {max(prompt.ids)}, the model knows {vocabulary}: the tokenizer or the template "
-                    "is not the model's."
+                    f"the prompt of task {task!r} has token {max(prompt.ids)}, the model knows {vocabulary}: the "
+                    "tokenizer or the template is not the model's."
                 )
         context = _context(self.model.config.get_text_config().to_dict())
         if context is None or not encoded:
@@ -205,8 +204,8 @@ class HFBackend:
                 else "leave the task out, or take a model with a longer context"
             )
             raise GenerationError(
-                f"task {task!r} has {len(longest.ids)} prompt tokens; with --max-tokens {self._settings.max_tokens} that is more than the "
-                f"model's context of {context}: {advice}."
+                f"task {task!r} has {len(longest.ids)} prompt tokens; with --max-tokens {self._settings.max_tokens} "
+                f"that is more than the model's context of {context}: {advice}."
             )
 
 
@@ -230,8 +229,8 @@ def _load_model(settings: Settings, device: str, trust_remote_code: bool) -> Any
     lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
     if lost:  # transformers only warns, and goes on with random numbers in their place
         raise GenerationError(
-            f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, such as {lost[0]}: "
-            "the checkpoint is not complete, or not this model's."
+            f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, "
+            f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
         )
     return model
 
@@ -242,7 +241,7 @@ def _with_adapter(model: Any, adapter: str) -> Any:
     from peft.utils import load_peft_weights
 
     folder = _path(adapter)
-    way_out = "Give as --model the base that the adapter was trained on (base_model_name_or_path in its adapter_config.json)."
+    way_out = "Give as --model the base it was trained on (base_model_name_or_path in its adapter_config.json)."
     try:
         adapted = PeftModel.from_pretrained(model, folder)
         saved = set(load_peft_weights(folder, device="cpu"))
@@ -252,8 +251,8 @@ def _with_adapter(model: Any, adapter: str) -> Any:
     expected = set(get_peft_model_state_dict(adapted))
     if saved != expected:
         raise GenerationError(
-            f"--adapter {adapter} does not fit the model: {len(saved - expected)} of its {len(saved)} weights have no place in it, and "
-            f"{len(expected - saved)} places stay empty. {way_out}"
+            f"--adapter {adapter} does not fit the model: {len(saved - expected)} of its {len(saved)} weights have no "
+            f"place in it, and {len(expected - saved)} places stay empty. {way_out}"
         )
     if "quantization_config" in model.config.to_dict():
         return adapted
@@ -288,8 +287,8 @@ def _explained(what: str, path: str) -> Iterator[None]:
         raise
     except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
         raise GenerationError(
-            f"cannot load the {what} of {path}: {_sentence(error)} Give a folder with config.json, weights and tokenizer, or a "
-            "model on the Hub that can be reached."
+            f"cannot load the {what} of {path}: {_sentence(error)} Give a folder with config.json, weights and "
+            "tokenizer, or a model on the Hub that can be reached."
         ) from error
     finally:
         if bars:

@@ -1,8 +1,8 @@
 """Which samples are missing from an answers file, and the loop that fills it. Standard library only.
 
-A run can be stopped at any moment and taken up again: what is in the file stays, and only missing samples are made. The
-seed of a sample depends on the run's seed, the task's id and the sample's number alone, so what is made later, or in another
-order, is what would have been made at first.
+A run can be stopped at any moment and taken up again: what is in the file stays, and only missing samples are made.
+The seed of a sample depends on the run's seed, the task's id and the sample's number alone, so what is made later, or
+in another order, is what would have been made at first.
 """
 
 import hashlib
@@ -115,13 +115,14 @@ def missing(plan: Sequence[Request], settings: Settings, existing: Sequence[Answ
         for name, value in wanted.items():
             if record.get(name) != value:
                 raise GenerationError(
-                    f"{answer.source} was made with {name}={_shown(record.get(name))}, this run has {name}={_shown(value)}. "
-                    "Answers of different settings do not belong in one file: give another --output, or the settings of the file."
+                    f"{answer.source} was made with {name}={_shown(record.get(name))}, this run has "
+                    f"{name}={_shown(value)}. Answers of different settings do not belong in one file: give another "
+                    "--output, or the settings of the file."
                 )
         if answer.task in prompts and record.get("prompt_sha256") != prompts[answer.task]:
             raise GenerationError(
-                f"{answer.source} answers another prompt of task {answer.task!r} than the task set has now: give another --output, or "
-                "the task set that the file was made with."
+                f"{answer.source} answers another prompt of task {answer.task!r} than the task set has now: give "
+                "another --output, or the task set that the file was made with."
             )
     done = {(answer.task, answer.sample) for answer in existing}
     return [request for request in plan if (request.task, request.sample) not in done]

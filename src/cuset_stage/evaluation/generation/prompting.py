@@ -50,14 +50,15 @@ class Prompter:
             self.stop_ids |= set(self._factory.stop_ids)
         elif tokenizer.chat_template is None:
             raise GenerationError(
-                f"{model}: its tokenizer has no chat template. Name the one it was trained with: --template qwen, llama3, alpaca, ..."
+                f"{model}: its tokenizer has no chat template. Name the one it was trained with: --template qwen, "
+                "llama3, alpaca, ..."
             )
         self._kept = _reasoning_tokens(tokenizer)
 
     def encode(self, messages: Messages) -> Prompt:
         """The prompt up to the place where the answer begins.
 
-        A system message that the template refuses (Gemma's does) goes to the head of the user's message, with a notice.
+        A system message that the template refuses (Gemma's does) goes to the head of the user's, with a notice.
         """
         if self._factory is not None:
             ids = self._factory.encode([dict(message) for message in messages])

@@ -1,11 +1,11 @@
 """Sampling whose random numbers belong to the sample, not to the batch. Imports torch and transformers.
 
-Drawing a token from softmax(x) is the same as taking argmax(x + g) with g independent standard Gumbel numbers (Gumbel-max; Maddison,
-Tarlow and Minka, 2014, section 2). `generate` of transformers draws from one generator for the whole batch, so an answer
-would depend on its neighbours. Here g is a function of (the sample's seed, step, token) alone: a counter-based generator, with the
-output function of SplitMix64 (Steele, Lea and Flood, 2014), in integer arithmetic that is the same on every device. The same
-sample in another batch, after a stop, or on another GPU meets the same noise; what is left are rounding differences of the
-logits.
+Drawing a token from softmax(x) is the same as taking argmax(x + g) with g independent standard Gumbel numbers
+(Gumbel-max; Maddison, Tarlow and Minka, 2014, section 2). `generate` of transformers draws from one generator for the
+whole batch, so an answer would depend on its neighbours. Here g is a function of (the sample's seed, step, token)
+alone: a counter-based generator, with the output function of SplitMix64 (Steele, Lea and Flood, 2014), in integer
+arithmetic that is the same on every device. The same sample in another batch, after a stop, or on another GPU meets
+the same noise; what is left are rounding differences of the logits.
 """
 
 import torch

@@ -13,6 +13,12 @@ class GenerationError(ValueError):
     """Something the user gave cannot be used, or generation cannot go on; the message says what to do instead."""
 
 
+# Keys of a request's body that the other settings decide.
+BODY_KEYS = frozenset(
+    ("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "n", "stream")
+)
+
+
 class Backend(StrEnum):
     HF = "hf"
     ENDPOINT = "endpoint"
@@ -25,15 +31,16 @@ class Settings:
     Args:
         model: folder or Hub name of the model, or the name under which an endpoint serves it.
         adapter: folder of a LoRA adapter on `model`.
-        weights: fingerprint of the files of model and adapter (`weights_fingerprint`); None where they are not at hand.
+        weights: fingerprint of the files of model and adapter (`weights_fingerprint`); None where there are none.
         level: the prompt's level, 1 to 3.
         temperature: 0 is greedy decoding.
         top_p: nucleus sampling; 1 keeps every token.
         seed: what every sample's own seed is drawn from.
         max_tokens: most tokens an answer may have, reasoning included.
         gpu: the GPU that prompts speak of, in place of the task set's; None keeps the set's.
-        system: instead of the task's own system prompt; "" for none at all; None keeps the task's.
-        template: name of a chat template of LLaMA-Factory; None is the tokenizer's own (hf) or the server's (endpoint).
+        system: instead of the task's own system prompt; "" sends none (a chat template may then put in its own); None
+            keeps the task's.
+        template: a chat template of LLaMA-Factory; None is the tokenizer's own (hf) or the server's (endpoint).
         template_args: further arguments of the tokenizer's chat template, such as {"enable_thinking": False}.
         dtype: of weights and activations (hf).
         extra_body: further keys of a request's body (endpoint).
@@ -67,6 +74,8 @@ class Settings:
             raise GenerationError(f"--level {self.level}: 1, 2 or 3.")
         if self.max_tokens < 1:
             raise GenerationError(f"--max-tokens {self.max_tokens}: at least 1.")
+        for key in BODY_KEYS & (self.extra_body or {}).keys():
+            raise GenerationError(f"--extra-body: {key!r} is not for it; the other options decide it.")
 
     def to_record(self) -> dict[str, Any]:
         """The keys of an answers line."""
@@ -79,16 +88,16 @@ def check_samples(settings: Settings, samples: int) -> None:
         raise GenerationError(f"--samples {samples}: at least 1.")
     if samples > 1 and settings.temperature == 0:
         raise GenerationError(
-            f"--samples {samples} with --temperature 0: greedy decoding writes the same answer every time. Give a temperature such as "
-            "0.8, or take one sample."
+            f"--samples {samples} with --temperature 0: greedy decoding writes the same answer every time. Give a "
+            "temperature such as 0.8, or take one sample."
         )
 
 
 def weights_fingerprint(*folders: str | None) -> str | None:
     """SHA-256 over the sizes of the weight files in the folders and over 16 stretches of 64 KiB of each.
 
-    It tells models apart that were trained one after the other into one folder, without reading all of them. None when a
-    folder is not there (a name on the Hub), or holds no weights.
+    It tells models apart that were trained one after the other into one folder, without reading all of them. None
+    when a folder is not there (a name on the Hub), or holds no weights.
     """
     digest = hashlib.sha256()
     found = False

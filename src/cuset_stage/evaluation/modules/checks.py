@@ -9,7 +9,9 @@ _KERNEL = re.compile(
     r"__global__|load_inline|cpp_extension|\btriton\b|\bcupy\b|RawKernel|RawModule|\bnumba\b|\bcutlass\b|\bcute\b|"
     r"\btilelang\b|_compile_kernel|\bnvrtc\b|\bpycuda\b"
 )
-_TIMERS = re.compile(r"^(time|torch\.cuda\.(Event|synchronize|current_stream|Stream)|torch\.(allclose|equal|testing))\b")
+_TIMERS = re.compile(
+    r"^(time|torch\.cuda\.(Event|synchronize|current_stream|Stream)|torch\.(allclose|equal|testing))\b"
+)
 _THREADS = {"threading", "multiprocessing", "concurrent", "asyncio", "_thread"}
 _PEEKING = {"inspect", "gc", "ctypes"}
 
@@ -42,7 +44,11 @@ def _found(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 name = _dotted(target)
-                if name and (_TIMERS.match(name) or name.startswith("torch.")) and not name.startswith("torch.backends."):
+                if (
+                    name
+                    and (_TIMERS.match(name) or name.startswith("torch."))
+                    and not name.startswith("torch.backends.")
+                ):
                     yield f"source: assigns to {name}"
         elif isinstance(node, ast.Call):
             name = _dotted(node.func)

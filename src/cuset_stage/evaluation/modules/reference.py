@@ -1,9 +1,9 @@
-"""What all answers to a module task share: its inputs and the reference's outputs, made by the task's own module."""
+"""What all answers to a module task are held against: inputs and right outputs, made by the task's own module."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,89 +12,87 @@ from ...sandbox import Gpu, scratch_folder
 from ..oracle_runs import OracleError
 from ..tasks import ModuleTask
 from .closeness import element_bytes
-from .runs import Report, Worker, ending
-
-
-@dataclass
-class Prepared:
-    """What all answers to a task share: inputs, and the reference's outputs. Made when first needed."""
-
-    guard: threading.Lock = field(default_factory=threading.Lock)
-    files: ExitStack = field(default_factory=ExitStack)
-    inputs: dict[str, Path] = field(default_factory=dict)
-    outputs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    expected: dict[str, list[Path]] = field(default_factory=dict)
-    changed_inputs: tuple[int, ...] = ()
-
-    def close(self) -> None:
-        """Remove the files."""
-        with self.guard:
-            self.files.close()
-            self.inputs, self.outputs, self.expected = {}, {}, {}
+from .runs import Report, Worker, ending, own_tree
 
 
 @dataclass(frozen=True)
+class Expected:
+    """The reference's outputs: seed -> its tensors (name, dtype, shape), and their files in the same order."""
+
+    rows: Mapping[str, list[Mapping[str, Any]]]
+    files: Mapping[str, Sequence[Path]]
+    changed_inputs: tuple[int, ...]
+
+
 class Reference:
-    """The task's own module, run by the worker. Every method raises OracleError when it fails."""
+    """The task's own module, run by the worker in processes of its own. Inputs and outputs are made when first needed.
 
-    worker: Worker
-    task: ModuleTask
-    seeds: int
-    gpu: Gpu | None
+    Every method raises OracleError when the module fails, and may be called from several threads.
+    """
 
-    def _make_inputs(self, task: ModuleTask, prepared: Prepared, gpu: Gpu | None) -> None:
-        with self._reference_folder(task) as folder:
-            request = {"action": "inputs", "model": "Model", "seeds": list(range(self.seeds))}
-            self._trusted(task, folder, request, {}, gpu)
-            target = prepared.files.enter_context(scratch_folder())
-            (folder / "work" / "out").rename(target / "inputs")
-        files = [path for path in (target / "inputs").rglob("*") if path.is_file() and path.parent.parent == target
-                 or path.suffix == ".bin"]  # fmt: skip
-        prepared.inputs = {
-            str(path.relative_to(target)): path for path in files if path.suffix == ".bin" or path.name == "arguments.json"
-        }
+    def __init__(self, worker: Worker, task: ModuleTask, seeds: int) -> None:
+        self._worker, self._task, self._seeds = worker, task, seeds
+        self._guard = threading.Lock()
+        self._files = ExitStack()
+        self._inputs: Mapping[str, Path] | None = None
+        self._expected: Expected | None = None
 
-    def _make_outputs(self, task: ModuleTask, prepared: Prepared, gpu: Gpu | None) -> None:
-        with self._reference_folder(task) as folder:
-            request = {"action": "forward", "model": "Model", "seeds": list(range(self.seeds))}
-            report = self._trusted(task, folder, request, prepared.inputs, gpu)
-            target = prepared.files.enter_context(scratch_folder())
-            (folder / "work" / "out" / report.name).rename(target / "expected")
-        outputs = report.record["outputs"]
-        for row in (row for rows in outputs.values() for row in rows):
-            if element_bytes(row["dtype"]) is None:
-                raise OracleError(f"task {task.id}: {row['name']} is {row['dtype']}, which cannot be compared")
-        prepared.expected = {
-            seed: [target / "expected" / seed / f"{number}.bin" for number in range(len(rows))]
-            for seed, rows in outputs.items()
-        }
-        prepared.changed_inputs = tuple(report.record["changed_inputs"])
-        prepared.outputs = outputs
+    def inputs(self, gpu: Gpu | None) -> Mapping[str, Path]:
+        """ "inputs/<seed>/<number>.bin" and "inputs/arguments.json" -> the file."""
+        with self._guard:
+            if self._inputs is None:
+                with self._run("inputs", {}, gpu) as report:
+                    target = self._take(report.work / "out", "inputs")
+                files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
+                self._inputs = {path.relative_to(target).as_posix(): path for path in files}
+            return self._inputs
 
-    def time(self, prepared: Prepared) -> float:
-        """Seconds a forward pass takes, the median of the timed calls."""
-        with self._folder() as folder:
-            request = {"action": "time", "model": "Model", "seeds": [0, 1]}
-            return median(self._run(folder, request, prepared.inputs).record["times"])
+    def expected(self, gpu: Gpu | None) -> Expected:
+        """The right outputs of every seed. Ask for them after the candidate's first run: nothing of them lies about then."""
+        inputs = self.inputs(gpu)
+        with self._guard:
+            if self._expected is None:
+                with self._run("forward", inputs, gpu) as report:
+                    target = self._take(report.work / "out" / report.name, "expected")
+                rows = report.record["outputs"]
+                for row in (row for found in rows.values() for row in found):
+                    if element_bytes(row["dtype"]) is None:
+                        raise OracleError(
+                            f"task {self._task.id}: {row['name']} is {row['dtype']}, which cannot be compared"
+                        )
+                files = {
+                    seed: [target / "expected" / seed / f"{number}.bin" for number in range(len(found))]
+                    for seed, found in rows.items()
+                }
+                self._expected = Expected(rows, files, tuple(report.record["changed_inputs"]))
+            return self._expected
+
+    def time(self, gpu: Gpu | None) -> float:
+        """Seconds of a forward pass, the median of the timed calls."""
+        with self._run("time", self.inputs(gpu), gpu) as report:
+            return median(report.record["times"])
+
+    def close(self) -> None:
+        """Remove the files."""
+        with self._guard:
+            self._files.close()
+            self._inputs, self._expected = None, None
 
     @contextmanager
-    def _reference_folder(self, task: ModuleTask) -> Iterator[Path]:
+    def _run(self, action: str, inputs: Mapping[str, Path], gpu: Gpu | None) -> Iterator[Report]:
+        """A run of the module; its folder goes when the block ends."""
         with scratch_folder() as folder:
-            (folder / "answer.py").write_text(task.reference, encoding="utf-8", newline="\n")
-            (folder / "work").mkdir()
-            yield folder
+            (folder / "answer.py").write_text(self._task.reference, encoding="utf-8", newline="\n")
+            seeds = [0, 1] if action == "time" else list(range(self._seeds))
+            report = self._worker.run(folder, {"action": action, "model": "Model", "seeds": seeds}, inputs, gpu)
+            if not report.done:
+                said = report.error["message"] if report.error else ending(report.finished)
+                raise OracleError(f"task {self._task.id}: the reference's {action} failed: {said[-1000:]}")
+            yield report
 
-    def _trusted(
-        self, task: ModuleTask, folder: Path, request: Mapping[str, Any], inputs: Mapping[str, Path], gpu: Gpu | None
-    ) -> Report:
-        """A run of the task's own module.
-
-        Raises:
-            OracleError: It failed.
-        """
-        report = self._run(folder, request, inputs, gpu)
-        if not report.done:
-            what = report.error["message"] if report.error else _ending(report.finished)
-            raise OracleError(f"task {task.id}: the reference's {request['action']} failed: {what[-1000:]}")
-        return report
-
+    def _take(self, left: Path, name: str) -> Path:
+        """Move a folder that a run left to one that lasts until `close`; the folder around it."""
+        target = self._files.enter_context(scratch_folder())
+        left.rename(target / name)
+        own_tree(target / name)
+        return target

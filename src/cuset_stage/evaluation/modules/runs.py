@@ -3,21 +3,34 @@
 import json
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...sandbox import Finished, Gpu, Isolation, Limits, SandboxError, find_toolkit, run_sandboxed
-from ...sandbox.isolation import python_paths
+from ...sandbox import (
+    Finished,
+    Gpu,
+    Isolation,
+    Limits,
+    SandboxError,
+    find_toolkit,
+    python_paths,
+    remove_tree,
+    run_sandboxed,
+)
 
 
 GIB = 2**30
 WORKER = Path(__file__).with_name("worker.py")
 RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
 BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=8 * GIB, processes=1024)
+BUILT_BYTES = 2 * GIB
+"""What an answer's extensions may take on the disk: every run starts from a copy of them."""
 REPORT_BYTES = 4 << 20
+EXTENSIONS = "extensions"
 _BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
 
 
@@ -28,6 +41,7 @@ class Report:
     finished: Finished
     record: Mapping[str, Any]
     name: str
+    work: Path
 
     @property
     def error(self) -> Mapping[str, Any] | None:
@@ -57,7 +71,10 @@ class Worker:
         gpu: Gpu | None,
         limits: Limits | None = None,
     ) -> Report:
-        """One run of the worker on `folder/answer.py`, in `folder/work`.
+        """One run of the worker on `folder/answer.py`.
+
+        Every run has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that no run finds what an
+        earlier one left. The path is the same each time: ninja's files name it.
 
         Raises:
             SandboxError: The judge's side failed.
@@ -66,8 +83,15 @@ class Worker:
         name = secrets.token_hex(16)
         full = {"module": "answer.py", "model": "ModelNew", "device": self.device, "token": "token", "seeds": [],
                 "trials": self.trials, "budget_s": self.budget_s, **request}  # fmt: skip
-        for file, text in (("request.json", json.dumps(full)), ("token", name)):
-            _write_over(work / file, text)
+        try:
+            remove_tree(work)
+            work.mkdir()
+            if (folder / EXTENSIONS).is_dir():
+                shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
+            for file, text in (("request.json", json.dumps(full)), ("token", name)):
+                (work / file).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise SandboxError(f"{work} cannot be made: {error}") from error
         finished = run_sandboxed(
             [sys.executable, "-s", "-B", "worker.py"],
             folder=work,
@@ -80,7 +104,7 @@ class Worker:
         )
         if finished.infra:
             raise SandboxError(finished.infra)
-        return Report(finished, _read_report(work / "out" / f"{name}.json"), name)
+        return Report(finished, _read_report(work / "out" / f"{name}.json"), name, work)
 
     def environment(self, work: Path) -> dict[str, str]:
         number = self.arch.removeprefix("sm_")
@@ -90,22 +114,45 @@ class Worker:
             "PYTHONHASHSEED": "0",
             "CUSET_STAGE_DISABLE": "1",
             "TORCH_CUDA_ARCH_LIST": f"{digits[:-1]}.{digits[-1]}{number[len(digits) :]}",
-            "TORCH_EXTENSIONS_DIR": str(work / "extensions"),
+            "TORCH_EXTENSIONS_DIR": str(work / EXTENSIONS),
             "TRITON_CACHE_DIR": str(work / "triton"),
             "TORCHINDUCTOR_CACHE_DIR": str(work / "inductor"),
             "MAX_JOBS": "4",
         }
         if self.device == "cuda":
-            variables["CUDA_HOME"] = str(find_toolkit().nvcc.resolve().parent.parent)
+            variables["CUDA_HOME"] = str(find_toolkit().folder)
         return variables
 
 
-def _write_over(path: Path, text: str) -> None:
-    """Write a file anew in a folder that foreign code has had: what it left under the name goes, and is not followed."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "w") as file:
-        file.write(text)
+def keep_extensions(folder: Path) -> str | None:
+    """Keep what a build left in `folder/work` for later runs; what is wrong with it, or None."""
+    left = folder / "work" / EXTENSIONS
+    if left.is_symlink() or not left.is_dir():
+        return None
+    size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(left) for file in files)
+    if size > BUILT_BYTES:
+        return f"its extensions take {size} bytes, more than {BUILT_BYTES}"
+    left.rename(folder / EXTENSIONS)
+    own_tree(folder / EXTENSIONS)
+    return None
+
+
+def own_tree(tree: Path) -> None:
+    """Make a tree that a run left the judge's own: the run's user may be that of another run later."""
+    for place, folders, files in os.walk(tree):
+        for name in (".", *folders, *files):
+            path = os.path.join(place, name)
+            if os.geteuid() == 0:
+                os.chown(path, 0, 0, follow_symlinks=False)
+            if not os.path.islink(path):
+                os.chmod(path, 0o755 if os.path.isdir(path) else 0o644)
+
+
+def _copy_for_all(source: str, target: str) -> None:
+    """A copy that the run's own user may change (ninja appends to its log); only what is a regular file."""
+    if os.path.isfile(source):
+        shutil.copy2(source, target)
+        os.chmod(target, 0o666)
 
 
 def _read_report(path: Path) -> dict[str, Any]:
@@ -114,7 +161,7 @@ def _read_report(path: Path) -> dict[str, Any]:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             record = json.loads(file.read(REPORT_BYTES))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
 
@@ -132,11 +179,11 @@ def first_error(error: Mapping[str, Any]) -> str:
     for line in error["message"].splitlines():
         if ": error" in line or ": fatal error" in line or line.startswith("error"):
             return line.strip()
-    return f"{error['type']}: {error['message']}"
+    return error["message"] if error["type"] == "Problem" else f"{error['type']}: {error['message']}"
 
 
 def ending(finished: Finished) -> str:
     if finished.stopped:
         return f"stopped at its limit ({finished.stopped})"
     said = (finished.stderr.strip() or finished.stdout.strip())[-1000:]
-    return f"ended with {finished.returncode} before it was done. {said}"
+    return f"ended with {finished.returncode} before it was done. {said}".strip()

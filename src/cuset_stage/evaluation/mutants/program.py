@@ -228,12 +228,15 @@ class Program:
 
     @cached_property
     def file_scope(self) -> frozenset[int]:
-        """Tokens outside every brace but those of namespaces."""
+        """Tokens outside parentheses, template parameters and every brace but those of namespaces."""
         found: list[int] = []
         at = 0
         while at < len(self.tokens):
-            if self.at(at) == "{" and "namespace" not in (self.at(at - 1), self.at(at - 2)):
+            text = self.at(at)
+            if text == "(" or (text == "{" and "namespace" not in (self.at(at - 1), self.at(at - 2))):
                 at = self.pairs.get(at, len(self.tokens))
+            elif text == "<" and self.at(at - 1) == "template":
+                at = self.angles.get(at, at)
             found.append(at)
             at += 1
         return frozenset(found)
@@ -478,7 +481,15 @@ class Program:
             return True
         if function.body.first < at < function.body.last:
             return index <= self._scope_ends[at]
-        return at in self.file_scope
+        return at in self.file_scope or self._is_template_parameter(at, function)
+
+    def _is_template_parameter(self, at: int, function: Function) -> bool:
+        """Whether a name stands in the `template <...>` right before a function."""
+        for start, end in self.angles.items():
+            if start < at < end < function.parameters.first and self.at(start - 1) == "template":
+                between = range(end + 1, function.parameters.first)
+                return not any(self.at(token) in ("{", "}", ";") for token in between)
+        return False
 
     def parameters(self, function: Function) -> list[tuple[str, str]]:
         """(type, name) of each parameter; a pointer's type ends in *, a reference's in &."""

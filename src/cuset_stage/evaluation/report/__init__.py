@@ -9,7 +9,8 @@
 
 from .audit import AuditError, read_audit
 from .build import Report, build_report
-from .collect import Collection, ReportError, collect
+from .collect import ReportError, collect
+from .records import Collection
 from .write import FORMATS, write_report
 
 

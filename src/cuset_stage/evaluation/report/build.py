@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from ..statistics import Rule
 from . import numbers
-from .collect import Collection, ReportError
+from .collect import ReportError
+from .records import Collection
 
 
 RULE_NAMES = {

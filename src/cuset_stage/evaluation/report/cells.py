@@ -38,6 +38,11 @@ class Table:
     text: str = ""
 
 
+def counted(count: int, noun: str) -> str:
+    """ "1 run", "2 runs"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 

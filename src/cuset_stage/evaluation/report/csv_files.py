@@ -8,7 +8,7 @@ from typing import Any
 from ..statistics import Rule
 from .build import Report
 from .cells import Table
-from .details import audit_table, case_table, flag_table, score_table, settings_table, timing_table
+from .details import audit_table, case_table, flag_table, score_table, settings_tables, timing_table
 from .tables import comparison_table, family_table, token_table, verdict_table
 
 
@@ -30,6 +30,11 @@ _SAMPLE_COLUMNS = (
     *("flags", "code_sha256"),
 )
 
+_RATE_COLUMNS = (
+    *("run", "model", "level", "rule", "k", "criterion", "flagged_tasks"),
+    *("percent", "low", "high", "tasks", "left_out"),
+)
+
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write pass_at_k.csv, samples.csv and a file a table. Rates are percentages with their interval's ends in own columns."""
@@ -40,29 +45,17 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     ]
     builders = (
         *(comparison_table, verdict_table, token_table, family_table, case_table, score_table, timing_table),
-        *(flag_table, audit_table, settings_table),
+        *(flag_table, audit_table),
     )
     for build in builders:
         if table := build(report):
             written.append(_write(folder / f"{table.key}.csv", _table(table)))
+    written += [_write(folder / f"{table.key}.csv", _table(table)) for table in settings_tables(report)]
     return written
 
 
 def _rates(report: Report) -> Iterator[Sequence[Any]]:
-    yield (
-        "run",
-        "model",
-        "level",
-        "rule",
-        "k",
-        "criterion",
-        "flagged_tasks",
-        "percent",
-        "low",
-        "high",
-        "tasks",
-        "left_out",
-    )
+    yield _RATE_COLUMNS
     for with_flagged, rates in (("included", report.rates), ("left out", report.unflagged_rates or {})):
         for run in report.collection.runs:
             for (name, rule, k, criterion), rate in rates.items():

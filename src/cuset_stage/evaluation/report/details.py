@@ -7,7 +7,7 @@ from typing import Any
 from . import numbers
 from .build import Report
 from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, percent, seconds
-from .collect import Run
+from .records import Run
 from .tables import VERDICTS
 
 
@@ -134,15 +134,26 @@ def audit_table(report: Report) -> Table | None:
     return Table("audit", "Flagged tasks", columns, rows, text) if rows else None
 
 
-def settings_table(report: Report) -> Table:
-    """What the runs were made with: a row a setting, a column a run."""
+def settings_tables(report: Report) -> list[Table]:
+    """What the runs were made with: what is the same for all of them, and a column a run for what differs."""
     runs = report.collection.runs
-    rows = []
+    same, different = [], []
     for name, values in _settings(runs):
-        if any(value not in (None, "", [], {}) for value in values):
-            rows.append([label(name), *(label(_text(value)) for value in values)])
-    columns = [Column("Setting", text=True), *(Column(run.label, text=True) for run in runs)]
-    return Table("settings", "Settings", columns, rows)
+        texts = [_text(value) for value in values]
+        if set(texts) == {ABSENT}:
+            continue
+        if len(set(texts)) == 1:
+            same.append([label(name), label(texts[0])])
+        else:
+            different.append([label(name), *(label(text) for text in texts)])
+    setting = Column("Setting", text=True)
+    tables = [
+        Table("settings", "Settings", [setting, Column("all runs" if len(runs) > 1 else "value", text=True)], same)
+    ]
+    if different:
+        columns = [setting, *(Column(run.label, text=True) for run in runs)]
+        tables.append(Table("settings_by_run", "Settings that differ", columns, different))
+    return tables
 
 
 def _settings(runs: tuple[Run, ...]) -> list[tuple[str, list[Any]]]:
@@ -186,7 +197,7 @@ def _gpus(run: Run) -> str:
 
 
 def _text(value: Any) -> str:
-    if value is None or value == "":
+    if value is None or value in ("", [], {}):
         return ABSENT
     if isinstance(value, (dict, list)):
         return json.dumps(value, sort_keys=True)

@@ -4,22 +4,25 @@ import re
 
 from ..statistics import Rule
 from .build import Report
-from .cells import Cell, Column, Table
-from .details import audit_table, case_table, flag_table, score_table, settings_table, timing_table
+from .cells import Cell, Column, Table, counted
+from .details import audit_table, case_table, flag_table, score_table, settings_tables, timing_table
 from .tables import comparison_table, family_table, main_table, token_table, verdict_table
 
 
 def escape(text: str) -> str:
     """Text of a table cell or a sentence, shown as it is."""
     text = re.sub(r"\s+", " ", text)
-    return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", text)
+    return re.sub(
+        r"([\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", text
+    )  # an underscore inside a word is none
 
 
 def render_markdown(report: Report) -> str:
     """The whole report."""
     parts = [f"# {escape(report.title)}"]
     tasks = len(report.collection.tasks)
-    parts.append(f"{tasks} tasks, {len(report.collection.runs)} runs. cuset-stage {report.version}, {report.created}.")
+    counts = f"{counted(tasks, 'task')}, {counted(len(report.collection.runs), 'run')}"
+    parts.append(f"{counts}. cuset-stage {report.version}, {report.created}.")
     for loud in (True, False):
         notes = [note for note in report.collection.notes if note.loud is loud]
         if notes:
@@ -47,7 +50,7 @@ def render_markdown(report: Report) -> str:
         parts.append(
             "## Flagged tasks\n\nNo audit of the task set was given: weak oracles, if there are any, are not marked."
         )
-    parts.append(render_table(settings_table(report)))
+    parts += [render_table(table) for table in settings_tables(report)]
     return "\n\n".join(parts) + "\n"
 
 

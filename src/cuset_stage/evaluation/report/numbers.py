@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import rewards
 from ..statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
-from .collect import INFRA_ERROR, Collection, Run
+from .records import INFRA_ERROR, Collection, Run
 
 
 RESAMPLES = 10_000

@@ -15,7 +15,7 @@ from typing import Any
 from ..answers import AnswersError, read_answers
 from ..header import content_sha256
 from .build import Report
-from .collect import CRITERIA, Run
+from .records import CRITERIA, Run
 from .tables import VERDICTS
 
 
@@ -56,7 +56,7 @@ def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return text.encode("utf-8", errors="replace").decode()  # a lone surrogate has no UTF-8
+    return text
 
 
 def _index(report: Report) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..statistics import Rule
 from . import numbers
 from .build import Report
-from .collect import CRITERIA
+from .records import CRITERIA
 from .tables import VERDICTS
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from ..statistics import Rule
 from . import numbers
 from .build import RULE_NAMES, RULE_TEXTS, Report
-from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, p_text, percent, ranked, signed
-from .collect import CRITERIA, NO_ANSWER, NOT_JUDGED, Run
+from .cells import ABSENT, Cell, Column, Table, counted, estimate_cell, label, number, p_text, percent, ranked, signed
+from .records import CRITERIA, NO_ANSWER, NOT_JUDGED, Run
 
 
 VERDICTS = {
@@ -37,7 +37,7 @@ def rank_groups(report: Report) -> list[list[int]]:
 def _absence(report: Report, run: Run, criterion: str, k: int) -> str:
     if criterion == "passed" and run.compile_only:
         return "not run"
-    return f"needs {k} samples a task, has {run.width}" if run.width < k else "no task judged"
+    return f"needs {counted(k, 'sample')} a task, has {run.width}" if run.width < k else "no task judged"
 
 
 def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
@@ -91,7 +91,7 @@ def conclusion(comparison: numbers.Comparison) -> str:
     discordant = test.only_first + test.only_second
     # Two-sided, n discordant tasks give p >= 2^(1 - n).
     if 2.0 ** (1 - discordant) >= 0.05:
-        return f"no difference shown; {discordant} discordant tasks are too few to show one"
+        return f"no difference shown; {counted(discordant, 'discordant task')}, too few to show one"
     return "no difference shown"
 
 

@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 
-from loop import main  # noqa: E402
+from loop import main
 
 
 sys.exit(main())

@@ -11,9 +11,11 @@ import stat
 import struct
 from typing import Any
 
+from seccomp import install_filter
+
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 _LANDLOCK_CREATE, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT = 444, 445, 446
 
 # linux/landlock.h: access rights to files, by the version of the interface that brought them
@@ -101,9 +103,27 @@ def _limit(kind: int, soft: int | None, hard: int | None = None) -> None:
     resource.setrlimit(kind, (soft, hard))
 
 
-def become_program(request: dict[str, Any], stdout: int, stderr: int, report: int) -> None:
-    """In the child: shut in as asked, then exec. Never returns; a failure goes to the pipe `report` as text."""
+def _most_threads(request: dict[str, Any]) -> int | None:
+    """RLIMIT_NPROC, which counts all threads of a user and not of a program. Root is not held to it."""
+    if request["uid"] is not None:  # a user of its own: exactly this program
+        return request["threads"]
+    if os.geteuid() == 0:
+        return None
+    mine = 0
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.geteuid():
+                mine += os.stat(f"/proc/{name}/task").st_nlink - 2
+    return mine + request["threads"]
+
+
+def become_program(request: dict[str, Any], stdout: int, stderr: int, report: int, own: list[int]) -> None:
+    """In the child: shut in as asked, then exec. Never returns; a failure goes to the pipe `report` as text.
+
+    own: descriptors for bubblewrap itself, which it does not pass on.
+    """
     try:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         os.setsid()
         limits = request["limits"]
         for number in range(1, signal.NSIG):
@@ -120,26 +140,26 @@ def become_program(request: dict[str, Any], stdout: int, stderr: int, report: in
         os.dup2(null, 0)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
-        kept = request["status_fd"] if request["prefix"] else report
-        low, high = sorted((kept, report))
-        for begin, end in ((3, low), (low + 1, high), (high + 1, os.sysconf("SC_OPEN_MAX"))):
-            os.closerange(begin, end)
-        os.set_inheritable(kept, kept != report)
+        kept = sorted((report, *own))
+        for begin, end in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
+            os.closerange(begin + 1, end)
+        for fd in own:
+            os.set_inheritable(fd, True)
         os.chdir(request["folder"])
-        if request["uid"] is not None:
-            _become(request["uid"])
-        if request["landlock"] and not request["prefix"]:
+        _limit(resource.RLIMIT_NPROC, _most_threads(request))
+        if not request["prefix"]:  # bubblewrap does all of this itself, later
+            if request["uid"] is not None:
+                _become(request["uid"])
             restrict_files(**request["landlock"])
-        if not request["prefix"]:  # bubblewrap may be a setuid program, and sets this itself
             _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            install_filter((os.getppid(), request["judge"]))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
         _limit(resource.RLIMIT_AS, limits["address_space_bytes"])
         if limits["cpu_s"] is not None:
             seconds = int(limits["cpu_s"]) + 1
             _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
-        if request["uid"] is not None:  # a user of its own: the kernel's count is exactly this program's
-            _limit(resource.RLIMIT_NPROC, request["threads"])
         command = [*request["prefix"], *request["command"]]
         os.execvpe(command[0], command, request["environment"])
     except BaseException as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -14,6 +15,7 @@ from typing import Any
 
 from confine import become_program, become_subreaper, works_as
 from files import CappedFile, copy_file, folder_usage
+from seccomp import build_filter
 from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly
 
 
@@ -42,18 +44,31 @@ class Run:
     def start(self, stdout: int, stderr: int) -> str | None:
         """Fork and exec; the reason when that fails."""
         reading, report = os.pipe()
+        own: list[int] = []
         if self.request["prefix"]:
-            self.bwrap_status, self.request["status_fd"] = os.pipe()
-            self.request["prefix"] = [
-                str(self.request["status_fd"]) if part == "STATUS_FD" else part for part in self.request["prefix"]
-            ]
+            self.bwrap_status, status = os.pipe()
+            own.append(status)
+            names = {"STATUS_FD": str(status)}
+            program = build_filter()
+            if program is None:
+                at = self.request["prefix"].index("--seccomp")
+                del self.request["prefix"][at : at + 2]
+            else:
+                reading_filter, writing_filter = os.pipe()
+                os.write(writing_filter, program)
+                os.close(writing_filter)
+                own.append(reading_filter)
+                names["FILTER_FD"] = str(reading_filter)
+            self.request["prefix"] = [names.get(part, part) for part in self.request["prefix"]]
+        # as root: however many processes and sessions there are, this one runs first
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
         self.begin = time.monotonic()
         self.pid = os.fork()
         if self.pid == 0:
-            become_program(self.request, stdout, stderr, report)
-        os.close(report)
-        if self.request["prefix"]:
-            os.close(self.request["status_fd"])
+            become_program(self.request, stdout, stderr, report, own)
+        for fd in (report, *own):
+            os.close(fd)
         with os.fdopen(reading, "rb") as pipe:
             problem = pipe.read().decode(errors="replace")  # ends at exec
         return problem or None
@@ -62,7 +77,9 @@ class Run:
         """Whether a limit is passed now: its name, or None."""
         limits = self.limits
         now = time.monotonic()
-        pids = descendants()
+        pids = descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
+        if len(pids) > 4 * self.processes:
+            return "processes"
         usage = measure(pids)
         if usage.processes > self.processes or usage.threads > self.threads:
             return "processes"
@@ -143,12 +160,24 @@ def _prepare(request: dict[str, Any]) -> None:
     for folder, folders, _ in os.walk(request["folder"]):
         for name in [".", *folders]:
             os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
-    if not works_as(uid, request["needed"]):
+    if not request["prefix"] and not works_as(uid, request["needed"]):
         request["uid"] = None
 
 
 def _sweep(uid: int, places: list[str]) -> None:
-    """Remove what the program's own user left in folders that everybody may write to, and its System V memory."""
+    """Remove what the program's own user left in folders that everybody may write to, and its System V objects."""
+    libc = ctypes.CDLL(None)
+    for kind, remove in (
+        ("shm", lambda number: libc.shmctl(number, 0, None)),
+        ("msg", lambda number: libc.msgctl(number, 0, None)),
+        ("sem", lambda number: libc.semctl(number, 0, 0)),
+    ):
+        with contextlib.suppress(OSError), open(f"/proc/sysvipc/{kind}") as listing:
+            names = listing.readline().split()
+            for line in listing:
+                row = dict(zip(names, line.split(), strict=False))
+                if row.get("uid") == str(uid) or row.get("cuid") == str(uid):
+                    remove(int(row[f"{kind}id" if kind != "msg" else "msqid"]))
     for place in places:
         with contextlib.suppress(OSError), os.scandir(place) as listing:
             for entry in listing:
@@ -179,7 +208,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     if not clean:
         left = ", ".join(map(str, descendants()[:8]))
         problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
-    if request["uid"] is not None:
+    if request["uid"] is not None and not request["prefix"]:
         _sweep(request["uid"], request["sweep"])
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = usage.ru_utime + usage.ru_stime

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 
 TICK = os.sysconf("SC_CLK_TCK")
+ALL = 4096
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
 
 
@@ -28,7 +29,7 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _descendants_by_scan(root: int) -> list[int]:
+def _descendants_by_scan(root: int, most: int) -> list[int]:
     """For kernels without the `children` file: every process of the machine, by its parent."""
     below: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
@@ -38,7 +39,7 @@ def _descendants_by_scan(root: int) -> list[int]:
                 parent = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
                 below.setdefault(parent, []).append(int(name))
     found, queue = [], [root]
-    while queue:
+    while queue and len(found) <= most:
         children = below.get(queue.pop(), [])
         found += children
         queue += children
@@ -48,13 +49,16 @@ def _descendants_by_scan(root: int) -> list[int]:
 _HAS_CHILDREN_FILE = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
-def descendants() -> list[int]:
-    """Every living process below this one, parents first; zombies that nobody has waited for are among them."""
+def descendants(most: int = ALL) -> list[int]:
+    """The processes below this one, parents first, zombies that nobody has waited for included.
+
+    Stops when more than `most` are found: a tree may grow faster than anybody can walk it.
+    """
     if not _HAS_CHILDREN_FILE:
-        return _descendants_by_scan(os.getpid())
+        return _descendants_by_scan(os.getpid(), most)
     found: list[int] = []
     queue = [os.getpid()]
-    while queue:
+    while queue and len(found) <= most:
         with contextlib.suppress(OSError):
             children = _children(queue.pop(0))
             found += children
@@ -176,7 +180,7 @@ def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
     """End every descendant. Returns what was collected, and whether nothing is left."""
     collected: dict[int, int] = {}
     deadline = time.monotonic() + KILL_PATIENCE_S
-    attempt = 0
+    pause = 0.0005
     while True:
         ended, left = reap()
         collected |= ended
@@ -186,11 +190,13 @@ def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
             return collected, False
         if uid is not None:
             _kill_as(uid)
-        pids = descendants()
-        for pid in pids:
+        for pid in descendants():
             with contextlib.suppress(OSError):
-                if attempt and uid is None:  # it outran the first round: it may fork no more
-                    resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))  # it may fork no more (unless it is root)
+            with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        attempt += 1
-        time.sleep(0.0005 * min(attempt, 20))
+                # to die it has to run, and among hundreds that fork its turn comes late; after the signal it runs no code
+                # of its own, and cannot fork
+                os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+        time.sleep(pause)
+        pause = min(0.02, 2 * pause)

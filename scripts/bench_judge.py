@@ -1,0 +1,222 @@
+"""How fast answers are judged: compiled in parallel with caches, against one at a time without.
+
+    python scripts/bench_judge.py data/kernels                      # a task set's own programs, on the GPU
+    python scripts/bench_judge.py --no-gpu --samples 24             # programs for the CPU, anywhere
+
+Every sample is another source (a comment makes it so), so that a cache helps only where it should: with data that is
+made once a task, and with programs that were compiled before. Three runs over the same samples:
+
+    alone   one at a time, caches emptied before each sample: nvcc, the inputs and the reference every time
+    cold    `cuset evaluate`'s pipeline on empty caches
+    warm    the same again on what the run before left
+
+The JSON has samples a second of each, the ratios to `alone`, and the judge's own time a sample (overhead_s). With
+--repeat the runs are repeated, and the medians are what is written.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from cuset_stage.evaluation.pipeline import Job, Pipeline
+from cuset_stage.evaluation.results import code_sha256
+from cuset_stage.evaluation.spec import Bench, JudgeSpec
+from cuset_stage.evaluation.tasks import ProgramTask, load_tasks
+from cuset_stage.sandbox import Isolation
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+HOST_PROGRAM = r"""
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+__global__ void add(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+
+static std::vector<float> load(const char* path) {
+  std::vector<float> values(1 << 16);
+  FILE* file = fopen(path, "rb");
+  values.resize(file ? fread(values.data(), sizeof(float), values.size(), file) : 0);
+  if (file) fclose(file);
+  return values;
+}
+
+int main() {
+  std::vector<float> a = load("data/a.bin"), b = load("data/b.bin"), c(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), c.begin(), [](float x, float y) { return x + y; });
+  FILE* file = fopen("data/c.bin", "wb");
+  fwrite(c.data(), sizeof(float), c.size(), file);
+  fclose(file);
+  return 0;
+}
+"""
+HOST_REFERENCE = """
+import numpy as np
+
+TOLERANCE = {"c": (1e-6, 1e-6)}
+
+
+def make_inputs(rng, n):
+    return {name: rng.normal(size=n).astype(np.float32) for name in "ab"}
+
+
+def reference(inputs):
+    return {"c": inputs["a"] + inputs["b"]}
+"""
+
+
+def host_tasks(folder: Path, count: int) -> list[ProgramTask]:
+    """Tasks that are solved on the CPU: the compiler has a kernel to compile, which is never launched."""
+    rows = [
+        {
+            "id": f"add_{number}", "family": "element-wise", "prompt": "Add two vectors.",
+            "inputs": [{"name": name, "dtype": "float32", "shape": ["n"]} for name in "ab"],
+            "outputs": [{"name": "c", "dtype": "float32", "shape": ["n"]}],
+            "cases": [{"name": "default", "parameters": {"n": 10_000 + number}}],
+            "reference": HOST_REFERENCE, "solution": HOST_PROGRAM,
+        }
+        for number in range(count)
+    ]  # fmt: skip
+    path = folder / "tasks.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return list(load_tasks(path))
+
+
+def make_jobs(tasks: list[ProgramTask], samples: int) -> list[Job]:
+    """`samples` jobs over the tasks in turn, each with a source of its own."""
+    jobs = []
+    for number in range(samples):
+        task = tasks[number % len(tasks)]
+        code = f"{task.solution}\n// {number}\n"
+        jobs.append(Job(task, code, code_sha256(code), ()))
+    return jobs
+
+
+class Caches:
+    """A folder that every cache lies in, emptied at will."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        os.environ["CUSET_CACHE"] = str(folder)
+
+    def empty(self) -> None:
+        for name in ("programs", "cases"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+def run_alone(spec: JudgeSpec, jobs: list[Job], caches: Caches) -> dict[str, Any]:
+    judged = []
+    seconds = 0.0
+    for job in tqdm(jobs, desc="alone"):
+        caches.empty()
+        judge = Bench(spec, ["cuda"]).judges["cuda"]
+        begin = time.perf_counter()
+        judged.append(judge.judge(job.task, job.code))
+        seconds += time.perf_counter() - begin
+    return summary(seconds, judged)
+
+
+def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) -> dict[str, Any]:
+    bench = Bench(spec, ["cuda"])
+    runs = 2 * len(bench.pool) if bench.pool else at_a_time
+    pipeline = Pipeline(bench.judges, jobs=at_a_time, runs=runs)
+    begin = time.perf_counter()
+    judged = [judgement for _, judgement in tqdm(pipeline.run(jobs), total=len(jobs), desc=name)]
+    seconds = time.perf_counter() - begin
+    pipeline.join()
+    return summary(seconds, judged)
+
+
+def summary(seconds: float, judged: list[Any]) -> dict[str, Any]:
+    overheads = sorted(1e3 * judgement.overhead_s for judgement in judged)
+    cases = sum(len(judgement.cases) for judgement in judged)
+    return {
+        "seconds": round(seconds, 3),
+        "samples_per_s": round(len(judged) / seconds, 3),
+        "verdicts": dict(Counter(str(judgement.verdict) for judgement in judged)),
+        "overhead_ms": {
+            "median": round(statistics.median(overheads), 1),
+            "p90": round(overheads[int(0.9 * (len(overheads) - 1))], 1),
+            "mean_a_case": round(sum(overheads) / max(cases, 1), 1) if cases else None,
+        },
+        "compile_s_median": round(statistics.median(judgement.compile_s or 0.0 for judgement in judged), 3),
+        "run_s_median": round(statistics.median(judgement.run_s or 0.0 for judgement in judged), 3),
+    }
+
+
+def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The run with the median time."""
+    return sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tasks", type=Path, nargs="?", help="a task set with programs; with --no-gpu none is needed")
+    parser.add_argument("--samples", type=int, help="how many; without it one a task, or 24 with --no-gpu")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilations at a time")
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--no-gpu", action="store_true", help="judge programs for the CPU")
+    parser.add_argument("--isolation", default="auto", choices=["auto", "bubblewrap", "processes"])
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "judge.json")
+    options = parser.parse_args()
+    if options.tasks is None and not options.no_gpu:
+        parser.error("give a task set, such as data/kernels, or --no-gpu")
+
+    with tempfile.TemporaryDirectory(prefix="cuset-bench-") as name:
+        caches = Caches(Path(name) / "cache")
+        if options.tasks is None:
+            tasks = host_tasks(Path(name), count=8)
+        else:
+            tasks = [task for task in load_tasks(options.tasks) if isinstance(task, ProgramTask) and task.solution]
+        jobs = make_jobs(tasks, options.samples or (24 if options.tasks is None else len(tasks)))
+        spec = JudgeSpec(use_gpu=not options.no_gpu, isolation=Isolation(options.isolation))
+        described = Bench(spec, ["cuda"]).describe()
+        found: dict[str, list[dict[str, Any]]] = {"alone": [], "cold": [], "warm": []}
+        for _ in range(options.repeat):
+            found["alone"].append(run_alone(spec, jobs, caches))
+            caches.empty()
+            found["cold"].append(run_pipeline(spec, jobs, options.jobs, "cold"))
+            found["warm"].append(run_pipeline(spec, jobs, options.jobs, "warm"))
+
+    runs = {key: middle(values) for key, values in found.items()}
+    record = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "cuset_stage": metadata.version("cuset-stage"),
+        "cpus": len(os.sched_getaffinity(0)),
+        "jobs": options.jobs,
+        **{key: described[key] for key in ("gpus", "toolkit", "arch", "flags", "isolation")},
+        "tasks": "host programs" if options.tasks is None else str(options.tasks),
+        "samples": len(jobs),
+        "cases": sum(len(job.task.cases) for job in jobs),
+        "repeat": options.repeat,
+        **runs,
+        "speedup_cold": round(runs["alone"]["seconds"] / runs["cold"]["seconds"], 2),
+        "speedup_warm": round(runs["alone"]["seconds"] / runs["warm"]["seconds"], 2),
+    }
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(record, indent=2))
+    wrong = sum(count for run in runs.values() for verdict, count in run["verdicts"].items() if verdict != "passed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

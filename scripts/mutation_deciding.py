@@ -1,0 +1,154 @@
+"""What is said about mutants that passed: that they are no errors, that only a checker sees the error, or that the judge missed it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from mutation_evidence import TOOLS, MachineCode, Sanitizer, find_sanitizer, machine_code, with_lines_of
+from mutation_judging import PASSED, Run, Subject
+
+from cuset_stage.evaluation.oracle import PreparedCase
+from cuset_stage.evaluation.tasks import ProgramTask
+from cuset_stage.sandbox import SandboxError
+
+
+def compare_code(run: Run, subjects: list[Subject]) -> None:
+    """Note of each mutant whether it is the original to the machine."""
+
+    def code(source: str) -> MachineCode | None:
+        return machine_code(run.compiler.toolkit, source, flags=run.compiler.flags, arch=run.compiler.arch)
+
+    left = [subject for subject in subjects if run.ledger.get("code", run.key(subject)) is None]
+    sources = {subject.task.id: subject.task.solution for subject in left}
+    with ThreadPoolExecutor(run.options.jobs) as threads:
+        originals = dict(zip(sources, threads.map(code, sources.values()), strict=True))
+
+    def compare(subject: Subject) -> None:
+        mutant = code(with_lines_of(subject.task.solution, subject.mutant.source, subject.mutant.line))
+        if mutant is None or originals[subject.task.id] is None:
+            raise SandboxError("nvcc did not compile it in time for the comparison of machine code")
+        run.ledger.put("code", run.key(subject), {"same": mutant == originals[subject.task.id]})
+
+    run.each(compare, left, run.options.jobs, "machine code")
+
+
+def is_same_code(run: Run, subject: Subject) -> bool:
+    known = run.ledger.get("code", run.key(subject))
+    return known is not None and known["same"]
+
+
+class SanitizerRun:
+    """Programs under compute-sanitizer, each tool and case once."""
+
+    def __init__(self, run: Run, sanitizer: Sanitizer) -> None:
+        self.run, self.sanitizer = run, sanitizer
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def examine(self, subject: Subject) -> tuple[str | None, list[str]]:
+        """The first error that the original does not have, and the tools under which both programs ran to the end."""
+        complete = []
+        for tool in TOOLS:
+            ended = True
+            for name, prepared in self._cases(subject.task):
+                original = self._errors(tool, subject.task.solution, prepared)
+                if not original["complete"]:
+                    ended = False
+                    break  # with larger inputs it would not end either
+                mutant = self._errors(tool, subject.mutant.source, prepared)
+                if more := set(mutant["errors"]) - set(original["errors"]):
+                    return f"{tool}, case {name}: {'; '.join(sorted(more))}", [*complete, tool]
+                ended = ended and mutant["complete"]
+            if ended:
+                complete.append(tool)
+        return None, complete
+
+    def _errors(self, tool: str, source: str, prepared: PreparedCase) -> dict[str, Any]:
+        run = self.run
+        parts = [tool, source, prepared.folder.name, self.sanitizer.seconds, run.settings]
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        with self._locks[key]:
+            known = run.ledger.get("sanitized", key)
+            if known is None and run.is_late():
+                raise SandboxError("time is up before compute-sanitizer came to it")
+            if known is None:
+                compiled = run.compiler.compile(source)
+                if compiled.binary is None:
+                    raise SandboxError(f"what passed does not compile any more: {compiled.message}")
+                with run.pool.lease() as gpu:
+                    ran = self.sanitizer.run(tool, compiled.binary, prepared.inputs, gpu.uuid)
+                known = {"complete": ran.complete, "errors": sorted(ran.errors)}
+                run.ledger.put("sanitized", key, known)
+            return known
+
+    def _cases(self, task: ProgramTask) -> list[tuple[str, PreparedCase]]:
+        """By size, without the smallest, which is often a single element."""
+        by_size = sorted(task.cases, key=lambda case: sum(tensor.nbytes or 0 for tensor in case.inputs + case.outputs))
+        chosen = by_size[1 : 1 + self.run.options.sanitizer_cases] or by_size
+        return [(case.name, self.run.judge.cases.prepare(task, case)) for case in chosen]
+
+
+def sanitize(run: Run, subjects: list[Subject]) -> str:
+    """Run mutants with machine code of their own under compute-sanitizer.
+
+    Returns:
+        What kept the tools from running, or "".
+    """
+    left = [
+        subject
+        for subject in subjects
+        if not is_same_code(run, subject) and run.ledger.get("sanitizer", run.key(subject)) is None
+    ]
+    if not left or run.pool is None:
+        return ""
+    program = find_sanitizer(run.compiler.toolkit)
+    if program is None:
+        return "compute-sanitizer was found neither on PATH nor in the toolkit"
+    runs = SanitizerRun(run, Sanitizer(program, run.options.sanitizer_timeout))
+    unusable: set[str] = set()
+
+    def examine(subject: Subject) -> None:
+        found, complete = runs.examine(subject)
+        if complete:
+            run.ledger.put("sanitizer", run.key(subject), {"found": found, "complete": complete})
+        else:
+            unusable.add(subject.task.id)
+
+    run.each(examine, left, len(run.pool), "compute-sanitizer")
+    names = ", ".join(sorted(unusable))
+    return f"no tool of compute-sanitizer came to an end with: {names}" if unusable else ""
+
+
+def outcome(run: Run, subject: Subject, reasons: Mapping[str, str]) -> dict[str, Any]:
+    """A row of the JSON: what the judge said, and what is made of it."""
+    key = run.key(subject)
+    judged = run.ledger.get("verdict", key) or {"verdict": None, "case": None, "message": "", "run_s": None}
+    row = {
+        "task": subject.task.id,
+        "operator": subject.mutant.operator,
+        "line": subject.mutant.line,
+        "description": subject.mutant.description,
+        "sha256": subject.sha256,
+        "verdict": judged["verdict"],
+        "case": judged["case"],
+        "message": judged["message"],
+        "run_s": judged["run_s"],
+        "outcome": judged["verdict"] or "not judged",
+        "evidence": "",
+    }
+    if is_same_code(run, subject):
+        return row | {"outcome": "same code", "evidence": "nvcc makes the machine code of the original from it"}
+    if judged["verdict"] != PASSED:
+        return row
+    sanitized = run.ledger.get("sanitizer", key)
+    if sanitized is not None and sanitized["found"]:
+        return row | {"outcome": "sanitizer", "evidence": sanitized["found"]}
+    if subject.name in reasons:
+        return row | {"outcome": "equivalent", "evidence": reasons[subject.name]}
+    clean = f"clean under {', '.join(sanitized['complete'])}" if sanitized is not None else ""
+    return row | {"outcome": "survived", "evidence": clean}

@@ -1,0 +1,208 @@
+"""The run behind mutation_table.py: choose mutants, and judge them as if they were answers of a model.
+
+Everything that becomes known is appended to a JSONL file at once (`Ledger`), so that a run can be stopped and taken up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from cuset_stage.evaluation.devices import GpuPool
+from cuset_stage.evaluation.jsonl import Appender, read_objects
+from cuset_stage.evaluation.judge import Judgement, ProgramJudge
+from cuset_stage.evaluation.mutants import Mutant, make_mutants
+from cuset_stage.evaluation.oracle import CaseCache, OracleError
+from cuset_stage.evaluation.pipeline import Job, Pipeline
+from cuset_stage.evaluation.tasks import ProgramTask, TaskSet
+from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict
+
+
+PASSED, COMPILED, TIMEOUT = Verdict.PASSED.value, Verdict.COMPILED.value, Verdict.TIMEOUT.value
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One mutant of one task."""
+
+    task: ProgramTask
+    mutant: Mutant
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.mutant.source.encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """Its key in the file of reasons."""
+        return f"{self.task.id}:{self.sha256}"
+
+
+def choose_mutants(source: str, count: int) -> list[Mutant]:
+    """`count` mutants, or as many as there are; with `count` at least 5 every named operator that has a place is in."""
+    mutants: list[Mutant] = []
+    for per_operator in (1, 2, 4, 8):
+        mutants = make_mutants(source, per_operator=per_operator)
+        if len(mutants) >= count:
+            break
+    return mutants[:count]
+
+
+class Ledger:
+    """What is known already, in a JSONL file: (kind, key) -> record."""
+
+    def __init__(self, path: Path) -> None:
+        self._records: dict[tuple[str, str], dict[str, Any]] = {}
+        self._guard = threading.Lock()
+        self._appender = Appender(path)
+        for _, record in read_objects(path):
+            self._records[record["kind"], record["key"]] = record
+
+    def get(self, kind: str, key: str) -> dict[str, Any] | None:
+        return self._records.get((kind, key))
+
+    def put(self, kind: str, key: str, record: Mapping[str, Any]) -> None:
+        whole = {"kind": kind, "key": key, **record}
+        with self._guard:
+            self._appender.append(whole)
+            self._records[kind, key] = whole
+
+    def close(self) -> None:
+        self._appender.close()
+
+
+class Run:
+    """One call of mutation_table.py."""
+
+    def __init__(self, options: argparse.Namespace, tasks: TaskSet, gpus: Sequence[Gpu]) -> None:
+        self.options, self.gpus = options, gpus
+        self.originals = [task for task in tasks if isinstance(task, ProgramTask) and task.solution]
+        self.subjects = [
+            Subject(task, mutant)
+            for task in self.originals
+            for mutant in choose_mutants(task.solution, options.per_task)
+        ]
+        self.compiler = Compiler(arch=gpus[0].arch if gpus else options.arch)
+        self.pool = GpuPool(gpus, per_gpu=options.per_gpu) if gpus else None
+        self.judge = ProgramJudge(
+            self.compiler,
+            None if options.compile_only else CaseCache(),
+            self.pool,
+            Limits(wall_s=options.timeout),
+            compile_only=options.compile_only,
+        )
+        self.settings = json.dumps(self.judge.settings(), sort_keys=True, default=str)
+        self.deadline = time.monotonic() + 60 * options.minutes
+        self.ledger = Ledger(options.jsonl)
+
+    def key(self, subject: Subject) -> str:
+        """Of all that a verdict depends on."""
+        parts = [subject.task.fingerprint, subject.task.solution, subject.sha256, self.settings]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def verdict(self, subject: Subject) -> str | None:
+        record = self.ledger.get("verdict", self.key(subject))
+        return None if record is None else record["verdict"]
+
+    def with_verdict(self, verdict: str) -> list[Subject]:
+        return [subject for subject in self.subjects if self.verdict(subject) == verdict]
+
+    def judge_originals(self) -> list[dict[str, Any]]:
+        """Every original twice; its verdicts, which have to be `passed`."""
+        jobs = [Job(t, t.solution, hashlib.sha256(t.solution.encode()).hexdigest(), ()) for t in self.originals]
+        found: dict[str, list[Judgement]] = {job.task.id: [] for job in jobs}
+        self._judge(2 * jobs, lambda job, judgement: found[job.task.id].append(judgement), "originals, twice")
+        return [
+            {
+                "task": task,
+                "verdicts": [judgement.verdict.value for judgement in judgements],
+                "run_s": [judgement.run_s and round(judgement.run_s, 3) for judgement in judgements],
+                "message": next((judgement.message for judgement in judgements if judgement.message), ""),
+            }
+            for task, judgements in found.items()
+        ]
+
+    def judge_mutants(self) -> None:
+        jobs = {
+            (subject.task.id, subject.sha256): subject for subject in self.subjects if self.verdict(subject) is None
+        }
+
+        def record(job: Job, judgement: Judgement) -> None:
+            if not judgement.infra:
+                self._record(jobs[job.task.id, job.code_sha256], judgement)
+            else:
+                print(f"{job.task.id}: the judge failed: {judgement.message}", file=sys.stderr)
+
+        self._judge(
+            [Job(subject.task, subject.mutant.source, subject.sha256, ()) for subject in jobs.values()],
+            record,
+            "mutants",
+        )
+
+    def confirm_timeouts(self) -> None:
+        """Judge what ran out of time once more, alone on its GPU: the first time others may have been in its way."""
+        alone = ProgramJudge(self.compiler, self.judge.cases, self.gpus and GpuPool(self.gpus), self.judge.limits)
+        for subject in self.subjects:
+            known = self.ledger.get("verdict", self.key(subject))
+            if known is None or known["verdict"] != TIMEOUT or known["alone"] or self.is_late():
+                continue
+            judgement = alone.judge(subject.task, subject.mutant.source)
+            if not judgement.infra:
+                self._record(subject, judgement, alone=True)
+
+    def _judge(self, jobs: Sequence[Job], record: Callable[[Job, Judgement], None], what: str) -> None:
+        runs = len(self.pool) if self.pool else 1
+        pipeline = Pipeline({"cuda": self.judge}, jobs=self.options.jobs, runs=runs)
+        judged = pipeline.run(jobs)
+        try:
+            for job, judgement in tqdm(judged, what, len(jobs), mininterval=1 if sys.stderr.isatty() else 20):
+                record(job, judgement)
+                if self.is_late():
+                    break
+        finally:
+            judged.close()
+            pipeline.join()
+
+    def _record(self, subject: Subject, judgement: Judgement, alone: bool = False) -> None:
+        record = {
+            "task": subject.task.id,
+            "sha256": subject.sha256,
+            "verdict": judgement.verdict.value,
+            "case": judgement.case,
+            "message": judgement.message[:300],
+            "run_s": judgement.run_s and round(judgement.run_s, 3),
+            "alone": alone,
+        }
+        self.ledger.put("verdict", self.key(subject), record)
+
+    def is_late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def each(self, step: Callable[[Subject], None], subjects: Sequence[Subject], threads: int, what: str) -> None:
+        """Run a step on each subject until time is up; what one raises does not stop the others."""
+
+        def run(subject: Subject) -> None:
+            if not self.is_late():
+                step(subject)
+
+        with ThreadPoolExecutor(max(1, threads)) as pool:
+            futures = {pool.submit(run, subject): subject for subject in subjects}
+            shown = tqdm(as_completed(futures), what, len(futures), mininterval=1 if sys.stderr.isatty() else 20)
+            for future in shown:
+                error = future.exception()
+                if isinstance(error, OracleError | SandboxError | OSError):
+                    print(f"{futures[future].name}: {error}", file=sys.stderr)
+                elif error is not None:
+                    raise error

@@ -1,0 +1,102 @@
+"""How many rows each stage was given, and what became of them. Reads summary.json of every stage that has run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .rows import CurationError
+from .stage import STAGES
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stage of a curation folder, its sources added up where there are several."""
+
+    stage: str
+    read: int
+    kept: int
+    dropped: int
+    unsettled: int
+    repeated: int
+    reasons: dict[str, int]
+    seconds: float
+    peak_memory_mib: float
+    settings: dict[str, Any]
+    sources: tuple[str, ...]
+
+
+def read_funnel(folder: Path) -> list[Step]:
+    """The stages that have run, in order.
+
+    Raises:
+        CurationError: none has, or a summary is broken.
+    """
+    steps = []
+    for stage in STAGES:
+        paths = (
+            sorted((folder / "import").glob("*/summary.json"))
+            if stage == "import"
+            else [folder / stage / "summary.json"]
+        )
+        records = [_read(path) for path in paths if path.is_file()]
+        if records:
+            steps.append(_step(stage, records))
+    if not steps:
+        raise CurationError(f"{folder}: no stage has run there; begin with `cuset curate import`.")
+    return steps
+
+
+def as_records(steps: list[Step]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in vars(step).items() if key != "settings"} for step in steps]
+
+
+def print_funnel(steps: list[Step]) -> None:
+    """The funnel as a table, and under it why rows went."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(
+        "stage", "read", "kept", "dropped", "to try again", "seconds", "peak MiB", title="funnel", title_justify="left"
+    )
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for step in steps:
+        numbers = (step.read, step.kept, step.dropped, step.unsettled)
+        table.add_row(
+            step.stage, *(f"{number:,}" for number in numbers), f"{step.seconds:,.1f}", f"{step.peak_memory_mib:,.0f}"
+        )
+    console.print(table)
+    for step in steps:
+        if step.reasons:
+            console.print(
+                f"{step.stage}: " + ", ".join(f"{reason} {count:,}" for reason, count in step.reasons.items())
+            )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CurationError(f"{path}: cannot be read ({error}); run the stage again.") from None
+
+
+def _step(stage: str, records: list[dict[str, Any]]) -> Step:
+    reasons: Counter[str] = Counter()
+    for record in records:
+        reasons.update(record["reasons"])
+    return Step(
+        stage=stage,
+        **{
+            key: sum(record[key] for record in records) for key in ("read", "kept", "dropped", "unsettled", "repeated")
+        },
+        reasons=dict(reasons.most_common()),
+        seconds=round(sum(record["seconds"] for record in records), 3),
+        peak_memory_mib=max(record["peak_memory_mib"] for record in records),
+        settings=records[-1]["settings"],
+        sources=tuple(record["name"] for record in records if record["name"]),
+    )

@@ -1,0 +1,47 @@
+"""How long the rows are in tokens, against the cutoff_len of the run they are meant for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .rows import CurationError
+
+
+BYTES_A_TOKEN = 3.0  # of CUDA C++ under the vocabularies of today's code models; only used without a tokenizer
+TEMPLATE_TOKENS = 32  # what a chat template adds to a row, generously
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+def token_counter(tokenizer: str | None) -> Callable[[str], int]:
+    """Counts the tokens of a text; without a tokenizer an estimate from its bytes.
+
+    Raises:
+        CurationError: the tokenizer cannot be loaded.
+    """
+    if tokenizer is None:
+        return lambda text: round(len(text.encode("utf-8", errors="replace")) / BYTES_A_TOKEN)
+    from transformers import AutoTokenizer
+
+    try:
+        loaded = AutoTokenizer.from_pretrained(tokenizer)
+    except (OSError, ValueError) as error:
+        raise CurationError(f"--tokenizer {tokenizer}: cannot be loaded ({str(error).splitlines()[0]}).") from None
+    return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
+
+
+def length_report(lengths: Sequence[int], *, cutoff_len: int, tokenizer: str | None) -> dict[str, Any]:
+    """Counts and quantiles of row lengths in tokens; `over` is what training would cut."""
+    ordered = sorted(lengths)
+    report: dict[str, Any] = {
+        "counted_by": tokenizer or f"estimate: {BYTES_A_TOKEN:g} bytes a token",
+        "cutoff_len": cutoff_len,
+        "rows": len(ordered),
+        "over": sum(length > cutoff_len for length in ordered),
+        "tokens": sum(ordered),
+        "tokens_lost": sum(max(0, length - cutoff_len) for length in ordered),
+    }
+    if ordered:
+        report["quantiles"] = {f"{q:g}": ordered[min(len(ordered) - 1, int(q * len(ordered)))] for q in QUANTILES}
+        report["longest"] = ordered[-1]
+    return report

@@ -1,0 +1,245 @@
+"""Stage `write`: LLaMA-Factory's alpaca or sharegpt files, their entry in dataset_info.json, and a data card.
+
+Rows are split by task, never by row: all answers to a task, and all rows with the same prompt, are on one side. Files are streamed
+and replaced as a whole; other entries of dataset_info.json stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from .card import data_card
+from .lengths import TEMPLATE_TOKENS, length_report, token_counter
+from .response import answer_text, prompt_text
+from .rows import CurationError, Row, digest, read_stage_rows
+from .stage import Dropped, Kept, Outcome, Summary, run_stage, write_atomically
+
+
+_SCHEMA = 1
+FORMATS = ("alpaca", "sharegpt")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
+_ENTRIES: dict[str, dict[str, Any]] = {
+    "alpaca": {"columns": {"prompt": "instruction", "query": "input", "response": "output", "system": "system"}},
+    "sharegpt": {
+        "formatting": "sharegpt",
+        "columns": {"messages": "conversations", "system": "system"},
+        "tags": {"role_tag": "from", "content_tag": "value", "user_tag": "human", "assistant_tag": "gpt"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is written.
+
+    Args:
+        folder: LLaMA-Factory's dataset_dir.
+        name: of the training set in dataset_info.json; the validation set is called <name>_eval, sharegpt's <name>_sharegpt.
+        formats: of FORMATS.
+        validation: share of the tasks that go to validation, [0, 1).
+        seed: another seed chooses other tasks.
+        reasoning: put a row's reasoning into its answer.
+
+    Raises:
+        CurationError: a value that cannot be used.
+    """
+
+    folder: Path
+    name: str = "curated"
+    formats: tuple[str, ...] = FORMATS
+    validation: float = 0.05
+    seed: int = 0
+    reasoning: bool = False
+    cutoff_len: int = 4096
+    tokenizer: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name):
+            raise CurationError(f"--name {self.name}: letters, digits, `_`, `.` and `-`; it becomes a file's name.")
+        if unknown := [each for each in self.formats if each not in FORMATS] or not self.formats:
+            raise CurationError(f"--formats {unknown}: some of {', '.join(FORMATS)}.")
+        if not 0 <= self.validation < 1:
+            raise CurationError(f"--validation {self.validation}: a share in [0, 1).")
+
+
+def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
+    """Write the rows of `files`; the summary goes to `folder`/write/.
+
+    Raises:
+        CurationError: dataset_info.json is broken, or has an entry of the name that points elsewhere.
+    """
+    output.folder.mkdir(parents=True, exist_ok=True)
+    info = _read_info(output.folder / "dataset_info.json")
+    splits = split_tasks(files, output)
+    writer = _Writer(output, splits)
+    with ExitStack() as stack:
+        stack.enter_context(writer)
+        summary = run_stage(
+            folder / "write",
+            "write",
+            read_stage_rows(files),
+            writer,
+            settings={"schema": _SCHEMA, **asdict(output), "folder": str(output.folder.resolve())},
+            fresh=True,
+        )
+        entries = writer.finish()
+    _merge_info(output.folder / "dataset_info.json", info, entries)
+    card = data_card(folder, output.name, writer.facts, entries)
+    write_atomically(output.folder / f"{output.name}.md", card)
+    return summary
+
+
+def group_of(row: Row) -> str:
+    """What must not be torn apart: rows of one task, told by its prompt."""
+    return digest(" ".join(prompt_text(row).lower().split()))
+
+
+def split_tasks(files: Sequence[Path], output: Output) -> dict[str, str]:
+    """group -> "train" or "eval". A task that says its split keeps it; of the others a share is drawn, the same every time."""
+    declared: dict[str, str] = {}
+    for item in read_stage_rows(files):
+        if item.row is not None:
+            split = (item.row.get("task") or {}).get("split")
+            group = group_of(item.row)
+            # Held out by one source is held out altogether.
+            if split == "eval" or group not in declared:
+                declared[group] = split if split in ("train", "eval") else declared.get(group, "")
+    free = sorted(
+        (group for group, split in declared.items() if not split), key=lambda group: digest(str(output.seed), group)
+    )
+    held_out = round(output.validation * len(free))
+    if output.validation > 0 and not held_out and len(free) > 1 and "eval" not in declared.values():
+        held_out = 1
+    return {**declared, **{group: "eval" if index < held_out else "train" for index, group in enumerate(free)}}
+
+
+@dataclass
+class _Facts:
+    """What the data card says of the rows."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    tasks: Counter[str] = field(default_factory=Counter)
+    families: Counter[str] = field(default_factory=Counter)
+    licences: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    lengths: list[int] = field(default_factory=list)
+    length_report: dict[str, Any] = field(default_factory=dict)
+
+
+class _Writer:
+    """Appends each row to the JSON lists of its split; the files appear when `finish` is called."""
+
+    def __init__(self, output: Output, splits: dict[str, str]) -> None:
+        self._output, self._splits = output, splits
+        self._streams: dict[tuple[str, str], IO[str]] = {}
+        self._count = token_counter(output.tokenizer)
+        self.facts = _Facts()
+        self.facts.tasks.update(splits.values())
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for key, stream in self._streams.items():
+            stream.close()
+            self._part(*key).unlink(missing_ok=True)
+
+    def _file(self, form: str, split: str) -> Path:
+        form_part = "" if form == "alpaca" else f"_{form}"
+        return self._output.folder / f"{self._output.name}{form_part}{'_eval' if split == 'eval' else ''}.json"
+
+    def _part(self, form: str, split: str) -> Path:
+        path = self._file(form, split)
+        return path.with_name(f"{path.name}.{os.getpid()}.part")
+
+    def __call__(self, row: Row) -> Outcome:
+        prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._output.reasoning)
+        if not prompt:
+            return Dropped("no_prompt", "nothing to ask a model")
+        split = self._splits[group_of(row)]
+        system = (row.get("task") or {}).get("system") or ""
+        about = {
+            "name": str(row.get("name") or row["id"]),
+            "family": str(row.get("family") or "other"),
+            "id": row["id"],
+        }
+        about |= {"licence": str(row["source"].get("licence")), "source": str(row["source"].get("name"))}
+        records = {
+            "alpaca": {"instruction": prompt, "input": "", "output": answer, "system": system, **about},
+            "sharegpt": {
+                "conversations": [{"from": "human", "value": prompt}, {"from": "gpt", "value": answer}],
+                "system": system,
+                **about,
+            },
+        }
+        for form in self._output.formats:
+            self._append(form, split, records[form])
+        self._note(split, about, prompt, answer, row)
+        return Kept(
+            {"id": row["id"], "source": row["source"], "split": split, "provenance": row.get("provenance", [])}
+        )
+
+    def _append(self, form: str, split: str, record: dict[str, Any]) -> None:
+        stream = self._streams.get((form, split))
+        if stream is None:
+            stream = self._streams[form, split] = self._part(form, split).open("w", encoding="utf-8", newline="\n")
+            stream.write("[\n")
+        else:
+            stream.write(",\n")
+        text = json.dumps(record, indent=2, ensure_ascii=False)
+        stream.write(text.encode("utf-8", errors="replace").decode("utf-8"))  # a lone surrogate has no bytes
+
+    def _note(self, split: str, about: dict[str, str], prompt: str, answer: str, row: Row) -> None:
+        facts = self.facts
+        facts.rows[split] += 1
+        facts.families[about["family"]] += 1
+        facts.licences[about["licence"]] += 1
+        facts.sources[f"{about['source']} @ {row['source'].get('revision') or 'no revision'}"] += 1
+        facts.verdicts[str((row.get("verified") or {}).get("verdict") or "not verified")] += 1
+        facts.lengths.append(self._count(prompt) + self._count(answer) + TEMPLATE_TOKENS)
+
+    def finish(self) -> dict[str, dict[str, Any]]:
+        """Put the files in place; the entries of dataset_info.json for them."""
+        output = self._output
+        self.facts.length_report = length_report(
+            self.facts.lengths, cutoff_len=output.cutoff_len, tokenizer=output.tokenizer
+        )
+        entries: dict[str, dict[str, Any]] = {}
+        for (form, split), stream in sorted(self._streams.items(), key=lambda each: each[0]):
+            stream.write("\n]\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+            path = self._file(form, split)
+            self._part(form, split).replace(path)
+            entries[path.stem] = {"file_name": path.name, **_ENTRIES[form]}
+        return entries
+
+
+def _read_info(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CurationError(f"{path}: not JSON ({error}); correct it, or give another --output.") from None
+    if not isinstance(info, dict):
+        raise CurationError(f"{path}: an object with an entry a data set was expected.")
+    return info
+
+
+def _merge_info(path: Path, info: dict[str, Any], entries: dict[str, dict[str, Any]]) -> None:
+    for name, entry in entries.items():
+        old = info.get(name)
+        if isinstance(old, dict) and old.get("file_name") != entry["file_name"]:
+            raise CurationError(f"{path}: {name} is another data set ({old.get('file_name')}); give another --name.")
+        info[name] = entry
+    write_atomically(path, json.dumps(info, indent=2, ensure_ascii=False) + "\n")

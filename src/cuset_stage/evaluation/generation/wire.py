@@ -1,0 +1,103 @@
+"""What goes to an OpenAI-compatible server and comes back, as data: nothing is sent here. Imports httpx."""
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+
+from .settings import GenerationError
+
+
+def base_url(endpoint: str) -> str:
+    """http://host:8000/v1 from what people give: with or without /v1, or with the whole path of chat completions.
+
+    Raises:
+        GenerationError: it is not such an address, or holds a user name, a password or a query.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that do not match, or a port that is none
+        valid = False
+    if not valid or "@" in endpoint or "?" in endpoint or "#" in endpoint:
+        # What stands before an @ or behind a ? may be a key, so the address is not repeated.
+        raise GenerationError(
+            "--endpoint: expected an address such as http://localhost:8000/v1, without user name, password or query; "
+            "a key comes from the environment (--api-key-env)."
+        )
+    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
+
+
+def bearer(api_key: str | None) -> dict[str, str]:
+    """The header with the key; empty without one. Raises GenerationError when no header can hold it."""
+    key = (api_key or "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise GenerationError("the API key holds characters that no HTTP header takes: is it the key?")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def read_choice(data: Any) -> tuple[str, str | None, str | None]:
+    """Answer, reasoning and finish_reason of a chat completion. Raises ValueError when it is none."""
+    try:
+        choice = data["choices"][0]
+        message = choice["message"]
+        finish_reason = choice.get("finish_reason")
+        content = message.get("content")
+        reasoning = message.get("reasoning_content") or message.get("reasoning")
+        if isinstance(content, list):  # parts
+            content = "".join(part["text"] for part in content if part["type"] == "text")
+    except (LookupError, TypeError, AttributeError):
+        raise ValueError("no choices with a message") from None
+    finish_reason = finish_reason if isinstance(finish_reason, str) else None
+    reasoning = reasoning if isinstance(reasoning, str) else None
+    if content is None and (finish_reason is not None or reasoning is not None):
+        content = ""  # cut off inside its reasoning, or filtered
+    if not isinstance(content, str):
+        raise ValueError("no text in the message")
+    return content, reasoning, finish_reason
+
+
+def read_usage(data: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Tokens of the answer and of the prompt as the server counts them; None where it does not."""
+    usage = data.get("usage")
+    if not isinstance(usage, dict):
+        return None, None
+    counts = (usage.get("completion_tokens"), usage.get("prompt_tokens"))
+    first, second = (count if type(count) is int and count >= 0 else None for count in counts)
+    return first, second
+
+
+def retry_after(response: httpx.Response) -> float:
+    """Seconds of the Retry-After header, which holds a number or a date; 0 without one."""
+    value = response.headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            until = parsedate_to_datetime(value)
+        except ValueError:
+            return 0.0
+        seconds = (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+
+
+def excerpt(response: httpx.Response) -> str:
+    """What the server says, on one line, without the key should it repeat that."""
+    text = response.text
+    try:
+        error = json.loads(text)
+        error = error.get("error", error.get("detail", error))
+        text = str(error.get("message", error) if isinstance(error, dict) else error)
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
+    if key:
+        text = text.replace(key, "(the API key)")
+    text = " ".join(text[:2000].split())
+    return text if len(text) <= 200 else text[:200] + "..."

@@ -1,0 +1,122 @@
+"""Bad input costs the rows it is in: each is counted, named by its number and kept, and the rest goes on."""
+
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cuset_stage.curation.adapt import run_adapt
+from cuset_stage.curation.columns import parse_map
+from cuset_stage.curation.importing import Source, run_import
+from cuset_stage.curation.rows import CurationError
+from cuset_stage.curation.stage import run_stage, stage_files
+
+
+KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def source(path: Path, **options) -> Source:
+    return Source(path, name="bad", columns=parse_map("code=text"), licence="MIT", **options)
+
+
+def test_broken_lines_are_named_and_kept(tmp_path):
+    good = json.dumps({"text": KERNEL}).encode()
+    rows = [good, b'{"text": "\xff\xfe"}', good[:-9], b"[1, 2]", b'{"text": 5}', b'{"other": "x"}', b"", good]
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join(rows))
+    summary = run_import(tmp_path / "work", source(path))
+    assert (summary.read, summary.kept, summary.dropped) == (7, 2, 5)
+    dropped = {each["row"]: each for each in lines(tmp_path / "work" / "import" / "bad" / "dropped.jsonl")}
+    assert {number: each["reason"] for number, each in dropped.items()} == {
+        2: "not_utf8",
+        3: "not_json",
+        4: "not_an_object",
+        5: "wrong_type",
+        6: "missing_column",
+    }
+    assert "'text' holds a number" in dropped[5]["detail"] or "'text' holds a whole number" in dropped[5]["detail"]
+    assert dropped[2]["data"]["base64"] and dropped[5]["data"] == {"text": 5}  # nothing is lost
+    kept = lines(tmp_path / "work" / "import" / "bad" / "rows.jsonl")
+    assert [row["source"]["row"] for row in kept] == [1, 8] and kept[0]["source"]["licence"] == "MIT"
+
+
+def test_a_truncated_parquet_file_is_one_problem_and_a_damaged_group_costs_its_rows(tmp_path):
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"text": [f"{KERNEL} // {random.Random(i).random()}" for i in range(60)]})
+    pq.write_table(table, path, row_group_size=20, compression="none", use_dictionary=False)
+    data = path.read_bytes()
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(data[: len(data) // 2])
+    summary = run_import(tmp_path / "cut", source(cut))
+    assert (summary.kept, summary.reasons) == (0, {"unreadable_file": 1})
+    # The header of the second group's page is overwritten.
+    offset = pq.ParquetFile(path).metadata.row_group(1).column(0).data_page_offset
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(data[:offset] + b"\xff" * 24 + data[offset + 24 :])
+    summary = run_import(tmp_path / "damaged", source(damaged))
+    assert summary.read == 60 and summary.kept == 40 and summary.reasons == {"unreadable_row": 20}
+
+
+def test_an_arrow_stream_that_breaks_off_is_read_up_to_there(tmp_path):
+    path = tmp_path / "rows.arrow"
+    batches = pa.table({"text": [KERNEL] * 50}).to_batches(max_chunksize=10)
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, batches[0].schema) as stream:
+        for batch in batches:
+            stream.write_batch(batch)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+    summary = run_import(tmp_path / "work", source(path))
+    assert 0 < summary.kept < 50 and summary.reasons == {"unreadable_file": 1}
+
+
+def test_code_that_does_not_parse_is_dropped_with_its_row(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    codes = [KERNEL, KERNEL[:-1], "int main() {}", KERNEL + "\0", KERNEL.replace("float*", "Matrix<float>*")]
+    path.write_text("".join(json.dumps({"text": code}) + "\n" for code in codes), encoding="utf-8")
+    run_import(tmp_path / "work", source(path))
+    summary = run_adapt(tmp_path / "work", stage_files(tmp_path / "work", "import"))
+    dropped = {each["row"]: each["reason"] for each in lines(tmp_path / "work" / "adapt" / "dropped.jsonl")}
+    assert summary.kept == 1
+    assert dropped == {2: "does_not_parse", 3: "no_kernel", 4: "does_not_parse", 5: "unsupported_parameter"}
+
+
+def test_licences_are_filtered_by_row_file_and_folder(tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "gpl").mkdir(parents=True)
+    (tree / "gpl" / "LICENSE").write_text("GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n", encoding="utf-8")
+    (tree / "gpl" / "a.cu").write_text(KERNEL, encoding="utf-8")
+    (tree / "b.cu").write_text(f"// SPDX-License-Identifier: BSD-3-Clause\n{KERNEL}", encoding="utf-8")
+    (tree / "c.cu").write_text(KERNEL, encoding="utf-8")
+    summary = run_import(tmp_path / "work", Source(tree, name="tree", allowed=("bsd-3-clause", "mit")))
+    assert summary.kept == 1 and summary.reasons == {"licence_not_allowed": 1, "licence_unknown": 1}
+
+
+def test_other_settings_are_refused_and_a_defect_of_ours_is_tried_again(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"text": KERNEL}) + "\n", encoding="utf-8")
+    run_import(tmp_path / "work", source(path))
+    with pytest.raises(CurationError, match=r"--fresh"):
+        run_import(tmp_path / "work", Source(path, name="bad", columns={"code": "text"}, licence="Apache-2.0"))
+
+    from cuset_stage.curation.rows import read_stage_rows
+    from cuset_stage.curation.stage import Kept
+
+    def fails(row):
+        raise ZeroDivisionError("ours")
+
+    files = stage_files(tmp_path / "work", "import")
+    summary = run_stage(tmp_path / "next", "next", read_stage_rows(files), fails, settings={})
+    assert summary.unsettled == 1 and "ZeroDivisionError: ours" in summary.unsettled_rows[0]["detail"]
+    summary = run_stage(tmp_path / "next", "next", read_stage_rows(files), Kept, settings={})
+    assert (summary.kept, summary.unsettled) == (1, 0)
+
+
+def test_a_source_that_is_not_there_says_that_nothing_is_downloaded(tmp_path):
+    with pytest.raises(CurationError, match="nothing is downloaded"):
+        run_import(tmp_path / "work", Source(tmp_path / "missing.parquet"))

@@ -1,0 +1,185 @@
+"""Selection: duplicates of three kinds, benchmarks, ConCuR's rule, ranking, balance."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from curation_tree import PROGRAM
+
+from cuset_stage.curation.ranking import Candidate, balance, best_answers, concur
+from cuset_stage.curation.rows import CurationError
+from cuset_stage.curation.select import Selection, run_select
+from cuset_stage.curation.similarity import NearIndex, code_print, jaccard
+
+
+ROOT = Path(__file__).parents[2]
+TASKS = sorted(
+    path for path in (ROOT / "data" / "kernels").glob("*/kernel.cu") if path.with_name("prompt.md").is_file()
+)
+
+
+def bundled(index: int) -> tuple[str, str, str]:
+    folder = TASKS[index].parent
+    return (
+        folder.name,
+        (folder / "kernel.cu").read_text(encoding="utf-8"),
+        (folder / "prompt.md").read_text(encoding="utf-8"),
+    )
+
+
+def row(identity: str, program: str, prompt: str = "", **more) -> dict:
+    return {
+        "id": identity,
+        "kind": "program",
+        "program": program,
+        "task": {"id": identity, "prompt": prompt or identity},
+        **more,
+    } | {"source": {"name": "test", "licence": "MIT"}}
+
+
+def write_rows(path: Path, rows: list[dict]) -> Path:
+    path.write_text(
+        "".join(json.dumps({"key": f"{i:032x}", **each}) + "\n" for i, each in enumerate(rows)), encoding="utf-8"
+    )
+    return path
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    text = (folder / "select" / "dropped.jsonl").read_text(encoding="utf-8")
+    return {each["id"]: each["reason"] for each in map(json.loads, text.splitlines())}
+
+
+ORIGINAL = PROGRAM % {"expression": "x * x"}
+
+
+def renamed(program: str) -> str:
+    """Every name the program chose gets another one; layout and comments change, too."""
+    text = re.sub(r"//[^\n]*", "", program)
+    text = re.sub(r"(?<![/.])\b(value|apply|bytes|devices|dx|dy|in|out)\b(?!\.)", r"other_\1", text)
+    return re.sub(r"\n\s*", "\n ", text)
+
+
+COPIES = {
+    "duplicate_exact": lambda program: f"// a copy\n{program.replace(chr(10), chr(10) + ' ')}",
+    "duplicate_normalised": renamed,
+    "duplicate_near": lambda program: program.replace("int devices", "std::fflush(stdout);\n    int devices", 1),
+}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_a_copy_is_found_behind_comments_names_and_edits(tmp_path, kind):
+    copy = COPIES[kind](ORIGINAL)
+    assert copy != ORIGINAL
+    rows = [row("original", ORIGINAL), row("copy", copy), row("other", bundled(1)[1])]
+    summary = run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(), {})
+    assert summary.kept == 2 and list(reasons(tmp_path).values()) == [kind] and "other" not in reasons(tmp_path)
+    assert run_select(tmp_path, [tmp_path / "rows.jsonl"], Selection(near=1.0), {}).kept == (
+        3 if kind == "duplicate_near" else 2
+    )
+
+
+def test_distinct_programs_are_not_taken_for_duplicates(tmp_path):
+    rows = [row(*bundled(index)) for index in range(len(TASKS))]
+    summary = run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(), {})
+    assert summary.kept == len(rows), reasons(tmp_path)
+
+
+def test_the_minhash_estimate_agrees_with_the_exact_similarity():
+    index = NearIndex(0.5)
+    words = [f"w{i}" for i in range(400)]
+    from cuset_stage.curation.similarity import _minhash
+
+    for share in (0.5, 0.7, 0.9):
+        common = int(800 * share / (1 + share))  # |A and B| of two sets of 400 with this Jaccard similarity
+        one = _minhash(words)
+        two = _minhash([*words[:common], *(f"x{i}" for i in range(400 - common))])
+        assert abs(jaccard(one, two) - share) < 0.13  # three standard errors at 128 permutations
+    index.add("words", _minhash(words))
+    assert index.best(_minhash([*words[:390], "x"]))[0] == "words"
+    assert index.best(_minhash([f"y{i}" for i in range(400)])) is None
+
+
+def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
+    benchmark = tmp_path / "bench.jsonl"
+    name, program, prompt = bundled(2)
+    record = {
+        "id": name,
+        "prompt": prompt,
+        "inputs": [{"name": "x", "dtype": "float32", "shape": [4]}],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": [4]}],
+        "reference": "pass",
+        "solution": program,
+    }
+    benchmark.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    _, unrelated, other_prompt = bundled(3)
+    kernel = max(re.findall(r"__global__.*?\n}\n", program, re.DOTALL), key=len)
+    around = "#include <cstdio>\n" + "".join(
+        f"static int helper{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(150)
+    )
+    rows = [
+        row("exact", program),
+        row("commented", f"// ours\n{program}"),
+        row("kernel", around + kernel + "int main() { return 0; }\n"),
+        row("prompt", unrelated, prompt=prompt.upper()),
+        row("clean", unrelated, prompt=other_prompt),
+    ]
+    summary = run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(), {"mini": benchmark})
+    found = [json.loads(line) for line in (tmp_path / "select" / "contamination.jsonl").read_text().splitlines()]
+    methods = {each["id"]: each["method"] for each in found}
+    assert summary.kept == 1 and set(methods) == {"exact", "commented", "kernel", "prompt"}
+    assert methods["exact"] == "exact" and methods["kernel"] == "kernel" and methods["prompt"] == "prompt"
+    assert all(each["benchmark"] == "mini" and each["task"] == name for each in found)
+    report = json.loads((tmp_path / "select" / "selection.json").read_text())
+    assert report["against"]["mini"]["tasks"] == 1 and sum(report["found_in_benchmarks"].values()) == 4
+
+
+def test_concurs_rule_keeps_short_and_fast_very_fast_and_single_operators():
+    def of(key, group, reasoning, speedup, single=False):
+        return Candidate(key, key, group, "f", 100, speedup, reasoning, single)
+
+    candidates = [
+        of("short_and_fast", "one", 100, 2.0),
+        of("long", "one", 300, 1.5),
+        of("short", "two", 100, 1.0),
+        of("fast", "two", 200, 1.2),
+        of("very_fast", "two", 900, 6.0),
+        of("single", "three", 100, 0.5, single=True),
+        of("single_fast", "three", 200, 0.9, single=True),
+        Candidate("plain", "plain", "two", "f", 100),
+    ]
+    kept, why = concur(candidates)
+    assert kept == {"short_and_fast", "very_fast", "single", "plain"}
+    assert set(why) == {"long", "short", "fast", "single_fast"}
+
+
+def test_the_best_answers_to_a_task_are_kept_by_reward():
+    slow, fast, other = (
+        Candidate(key, key, group, "f", 10, speed)
+        for key, group, speed in (("s", "g", 0.5), ("q", "g", 2.0), ("o", "h", None))
+    )
+    assert best_answers([slow, fast, other], 1, "kevin")[0] == {"q", "o"}
+    assert best_answers([slow, fast, other], 1, "grpo")[0] == {"q", "o"}
+
+
+def test_a_full_family_is_thinned_over_all_lengths():
+    many = [Candidate(f"{i:03d}", str(i), str(i), "big", tokens=i) for i in range(100)]
+    few = [Candidate(f"few{i}", str(i), str(i), "small", tokens=i) for i in range(3)]
+    kept, why = balance(many + few, 8)
+    lengths = sorted(int(key) for key in kept if not key.startswith("few"))
+    assert len(lengths) == 8 and len(kept) == 11 and len(why) == 92
+    assert [sum(start <= length < start + 25 for length in lengths) for start in (0, 25, 50, 75)] == [2, 2, 2, 2]
+
+
+def test_options_out_of_range_name_their_range():
+    for options, word in (
+        (dict(near=0.0), "--near 0.0"),
+        (dict(per_task=0), "--per-task 0"),
+        (dict(reward="x"), "kevin, grpo"),
+    ):
+        with pytest.raises(CurationError, match=word):
+            Selection(**options)
+
+
+def test_a_program_too_short_for_a_shingle_still_has_a_fingerprint():
+    assert code_print("int x;").near is None and code_print("int x;").exact == code_print("int  x; // y").exact

@@ -1,0 +1,110 @@
+"""What `write` leaves for LLaMA-Factory: both formats, a merged dataset_info.json, a split by task, a data card."""
+
+import json
+
+import pytest
+
+from cuset_stage.curation.rows import CurationError
+from cuset_stage.curation.write import Output, run_write
+
+
+def rows(count: int, answers: int = 2) -> list[dict]:
+    """`count` tasks with `answers` rows each."""
+    return [
+        {
+            "key": f"{task:016x}{answer:016x}",
+            "id": f"src:{task}.{answer}",
+            "kind": "program",
+            "family": "scan" if task % 2 else "sort",
+            "program": f"__global__ void k{task}_{answer}() {{}}\n",
+            "reasoning": "because",
+            "task": {"id": f"task{task}", "prompt": f"Write program number {task}.", "split": None},
+            "verified": {"verdict": "passed"},
+            "source": {"name": "src", "revision": "abc", "licence": "MIT"},
+            "provenance": [],
+        }
+        for task in range(count)
+        for answer in range(answers)
+    ]
+
+
+def write(tmp_path, given: list[dict], **options):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    output = Output(tmp_path / "dataset", **options)
+    return run_write(tmp_path / "work", [path], output), output.folder
+
+
+def test_rows_of_one_task_are_on_one_side(tmp_path):
+    summary, folder = write(tmp_path, rows(40), validation=0.25)
+    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
+    assert summary.kept == 80 and (len(train), len(held_out)) == (60, 20)
+    assert not {row["instruction"] for row in train} & {row["instruction"] for row in held_out}
+    again, _ = write(tmp_path, rows(40), validation=0.25)
+    assert json.loads((folder / "curated_eval.json").read_text()) == held_out and again.kept == 80
+    write(tmp_path, rows(40), validation=0.25, seed=1)
+    assert json.loads((folder / "curated_eval.json").read_text()) != held_out
+
+
+def test_a_task_that_says_its_split_keeps_it(tmp_path):
+    given = rows(6)
+    for row in given:
+        row["task"]["split"] = "eval" if row["task"]["id"] in ("task1", "task4") else "train"
+    _, folder = write(tmp_path, given, validation=0.5)
+    held_out = json.loads((folder / "curated_eval.json").read_text())
+    assert {row["instruction"] for row in held_out} == {"Write program number 1.", "Write program number 4."}
+
+
+def test_both_formats_say_the_same_and_other_entries_stay(tmp_path):
+    (tmp_path / "dataset").mkdir()
+    info = tmp_path / "dataset" / "dataset_info.json"
+    info.write_text(json.dumps({"mine": {"file_name": "mine.json"}}), encoding="utf-8")
+    _, folder = write(tmp_path, rows(3), validation=0.0, reasoning=True)
+    entries = json.loads(info.read_text())
+    assert entries["mine"] == {"file_name": "mine.json"} and set(entries) == {"mine", "curated", "curated_sharegpt"}
+    alpaca = json.loads((folder / entries["curated"]["file_name"]).read_text())
+    sharegpt = json.loads((folder / entries["curated_sharegpt"]["file_name"]).read_text())
+    assert [row["output"] for row in alpaca] == [row["conversations"][1]["value"] for row in sharegpt]
+    assert alpaca[0]["output"] == "<think>\nbecause\n</think>\n\n```cpp\n__global__ void k0_0() {}\n```"
+    assert entries["curated_sharegpt"]["formatting"] == "sharegpt"
+
+
+def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path):
+    (tmp_path / "dataset").mkdir()
+    info = tmp_path / "dataset" / "dataset_info.json"
+    info.write_text(json.dumps({"curated": {"file_name": "other.json"}}), encoding="utf-8")
+    with pytest.raises(CurationError, match=r"other\.json.*--name"):
+        write(tmp_path, rows(1))
+    assert json.loads(info.read_text()) == {"curated": {"file_name": "other.json"}}
+    info.write_text("{", encoding="utf-8")
+    with pytest.raises(CurationError, match="not JSON"):
+        write(tmp_path, rows(1))
+
+
+def test_the_card_counts_rows_families_and_licences(tmp_path):
+    _, folder = write(tmp_path, rows(4), validation=0.25, tokenizer=None)
+    card = (folder / "curated.md").read_text()
+    for line in (
+        "| train | 6 | 3 |",
+        "| eval | 2 | 1 |",
+        "| sort | 4 |",
+        "| scan | 4 |",
+        "| MIT | 8 |",
+        "| src @ abc | 8 |",
+    ):
+        assert line in card
+    assert "not held against any benchmark" in card and "were not verified" in card
+
+
+def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
+    from cuset_stage.analysis.labels import LabelRequest, summarise
+
+    _, folder = write(tmp_path, rows(8), validation=0.0)
+    found = [
+        summarise(LabelRequest(str(tiny_model), (name,), dataset_dir=str(folder), workers=1))
+        for name in ("curated", "curated_sharegpt")
+    ]
+    assert [summary.rows for summary in found] == [16, 16]
+    assert (
+        found[0].cuda_tokens == found[1].cuda_tokens > 0 and found[0].supervised_tokens == found[1].supervised_tokens
+    )

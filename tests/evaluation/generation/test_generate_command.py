@@ -1,0 +1,72 @@
+"""`cuset generate` with a model of our own."""
+
+import json
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from cuset_stage.cli._app import app
+
+
+@pytest.fixture
+def command(tiny_model, request, tmp_path):
+    def run(*options, output="answers.jsonl"):
+        tasks = request.config.rootpath / "data" / "kernels"
+        return CliRunner().invoke(
+            app,
+            ["generate", "--tasks", str(tasks), "--output", str(tmp_path / output), "--model", str(tiny_model),
+             "--device", "cpu", "--max-tokens", "8", *options],
+        )  # fmt: skip
+
+    return run
+
+
+def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
+    sampled = ("--samples", "2", "--temperature", "0.8", "--top-p", "0.95", "--seed", "3", "--batch-size", "3")
+    done = command("--only", "tiled_sgemm,row_argmax", *sampled)
+    assert done.exit_code == 0, done.output
+    assert "(4 made, 0 there before, 0 failed)" in done.output
+    lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    assert {(line["task"], line["sample"]) for line in lines} == {
+        (task, sample) for task in ("tiled_sgemm", "row_argmax") for sample in (0, 1)
+    }
+    recorded = {"model": str(tiny_model), "adapter": None, "level": 1, "temperature": 0.8, "top_p": 0.95, "seed": 3,
+                "max_tokens": 8, "dtype": "float32", "backend": "hf", "system": None, "template": None}  # fmt: skip
+    assert all(recorded.items() <= line.items() for line in lines)
+    done = command("--split", "eval", "--limit", "3", *sampled)
+    assert "there before" in done.output
+    assert "(6 made, 0 there before, 0 failed)" in done.output or "(4 made, 2 there before, 0 failed)" in done.output
+    refused = command("--only", "tiled_sgemm", *sampled[:-4], "--seed", "4")
+    assert refused.exit_code == 2
+    assert "seed=3, this run has seed=4" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--samples", "3"], "greedy decoding writes the same answer every time"),
+        (["--samples", "0"], "--samples 0: at least 1"),
+        (["--level", "2"], "no prompt of level 2"),
+        (["--only", "tiled_sgem"], "tiled_sgemm"),
+        (["--limit", "0"], "--limit 0: at least 1"),
+        (["--batch-size", "0"], "--batch-size 0: at least 1"),
+        (["--extra-body", "{}"], "--extra-body is not for a model of our own"),
+        (["--template-args", "[1]"], "expected a JSON object"),
+        (["--template-args", "{"], "--template-args: not JSON"),
+        (["--endpoint", "localhost:8000"], "expected an address such as"),
+        (["--endpoint", "http://localhost:1/v1", "--adapter", "a"], "--adapter is not for an endpoint"),
+        (
+            ["--endpoint", "http://localhost:1/v1", "--api-key-env", "NO_SUCH_KEY"],
+            "NO_SUCH_KEY: this environment variable",
+        ),
+        (["--device", "cuda"], "torch sees no CUDA GPU here"),
+    ],
+)
+def test_command_refuses_with_a_sentence(command, options, message):
+    if options == ["--device", "cuda"] and torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    done = command(*options)
+    assert done.exit_code == 2, done.output
+    assert message in done.output
+    assert "Traceback" not in done.output

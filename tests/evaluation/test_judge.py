@@ -1,0 +1,159 @@
+"""One answer, judged: every verdict from a real compiler and a real run, without a GPU."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
+
+from cuset_stage.evaluation.devices import GpuPool, NoGpuLeft
+from cuset_stage.evaluation.judge import MESSAGE_LENGTH, ProgramJudge, shorten
+from cuset_stage.evaluation.oracle import CaseCache
+from cuset_stage.evaluation.tasks import load_tasks
+from cuset_stage.sandbox import Compiler, Gpu, Limits, Verdict, remove_tree
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> ProgramJudge:
+    caches = tmp_path_factory.mktemp("caches")
+    compiler = Compiler(cache=caches / "programs", flags=("-O0", "-std=c++17"))
+    return ProgramJudge(compiler, CaseCache(caches / "cases"), limits=Limits(wall_s=20.0))
+
+
+@pytest.fixture(scope="module")
+def lost_gpu() -> Gpu:
+    """A GPU that no machine has: what a driver says about one that fell off the bus."""
+    return Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
+
+
+def test_passes_every_case_in_order(judge: ProgramJudge, tmp_path: Path) -> None:
+    judged = judge.judge(make_task(tmp_path, "right", "slow"), PROGRAM)
+    assert (judged.verdict, judged.compiled, judged.passed, judged.case) == (Verdict.PASSED, True, True, None)
+    assert [case.name for case in judged.cases] == ["right", "slow"]
+    assert all(case.verdict is Verdict.PASSED and case.max_abs_error == 0 for case in judged.cases)
+    assert judged.cases[1].run_s > 0.3
+    assert judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
+
+
+@pytest.mark.parametrize(
+    ("mode", "verdict", "says"),
+    [
+        ("wrong", Verdict.MISMATCH, "1 of 101 values are wrong"),
+        ("nan", Verdict.MISMATCH, "not finite"),
+        ("short", Verdict.MISMATCH, "400 bytes, expected 404"),
+        ("silent", Verdict.MISSING_OUTPUT, "data/y.bin: not written"),
+        ("returns_3", Verdict.RUNTIME_ERROR, "bad luck"),
+        ("hangs", Verdict.TIMEOUT, "limit of 1 s"),
+    ],
+)
+def test_stops_at_the_first_case_that_fails(
+    judge: ProgramJudge, tmp_path: Path, mode: str, verdict: Verdict, says: str
+) -> None:
+    if mode == "hangs":
+        judge = replace(judge, limits=Limits(wall_s=1.0))
+    judged = judge.judge(make_task(tmp_path, "right", mode, "slow"), PROGRAM)
+    assert (judged.verdict, judged.compiled, judged.passed, judged.case) == (verdict, True, False, mode)
+    assert [(case.name, case.verdict) for case in judged.cases] == [("right", Verdict.PASSED), (mode, verdict)]
+    assert says in judged.message
+
+
+def test_compile_error_is_not_run(judge: ProgramJudge, tmp_path: Path) -> None:
+    judged = judge.judge(make_task(tmp_path, "right"), BROKEN)
+    assert (judged.verdict, judged.compiled, judged.cases) == (Verdict.COMPILE_ERROR, False, ())
+    assert "fupen" in judged.message
+
+
+def test_compile_timeout(judge: ProgramJudge, tmp_path: Path) -> None:
+    compiler = Compiler(cache=tmp_path / "cache", limits=Limits(wall_s=0.05))
+    judged = replace(judge, compiler=compiler).judge(make_task(tmp_path, "right"), PROGRAM)
+    assert (judged.verdict, judged.compiled) == (Verdict.COMPILE_TIMEOUT, False)
+
+
+def test_compile_only_runs_nothing(judge: ProgramJudge, tmp_path: Path) -> None:
+    only = ProgramJudge(judge.compiler, None, compile_only=True)
+    judged = only.judge(make_task(tmp_path, "returns_3"), PROGRAM)
+    assert (judged.verdict, judged.compiled, judged.passed, judged.cases) == (Verdict.COMPILED, True, False, ())
+    assert only.judge(make_task(tmp_path, "right"), BROKEN).verdict is Verdict.COMPILE_ERROR
+    assert only.settings() != judge.settings()
+
+
+def test_a_reference_that_fails_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path) -> None:
+    task = make_task(tmp_path, "right", reference=REFERENCE.replace("2 *", "1 / 0 *"))
+    judged = judge.judge(task, PROGRAM)
+    assert judged.verdict is Verdict.INFRA_ERROR and judged.infra
+    assert judged.compiled  # what is known stays known
+    assert "ZeroDivisionError" in judged.message
+
+
+def test_a_failure_on_a_lost_gpu_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu) -> None:
+    pool = GpuPool([lost_gpu])
+    task = make_task(tmp_path, "says_no_device")
+    built = judge.build(task, PROGRAM)
+    prepared = judge.prepare(task)
+    with_gpu = replace(judge, gpus=pool)
+    judged = with_gpu.execute(task, built, prepared)
+    assert judged.verdict is Verdict.INFRA_ERROR
+    assert "GPU 0" in judged.message
+    with pytest.raises(NoGpuLeft, match="no GPU left"):
+        with_gpu.execute(task, built, prepared)
+    # without a GPU in use there is none that could be lost: the program may print what it likes
+    assert judge.execute(task, built, prepared).verdict is Verdict.RUNTIME_ERROR
+
+
+def test_a_failure_that_says_nothing_of_the_device_does_not_probe_it(
+    judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu
+) -> None:
+    pool = GpuPool([lost_gpu])
+    judged = replace(judge, gpus=pool).judge(make_task(tmp_path, "returns_3"), PROGRAM)
+    assert judged.verdict is Verdict.RUNTIME_ERROR
+    assert not pool.lost
+
+
+def test_a_case_that_the_cache_gave_up_is_made_again(judge: ProgramJudge, tmp_path: Path) -> None:
+    """Between `prepare` and `execute` of a long run, the cache may make room."""
+    task = make_task(tmp_path, "right")
+    built, prepared = judge.build(task, PROGRAM), judge.prepare(task)
+    remove_tree(prepared[0].folder)
+    assert judge.execute(task, built, prepared).passed
+
+
+def test_time_is_told_apart(judge: ProgramJudge, tmp_path: Path) -> None:
+    """The judge's own time is what is left of the whole without compiler and program; the program takes 0.3 s here."""
+    task = make_task(tmp_path, "slow")
+    judge.judge(task, PROGRAM)
+    judged = judge.judge(task, PROGRAM)
+    assert judged.compile_cached and judged.compile_s and judged.compile_s > 0.1
+    assert judged.run_s and judged.run_s >= 0.3
+    assert 0 < judged.overhead_s < judged.run_s + judged.compile_s
+    assert judged.compare_s and judged.compare_s < judged.overhead_s  # our own comparison counts as ours
+
+
+def test_script_oracle(judge: ProgramJudge, tmp_path: Path) -> None:
+    """CUDABench's kind: gen.py writes inputs and reference, compare.py prints T or F."""
+    write = "import numpy as np\n\nx = np.arange(8, dtype=np.float32)\n"
+    row = {
+        "id": 7, "task_name": "double", "task_description": "double", "gpu": "H100", "bench.cu": PROGRAM,
+        "level1_prompt": "p", "level2_prompt": "p", "level3_prompt": "p",
+        "gen.py": write + 'np.array([{mode}], np.int32).tofile("data/mode.bin")\n'
+        'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n',
+        "compare.py": 'import numpy as np\n\na, b = (np.fromfile(f"data/{n}.bin", np.float32) for n in ("y", "y_ref"))\n'
+        'print("T" if np.allclose(a, b) else "F")\nexit(0)\n',
+        "inputs": [
+            {"name": "mode", "dtype": "int32", "shape": "(1,)"}, {"name": "x", "dtype": "float32", "shape": "(8,)"},
+        ],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": "(8,)"}],
+    }  # fmt: skip
+    for mode, verdict in ((0, Verdict.PASSED), (1, Verdict.MISMATCH), (4, Verdict.MISSING_OUTPUT)):
+        row["gen.py"] = row["gen.py"].replace("{mode}", str(mode))
+        path = write_lines(tmp_path / f"bench{mode}.jsonl", [row])
+        row["gen.py"] = row["gen.py"].replace(f"[{mode}]", "[{mode}]")
+        judged = judge.judge(load_tasks(path).tasks[0], PROGRAM)
+        assert judged.verdict is verdict, judged.message
+
+
+def test_long_messages_keep_head_and_tail() -> None:
+    text = "first" + "x" * 10000 + "last"
+    short = shorten(text)
+    assert len(short) <= MESSAGE_LENGTH
+    assert short.startswith("first") and short.endswith("last")
+    assert shorten(" as it is \n") == "as it is"

@@ -1,0 +1,280 @@
+"""Answers in KernelBench's form, judged on the CPU in real processes; and the parts that need none."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.evaluation.modules import ModuleJudge
+from cuset_stage.evaluation.modules.checks import source_flags
+from cuset_stage.evaluation.modules.closeness import compare_raw
+from cuset_stage.evaluation.modules.reference import Reference
+from cuset_stage.evaluation.results import read_results
+from cuset_stage.evaluation.tasks import ModuleTask
+from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
+
+
+REFERENCE = """# reference 5b1d0c7e
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, features, scale):
+        super().__init__()
+        self.linear = nn.Linear(features, 4)
+        self.scale = scale
+
+    def forward(self, x, y):
+        return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
+
+
+def get_inputs():
+    return [torch.randn(16, 8), torch.randn(16, 5)]
+
+
+def get_init_inputs():
+    return [8, 2.0]
+"""
+ANSWER = REFERENCE.replace("class Model(", "class ModelNew(").replace("# reference 5b1d0c7e", "")
+FORWARD = "return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)"
+
+
+def answer(forward: str, before: str = "") -> str:
+    assert FORWARD in ANSWER
+    return before + ANSWER.replace(FORWARD, forward)
+
+
+@pytest.fixture(scope="module")
+def task() -> ModuleTask:
+    return ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, REFERENCE, "level1/1_x.py:1")
+
+
+@pytest.fixture(scope="module")
+def judge() -> ModuleJudge:
+    return ModuleJudge(device="cpu", seeds=2, limits=Limits(wall_s=60.0, processes=256))
+
+
+@pytest.fixture(scope="module")
+def prepared(judge: ModuleJudge, task: ModuleTask) -> Iterator[Reference]:
+    prepared = judge.prepare(task)
+    yield prepared
+    judge.release(prepared)
+
+
+def judged(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str):
+    built = judge.build(task, code)
+    try:
+        return built.judgement if built.product is None else judge.execute(task, built, prepared)
+    finally:
+        judge.discard(built)
+
+
+def test_right(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    """Weights are drawn alike on both sides; an integer output is compared exactly."""
+    found = judged(judge, task, prepared, ANSWER)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    assert [case.name for case in found.cases] == ["seed 0", "seed 1"]
+    assert found.speedup is None  # no GPU, no speed
+    assert found.flags == ("source: no kernel of its own, only calls of torch",)
+    assert 0 < found.overhead_s < 5
+
+
+OVERWRITES = """
+        if not hasattr(self, "out"):
+            self.out = torch.empty(16, 4)
+        self.out.copy_(torch.relu(self.linear(x)) * self.scale)
+        return self.out, y.argmax(dim=1)
+"""
+LAZY = """
+        class Late(torch.Tensor):
+            pass
+        return (torch.relu(self.linear(x)) * self.scale).as_subclass(Late), y.argmax(dim=1)
+"""
+SECOND_CALL = """
+        self.calls = getattr(self, "calls", 0) + 1
+        return torch.relu(self.linear(x)) * (self.scale if self.calls == 1 else 1), y.argmax(dim=1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict", "says"),
+    [
+        (answer("return torch.relu(self.linear(x)) * 2.01, y.argmax(dim=1)"), Verdict.MISMATCH, "seed 0: output[0]"),
+        (answer("return (torch.relu(self.linear(x)) * 2).double(), y.argmax(dim=1)"), Verdict.MISMATCH, "float64"),
+        (answer(OVERWRITES.strip()), Verdict.MISMATCH, "a later call overwrote"),
+        (answer(SECOND_CALL.strip()), Verdict.MISMATCH, "seed 1"),
+        (answer(LAZY.strip()), Verdict.MISMATCH, "expected a plain torch.Tensor"),
+        (answer("out = " + FORWARD.removeprefix("return ") + "; y.zero_(); return out"), Verdict.MISMATCH, "inputs [1]"),
+        (answer("import os; os._exit(0)"), Verdict.RUNTIME_ERROR, "ended with 0 before it was done"),
+        (ANSWER.replace("ModelNew", "Other"), Verdict.COMPILE_ERROR, "no class ModelNew"),
+        ("def broken(:\n", Verdict.COMPILE_ERROR, "SyntaxError"),
+    ],
+    ids=["wrong", "dtype", "overwritten", "second_call", "lazy", "input", "exit", "no_class", "syntax"],
+)  # fmt: skip
+def test_wrong(
+    judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str, verdict: Verdict, says: str
+) -> None:
+    found = judged(judge, task, prepared, code)
+    assert (found.verdict, found.passed) == (verdict, False)
+    assert says in found.message
+    assert found.compiled is (verdict is not Verdict.COMPILE_ERROR)
+
+
+HUNT = """
+import os, sys
+found, seen = [], 0
+for place, folders, files in os.walk("/"):
+    folders[:] = [f for f in folders if not os.path.join(place, f).startswith(("/proc", "/sys", "/usr", "/dev", sys.prefix))]
+    for name in files:
+        try:
+            with open(os.path.join(place, name), "rb") as file:
+                text, seen = file.read(100000), seen + 1
+        except OSError:
+            continue
+        if b"reference " b"5b1d0c7e" in text or "expected" in place.split(os.sep):
+            found.append(os.path.join(place, name))
+"""
+PATCHES = """
+torch.equal = lambda *_: True
+torch.allclose = lambda *_, **__: True
+torch.Tensor.clone = lambda self: self
+"""
+
+
+def test_looking_for_the_reference_finds_nothing(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    if resolve_isolation() is not Isolation.BUBBLEWRAP:
+        pytest.skip("without bubblewrap nobody hides the judge's files from the judge's own user")
+    expected = prepared.expected(None)  # the files lie on this machine now
+    assert all(path.is_file() for files in expected.files.values() for path in files)
+    code = answer("raise RuntimeError(f'read {seen} files, found {len(found)}: {found}')", HUNT)
+    found = judged(judge, task, prepared, code)
+    assert found.verdict is Verdict.RUNTIME_ERROR
+    assert "found 0" in found.message and "read 0" not in found.message
+
+
+def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    code = answer("return torch.zeros(16, 4), y.argmax(dim=1)").replace(
+        "import torch.nn as nn", f"import torch.nn as nn\n{PATCHES}"
+    )
+    found = judged(judge, task, prepared, code)
+    assert found.verdict is Verdict.MISMATCH
+    assert {"source: assigns to torch.equal", "source: assigns to torch.allclose"} <= set(found.flags)
+    assert any("allclose was replaced" in flag for flag in found.flags)
+
+
+def test_time_limit(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    short = ModuleJudge(device="cpu", seeds=2, limits=Limits(wall_s=6.0, processes=256))
+    found = judged(short, task, prepared, answer("import time; time.sleep(100)"))
+    assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 6 s")
+
+
+def test_compile_only(task: ModuleTask) -> None:
+    judge = ModuleJudge(device="cuda", compile_only=True)
+    built = judge.build(task, ANSWER)
+    assert (built.product, built.judgement.verdict) == (None, Verdict.COMPILED)
+
+
+def test_a_reference_that_fails_is_not_the_answers_fault(judge: ModuleJudge) -> None:
+    broken = ModuleTask(
+        "b", "b", "level1", {1: "p"}, None, REFERENCE.replace("torch.randn(16, 8)", "torch.randn(16, 9)"), "b:1"
+    )
+    prepared = judge.prepare(broken)
+    found = judged(judge, broken, prepared, ANSWER.replace("self.linear(x)", "self.linear(x[:, :8])"))
+    judge.release(prepared)
+    assert found.verdict is Verdict.INFRA_ERROR
+    assert "task b: the reference's forward failed" in found.message
+
+
+def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """KernelBench's own layout, answers in a folder; a second run judges nothing again."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    for name, text in (("tasks/level1/1_x.py", REFERENCE), ("answers/level1_1_x/0.py", ANSWER)):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    output = tmp_path / "results.jsonl"
+    command = ["evaluate", str(tmp_path / "answers"), "--tasks", str(tmp_path / "tasks"), "--output", str(output)]
+    for said in ("(1 judged", "1 taken from an earlier run"):
+        result = CliRunner().invoke(app, [*command, "--no-gpu"])
+        assert (result.exit_code, said in result.output) == (0, True), result.output
+    results = read_results(output)
+    assert [(s["task"], s["verdict"], s["speedup"]) for s in results.samples] == [("level1_1_x", "passed", None)]
+    assert results.run["tasks"]["format"] == "kernelbench" and torch.__version__.startswith(results.run["torch"])
+
+
+# ------------------------------------------------------------------------------------------------------------- parts
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["float16", "bfloat16", "float32", "float64", "complex64", "int8", "uint8", "int16", "int32", "int64", "bool"],
+)
+def test_closeness_is_torchs(dtype: str, tmp_path: Path) -> None:
+    """Against torch.allclose, with errors on both sides of the tolerance."""
+    kind = getattr(torch, dtype)
+    generator = torch.Generator().manual_seed(0)
+    verdicts = set()
+    for size in (0.0, 3e-5, 3e-3, 0.3, 2.0):
+        expected = (torch.randn(7, 31, generator=generator) * 50).to(kind)
+        actual = (expected.to(torch.float64) * (1 + size)).to(kind) if not kind.is_complex else expected * (1 + size)
+        tolerance = {torch.float16: 1e-2, torch.bfloat16: 1e-2}.get(
+            kind, 1e-4 if kind.is_floating_point or kind.is_complex else 0
+        )
+        wide = torch.complex128 if kind.is_complex else torch.float64
+        want = torch.allclose(actual.to(wide), expected.to(wide), rtol=tolerance, atol=tolerance)
+        for name, tensor in (("a", actual), ("b", expected)):
+            (tmp_path / name).write_bytes(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        found = compare_raw(tmp_path / "a", tmp_path / "b", f"torch.{dtype}", (7, 31))
+        assert found.close is want, size
+        assert (found.first is None) is want
+        verdicts.add(want)
+    assert verdicts == {True, False} or dtype == "bool"
+
+
+def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
+    def compare(actual: list[float], expected: list[float]) -> bool:
+        for name, values in (("a", actual), ("b", expected)):
+            np.array(values, np.float32).tofile(tmp_path / name)
+        return compare_raw(tmp_path / "a", tmp_path / "b", "torch.float32", (len(actual),)).close
+
+    inf, nan = float("inf"), float("nan")
+    assert compare([inf, -inf, 1], [inf, -inf, 1])
+    assert not compare([inf], [-inf])
+    assert not compare([1], [inf])
+    assert not compare([nan], [1])
+    assert not compare([nan], [nan])
+    assert compare([], [])
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("try:\n    pass\nexcept Exception:\n    pass\n", "try/except"),
+        ("import torch\ntorch.cuda.Event.elapsed_time = lambda *_: 0.0\n", "assigns to torch.cuda.Event.elapsed_time"),
+        ("import time\ntime.perf_counter = lambda: 0\n", "assigns to time.perf_counter"),
+        ("import torch\nsetattr(torch, 'equal', None)\n", "sets an attribute of torch"),
+        ("from threading import Thread\n", "imports threading"),
+        ("import gc\n", "imports gc"),
+        ("import torch\ns = torch.cuda.Stream()\n", "streams of its own"),
+        ("import sys\nsys._getframe(1)\n", "looks at the frames"),
+        ("class ModelNew(Model):\n    pass\n", "inherits from Model"),
+        ("import torch\n", "no kernel of its own"),
+    ],
+)
+def test_source_flags(source: str, says: str) -> None:
+    assert any(says in flag for flag in source_flags(source))
+
+
+def test_an_honest_source_has_no_flags() -> None:
+    source = (
+        "import torch\nfrom torch.utils.cpp_extension import load_inline\n"
+        "kernel = load_inline('k', cpp_sources='', cuda_sources='__global__ void k() {}')\n"
+        "torch.backends.cudnn.benchmark = True\n"
+        "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        self.x = x\n        return kernel.f(x)\n"
+    )
+    assert source_flags(source) == []
+    assert source_flags("def broken(:") == []

@@ -1,0 +1,125 @@
+"""The results file: what is written is read again, whatever happened in between; and the rewards computed from it."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuset_stage.evaluation.results import ResultsError, ResultsWriter, code_sha256, read_results
+from cuset_stage.evaluation.rewards import grpo, kevin
+
+
+HEADER = {"run": "r", "method": "sft"}
+
+
+def line(task: str, sample: int, verdict: str = "passed", **more: Any) -> dict[str, Any]:
+    return {"task": task, "sample": sample, "code_sha256": code_sha256(f"{task}{sample}"), "verdict": verdict, **more}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "results.jsonl"
+    with ResultsWriter(path, HEADER) as writer:
+        writer.append(line("b", 1, message="\udc80 torn surrogate, ünïcode"))
+        writer.append(line("b", 0))
+        writer.append(line("a", 0, "infra_error"))
+    return path
+
+
+def test_round_trip(path: Path) -> None:
+    results = read_results(path)
+    assert results.run == {"type": "run", "format": 1, **HEADER}
+    assert [(s["task"], s["sample"]) for s in results.samples] == [("a", 0), ("b", 0), ("b", 1)]
+    assert results.samples[2]["message"] == "\udc80 torn surrogate, ünïcode"
+    assert [s["task"] for s in results.charged] == ["b", "b"]
+
+
+def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    with ResultsWriter(path, HEADER) as writer:
+        for number in range(3):
+            writer.append(line("a", number))
+            assert len(read_results(path).samples) == number + 1
+
+
+@pytest.mark.parametrize("cut", [1, 10, 60])
+def test_torn_last_line(path: Path, cut: int) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    kept = 3 if cut == 1 else 2  # without its line end alone the line is whole
+    assert len(read_results(path).samples) == kept
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
+        writer.append(line("c", 0))
+    assert len(read_results(path).samples) == kept + 1
+    assert all(json.loads(text) for text in path.read_text(errors="surrogateescape").splitlines())
+
+
+def test_broken_middle_line_is_named(path: Path) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], "{broken\n", *lines[2:]]))
+    with pytest.raises(ResultsError, match=r"results\.jsonl:3: not JSON.*Take the line out"):
+        read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no header"),
+        ('{"type": "run", "format": 99}\n', "format 99"),
+        ('{"task": "a", "sample": 0}\n', r":1: no line of a results file"),
+        ('{"type": "sample", "task": "a"}\n', r":1: no line of a results file"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(ResultsError, match=says):
+        read_results(path)
+
+
+def test_a_later_line_replaces_an_earlier_one(path: Path) -> None:
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
+        writer.append(line("a", 0, "passed"))
+    assert [(s["task"], s["verdict"]) for s in read_results(path).samples if s["task"] == "a"] == [("a", "passed")]
+
+
+def test_what_is_not_kept_is_not_lost(path: Path) -> None:
+    before = read_results(path).samples
+    with ResultsWriter(path, {"run": "again"}, before[1:]) as writer:
+        aside = writer.replaced_path
+    assert [s["task"] for s in read_results(path).samples] == ["b", "b"]
+    assert [json.loads(text) for text in aside.read_text().splitlines()] == before[:1]
+
+
+def test_two_processes_do_not_write_one_file(path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from cuset_stage.evaluation.results import *\n"
+        "try:\n    ResultsWriter(Path(sys.argv[1]), {})\nexcept ResultsError as error:\n    print(error)\n"
+    )
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
+        said = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True).stdout
+        assert "another process is writing" in said
+        writer.append(line("z", 0))
+    assert len(read_results(path).samples) == 4
+
+
+def test_not_a_number_is_refused_before_it_is_written(path: Path) -> None:
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer, pytest.raises(ValueError):
+        writer.append(line("z", 0, run_s=math.nan))
+    assert len(read_results(path).samples) == 3
+
+
+def test_rewards() -> None:
+    wrong = {"compiled": True, "passed": False, "speedup": None}
+    right = {"compiled": True, "passed": True, "speedup": 1.5}
+    broken = {"compiled": False, "passed": False}
+    assert [kevin(sample) for sample in (broken, wrong, right, {**right, "speedup": None})] == [0, 0, 1.8, 0.3]
+    assert [grpo(sample) for sample in (broken, wrong, right)] == [0, 0.5, 0.5 + 1.0 + 0.5 * 1.5]
+    assert grpo({**right, "speedup": 40.0}) == 3.0  # capped: 0.5 + 1 + 0.5 * 3
+    assert grpo(right, alpha=1, beta=10, gamma=100, r_max=1) == 111
+    with pytest.raises(ValueError, match="r_max=0"):
+        grpo(right, r_max=0)

@@ -1,0 +1,252 @@
+"""The judge on a GPU: the bundled programs pass, twice alike; what breaks on a device breaks alone; speed is measured."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.evaluation.devices import GpuPool, probe_gpu
+from cuset_stage.evaluation.judge import Judgement
+from cuset_stage.evaluation.modules import ModuleJudge
+from cuset_stage.evaluation.results import read_results
+from cuset_stage.evaluation.spec import Bench, JudgeSpec
+from cuset_stage.evaluation.tasks import ModuleTask, ProgramTask, load_tasks
+from cuset_stage.sandbox import Verdict, list_gpus
+
+
+pytestmark = pytest.mark.gpu
+
+KERNELS = Path(__file__).resolve().parents[2] / "data" / "kernels"
+SOME = ("tiled_sgemm", "row_argmax", "exclusive_scan", "wave_equation_graph")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def tasks(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CUSET_CACHE", str(cache))
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    for name in SOME:
+        shutil.copytree(KERNELS / name, folder / name)
+    return folder
+
+
+def test_the_bundled_programs_pass_twice_alike(tasks: Path, tmp_path: Path) -> None:
+    answers = tmp_path / "answers"
+    for task in load_tasks(tasks):
+        (answers / task.id).mkdir(parents=True)
+        (answers / task.id / "0.cu").write_text(task.solution)
+        # No result without its kernels: a program whose every launch is gone has to fail.
+        (answers / task.id / "1.cu").write_text(task.solution.replace("<<<", "; //"))
+    seen = []
+    for name in ("first", "second"):
+        output = tmp_path / f"{name}.jsonl"
+        command = ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output)]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+        results = read_results(output)
+        seen.append({(s["task"], s["sample"]): (s["verdict"], s["case"]) for s in results.samples})
+        assert results.run["gpus"][0]["name"] and results.run["gpus"][0]["driver"]
+        assert results.run["arch"] == list_gpus()[0].arch
+    assert seen[0] == seen[1]
+    for name in SOME:
+        assert seen[0][name, 0] == ("passed", None)
+        assert seen[0][name, 1][0] != "passed"
+
+
+@pytest.fixture
+def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("CUSET_CACHE", str(cache))
+    return Bench(JudgeSpec(time_limit_s=10.0, flags=("-O1",)), ["cuda"]).judges["cuda"]
+
+
+TASK = {
+    "id": "double", "family": "element-wise", "prompt": "double x",
+    "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
+    "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+    "cases": [{"name": "default", "parameters": {"n": 1000}}],
+    "reference": "import numpy as np\nTOLERANCE = {'y': (1e-6, 1e-6)}\n"
+    "def make_inputs(rng, n):\n    return {'x': rng.normal(size=n).astype(np.float32)}\n"
+    "def reference(inputs):\n    return {'y': 2 * inputs['x']}\n",
+}  # fmt: skip
+PROGRAM = r"""
+#include <cstdio>
+#include <cstring>
+
+__global__ void twice(float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) KERNEL;
+}
+
+int main() {
+  static float host[1000];
+  FILE* file = fopen("data/x.bin", "rb");
+  fread(host, 4, 1000, file);
+  fclose(file);
+  float* x;
+  cudaError_t error = cudaMalloc(&x, 4000);
+  cudaMemcpy(x, host, 4000, cudaMemcpyHostToDevice);
+  twice<<<8, 128>>>(x, 1000);
+  if (error == cudaSuccess) error = cudaDeviceSynchronize();
+  cudaMemcpy(host, x, 4000, cudaMemcpyDeviceToHost);
+  if (error != cudaSuccess) { fprintf(stderr, "%s\n", cudaGetErrorString(error)); return 1; }
+  file = fopen("data/y.bin", "wb");
+  fwrite(host, 4, 1000, file);
+  fclose(file);
+  EXTRA
+}
+"""
+
+
+def program(kernel: str = "x[i] *= 2", extra: str = "") -> str:
+    return PROGRAM.replace("KERNEL", kernel).replace("EXTRA", extra)
+
+
+def test_what_breaks_breaks_alone(judge: Any, tmp_path: Path) -> None:
+    """Each of these ends as it should, and the right program after it still passes on the same GPU."""
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps(TASK) + "\n")
+    task: ProgramTask = load_tasks(path).tasks[0]
+    for code, verdict, says in (
+        (program("x[i + (1ll << 40)] = 1"), Verdict.RUNTIME_ERROR, "illegal memory access"),
+        (program('asm("trap;")'), Verdict.RUNTIME_ERROR, ""),
+        (program("while (x[i] == x[i]) __nanosleep(1000)"), Verdict.TIMEOUT, "10 s"),
+        # text that looks like a lost GPU makes the judge look at the GPU, which works
+        (program(extra='fprintf(stderr, "no CUDA-capable device is detected"); return 1;'), Verdict.RUNTIME_ERROR, ""),
+        (program("x[i] *= 2 + (i == 999)"), Verdict.MISMATCH, "first at (999,)"),
+    ):
+        judged = judge.judge(task, code)
+        assert (judged.verdict, says in judged.message) == (verdict, True), judged
+        assert judge.judge(task, program()).passed
+    assert not judge.gpus.lost
+
+
+def test_the_probe_works() -> None:
+    assert [probe_gpu(gpu) for gpu in list_gpus()] == [None] * len(list_gpus())
+
+
+# ----------------------------------------------------------------------------------------------------------- modules
+
+REFERENCE = """
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x):
+        y = x
+        for _ in range(20):
+            y = torch.sin(y) + 0.5
+        return torch.relu(y) * self.scale
+
+
+def get_inputs():
+    return [torch.randn(512, 1024)]
+
+
+def get_init_inputs():
+    return [2.0]
+"""
+FUSED = '''
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+SOURCE = r"""
+#include <torch/extension.h>
+#include <ATen/cuda/CUDAContext.h>
+
+__global__ void fused(const float* x, float* y, float scale, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  for (int k = 0; k < 20; ++k) v = sinf(v) + 0.5f;
+  y[i] = fmaxf(v, 0.0f) * scale;
+}
+
+torch::Tensor run(torch::Tensor x, double scale) {
+  auto y = torch::empty_like(x);
+  int n = x.numel();
+  fused<<<(n + 255) / 256, 256, 0, at::cuda::getCurrentCUDAStream()>>>(x.data_ptr<float>(), y.data_ptr<float>(), scale, n);
+  return y;
+}
+"""
+module = load_inline("fused", cpp_sources="torch::Tensor run(torch::Tensor x, double scale);", cuda_sources=SOURCE,
+                     functions=["run"])
+
+
+class ModelNew(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x):
+        return module.run(x, self.scale)
+'''
+SIDE_STREAM = REFERENCE.replace("class Model(", "class ModelNew(").replace(
+    "        y = x\n",
+    "        side = torch.cuda.Stream()\n        with torch.cuda.stream(side):\n            torch.cuda._sleep(40_000_000)\n"
+    "            return self.compute(x)\n\n    def compute(self, x):\n        y = x\n",
+)
+REMEMBERS = REFERENCE.replace("class Model(", "class ModelNew(").replace(
+    "        y = x\n",
+    "        if not hasattr(self, 'known'):\n            self.known = {}\n        if x.data_ptr() in self.known:\n"
+    "            return self.known[x.data_ptr()]\n        self.known[x.data_ptr()] = self.compute(x)\n"
+    "        return self.known[x.data_ptr()]\n\n    def compute(self, x):\n        y = x\n",
+)
+SLOW = REFERENCE.replace("        y = x\n", "        torch.cuda._sleep(20_000_000)\n        y = x\n")
+
+
+def module_judged(code: str, reference: str = REFERENCE) -> Judgement:
+    pool = GpuPool(list_gpus())
+    judge = ModuleJudge(gpus=pool, arch=list_gpus()[0].arch, seeds=3, trials=20, budget_s=5.0)
+    return judge.judge(ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, reference, "x.py:1"), code)
+
+
+def test_a_fused_kernel_is_right_and_faster() -> None:
+    judged = module_judged(FUSED)
+    assert judged.passed, judged.message
+    assert judged.speedup and 1.5 < judged.speedup < 100
+    assert (
+        judged.kernel_s
+        and judged.reference_s
+        and judged.speedup == pytest.approx(judged.reference_s / judged.kernel_s)
+    )
+    assert not any(flag.startswith("source:") for flag in judged.flags)
+
+
+def test_a_kernel_that_does_not_compile() -> None:
+    judged = module_judged(FUSED.replace("float v = x[i];", "flaot v = x[i];"))
+    assert (judged.verdict, judged.compiled) == (Verdict.COMPILE_ERROR, False)
+    assert "flaot" in judged.message
+
+
+def test_work_on_a_side_stream_is_not_free() -> None:
+    """The clock runs on while the side stream works: wrong at once, or flagged and timed to the end."""
+    judged = module_judged(SIDE_STREAM)
+    assert any("side stream" in flag or "timed stream" in flag for flag in judged.flags), judged
+    assert not judged.passed or (judged.speedup or 0) < 1
+
+
+def test_a_remembered_result_is_wrong() -> None:
+    judged = module_judged(REMEMBERS)
+    assert judged.verdict is Verdict.MISMATCH, judged
+
+
+def test_ten_times_faster_is_flagged() -> None:
+    judged = module_judged(REFERENCE.replace("class Model(", "class ModelNew("), SLOW)
+    assert judged.passed, judged.message
+    assert judged.speedup and judged.speedup > 10
+    assert "speed-up over 10x" in judged.flags

@@ -1,0 +1,125 @@
+"""Folders that programs filled: removed whatever is in them, read without following anything."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.sandbox import SandboxError, cache_root, remove_tree, scratch_folder
+from cuset_stage.sandbox.cache import evict
+from cuset_stage.sandbox.folders import keep_folder, take_output
+
+
+def nest(folder: Path, depth: int) -> None:
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+def test_remove_tree_takes_any_depth_and_odd_entries(tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    nest(target, 5000)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    (target / "link").symlink_to(outside)
+    (target / "broken").symlink_to("nowhere")
+    os.mkfifo(target / "fifo")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(target / "s"))
+    (target / ".cuset-removing-0").mkdir()
+    (target / ".cuset-removing-1").touch()
+    (target / "full").mkdir()
+    (target / "full" / ".cuset-removing-2").mkdir()
+    (target / "closed").mkdir()
+    (target / "closed" / "inner").mkdir()
+    (target / "closed" / "inner").chmod(0)
+    (target / "closed").chmod(0)
+    (target / os.fsdecode(b"\xff\n")).touch()
+    target.chmod(0)
+    remove_tree(target)
+    assert not os.path.lexists(target) and (outside / "kept").exists()
+
+
+def test_remove_tree_of_what_is_no_folder(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    remove_tree(tmp_path / "link")
+    remove_tree(tmp_path / "missing")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_take_output_follows_nothing(tmp_path):
+    folder, target = tmp_path / "run", tmp_path / "taken"
+    (folder / "data").mkdir(parents=True)
+    secret = tmp_path / "secret"
+    secret.write_text("1234")
+
+    def refused(name: str) -> str:
+        result = take_output(folder, name, target, size=4)
+        assert not target.exists()
+        return result.reason
+
+    assert "not written" in refused("data/missing.bin")
+    (folder / "data" / "link.bin").symlink_to(secret)
+    assert "symbolic link" in refused("data/link.bin")
+    os.link(secret, folder / "data" / "hard.bin")
+    assert "hard link" in refused("data/hard.bin")
+    (folder / "elsewhere").symlink_to(tmp_path)
+    assert "something else" in refused("elsewhere/secret")
+    assert "the folder gone is gone" in refused("gone/x.bin")
+    (folder / "data" / "long.bin").write_text("12345")
+    result = take_output(folder, "data/long.bin", target, size=4)
+    assert result.wrong_size and result.reason == "data/long.bin: 5 bytes, expected 4"
+    (folder / "data" / "right.bin").write_text("good")
+    (folder / "data" / "right.bin").chmod(0)
+    assert take_output(folder, "data/right.bin", target, size=4) is None
+    assert target.read_text() == "good"
+
+
+def test_keep_folder_replaces_an_older_one(tmp_path):
+    for content in ("old", "new"):
+        folder = tmp_path / "run"
+        folder.mkdir()
+        (folder / content).touch()
+        keep_folder(folder, tmp_path / "a" / "kept")
+    assert [path.name for path in (tmp_path / "a" / "kept").iterdir()] == ["new"]
+
+
+def test_folders_that_cannot_be_made_are_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(SandboxError, match="CUSET_CACHE"):
+        cache_root()
+    monkeypatch.setenv("CUSET_SCRATCH", str(tmp_path / "missing"))
+    with pytest.raises(SandboxError, match="CUSET_SCRATCH"), scratch_folder():
+        pass
+
+
+def test_cache_root_is_closed_to_others(tmp_path, monkeypatch):
+    monkeypatch.delenv("CUSET_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_root() == tmp_path / "cuset"
+    assert cache_root().stat().st_mode & 0o777 == 0o700
+
+
+def test_eviction_takes_what_was_used_longest_ago(tmp_path):
+    for number in range(4):
+        entry = tmp_path / "ab" / str(number)
+        entry.mkdir(parents=True)
+        (entry / "program").write_bytes(bytes(1000))
+        os.utime(entry, (number, number))
+    fresh = tmp_path / "cd" / "fresh"
+    fresh.mkdir(parents=True)
+    (fresh / "program").write_bytes(bytes(1000))
+    assert evict(tmp_path, 2500) == 3000
+    assert sorted(path.name for path in tmp_path.glob("*/*")) == ["3", "fresh"]
+    assert evict(tmp_path, 0) == 1000  # the fresh one may be about to run
+    assert [path.name for path in tmp_path.glob("*/*")] == ["fresh"]

@@ -1,0 +1,107 @@
+"""GPUs as nvidia-smi prints them, and leases that exclude each other over threads and processes."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+from cuset_stage.sandbox import Gpu, SandboxError, lease_gpu, list_gpus
+
+
+ROWS = """\
+0, GPU-11111111-2222-3333-4444-555555555555, NVIDIA H200, 580.159.04, 9.0, 143771
+1, GPU-66666666-7777-8888-9999-000000000000, NVIDIA RTX 6000 Ada Generation, 580.159.04, 8.9, 49140
+2, GPU-77777777-7777-8888-9999-000000000000, Tesla K80, [N/A], [N/A], [N/A]
+"""
+
+
+@pytest.fixture
+def nvidia_smi(tmp_path, monkeypatch):
+    """A program of that name that prints what the real one prints for two GPUs and a broken one."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{ROWS}EOF\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    return program
+
+
+def test_list_gpus(nvidia_smi, monkeypatch):
+    gpus = list_gpus()
+    assert [gpu.name for gpu in gpus] == ["NVIDIA H200", "NVIDIA RTX 6000 Ada Generation"]
+    assert [gpu.arch for gpu in gpus] == ["sm_90", "sm_89"] and gpus[0].memory_bytes == 143771 * 2**20
+    for visible, indices in [("1", [1]), ("1,0", [1, 0]), ("GPU-6666", [1]), ("", []), ("-1", []), ("0,7,1", [0])]:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        assert [gpu.index for gpu in list_gpus()] == indices, visible
+
+
+def test_no_driver_is_no_gpu(nvidia_smi, monkeypatch):
+    nvidia_smi.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n")
+    assert list_gpus() == []
+    nvidia_smi.unlink()
+    monkeypatch.setenv("PATH", str(nvidia_smi.parent))
+    assert list_gpus() == []
+
+
+def make(index: int) -> Gpu:
+    return Gpu(index, f"GPU-test-{index}", "test", "1", "9.0", 2**30)
+
+
+def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
+    now, most, used = {0: 0, 1: 0}, {0: 0, 1: 0}, []
+    lock = threading.Lock()
+
+    def work() -> None:
+        for _ in range(5):
+            with lease_gpu([make(0), make(1)]) as gpu:
+                with lock:
+                    now[gpu.index] += 1
+                    most[gpu.index] = max(most[gpu.index], now[gpu.index])
+                    used.append(gpu.index)
+                time.sleep(0.002)
+                with lock:
+                    now[gpu.index] -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == {0: 1, 1: 1} and len(used) == 30
+
+
+def test_slots_allow_more(own_caches):
+    with lease_gpu([make(0)], slots=2), lease_gpu([make(0)], slots=2):
+        pass
+    with pytest.raises(SandboxError, match="needs a GPU"), lease_gpu([]):
+        pass
+
+
+HOLDER = """
+    from cuset_stage.sandbox import Gpu, lease_gpu
+    with lease_gpu([Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)]):
+        print("held", flush=True)
+        import time
+        time.sleep(60)
+"""
+
+
+def test_a_lease_ends_with_its_process(own_caches):
+    holder = subprocess.Popen([sys.executable, "-c", textwrap.dedent(HOLDER)], stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"held\n"
+    leased = threading.Event()
+
+    def wait() -> None:
+        with lease_gpu([make(0)]):
+            leased.set()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert not leased.wait(0.2)
+    holder.kill()
+    holder.wait()
+    assert leased.wait(5)
+    thread.join()
