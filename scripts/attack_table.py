@@ -107,11 +107,12 @@ def landlock_version() -> int:
 
 def protections(isolation: Isolation) -> set[str]:
     """What stands around a program on this machine, beside limits, a reaper and a seccomp filter."""
+    if isolation is Isolation.BUBBLEWRAP:
+        how = bubblewrap_here()
+        return {"bubblewrap"} | ({"own_user"} if how is not None and how.own_user else set())
     version = landlock_version()
-    found = {"landlock"} if version >= 2 else set()
-    found |= {"landlock_tcp"} if version >= 4 else set()
-    found |= {"own_user"} if os.geteuid() == 0 else set()
-    return found | ({"bubblewrap"} if isolation is Isolation.BUBBLEWRAP else set())
+    found = {"own_user"} if os.geteuid() == 0 else set()
+    return found | ({"landlock"} if version >= 2 else set()) | ({"landlock_tcp"} if version >= 4 else set())
 
 
 def is_contained_here(attack: Attack, isolation: Isolation) -> bool:
@@ -398,7 +399,7 @@ def main() -> int:
     if options.json:
         record = {
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "kernel": platform.release(),
+            "kernel": platform.release().split("-")[0],
             "landlock_version": landlock_version(),
             "protections": {str(isolation): sorted(protections(isolation)) for isolation in isolations},
             "toolkit": find_toolkit().version,

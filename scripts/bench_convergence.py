@@ -46,8 +46,8 @@ def recipe(
         "logging_steps": 1,
         "save_strategy": "no",
         "report_to": "none",
-        "per_device_train_batch_size": 28,  # the whole set: what one token at the threshold decides stays below 1e-4 of the loss
-        "gradient_accumulation_steps": 1,
+        "per_device_train_batch_size": 4,
+        "gradient_accumulation_steps": 4,
         "learning_rate": learning_rate,
         "max_steps": steps,
         "warmup_steps": 20,

@@ -10,8 +10,10 @@ CUDABench's programs are its bench.cu.
 """
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from cuset_stage.evaluation.answers import Answer, append_answer
 from cuset_stage.evaluation.jsonl import Appender
@@ -49,6 +51,32 @@ def differences(tasks: list[ProgramTask], paths: list[Path]) -> list[str]:
     return found
 
 
+def summary(paths: list[Path]) -> dict[str, Any]:
+    """What ran where, and for each task its verdicts in the order of the files, with the seconds of the first run."""
+    runs = [read_results(path) for path in paths]
+    kept = ("created", "cuset_stage", "gpus", "toolkit", "arch", "flags", "isolation", "limits", "per_gpu")
+    tasks: dict[str, Any] = {}
+    for results in runs:
+        for sample in results.samples:
+            row = tasks.setdefault(
+                sample["task"],
+                {
+                    "verdicts": [],
+                    "cases": len(sample["cases"]),
+                    "run_s": sample["run_s"],
+                    "overhead_s": sample["overhead_s"],
+                },
+            )
+            row["verdicts"].append(sample["verdict"])
+    passed = sum(set(row["verdicts"]) == {"passed"} for row in tasks.values())
+    return {
+        "runs": [{key: r.run[key] for key in kept} for r in runs],
+        "passed": passed,
+        "total": len(tasks),
+        "tasks": tasks,
+    }
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", type=Path)
@@ -56,6 +84,7 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=1, help="answers to each task, all the same")
     parser.add_argument("--split")
     parser.add_argument("--check", type=Path, nargs="+", metavar="RESULTS", help="results files to look at")
+    parser.add_argument("--json", type=Path, help="with --check: write the verdicts here")
     options = parser.parse_args()
     if not options.output and not options.check:
         parser.error("give --output, to write answers, or --check, to look at results")
@@ -67,6 +96,8 @@ def main() -> int:
         print(f"{options.output}: {write_answers(with_solution, options.output, options.samples)} answers")
     if options.check:
         found = differences(with_solution, options.check)
+        if options.json:
+            options.json.write_text(json.dumps(summary(options.check), indent=1) + "\n", encoding="utf-8")
         print("\n".join(found) or f"all {len(with_solution)} references passed in {len(options.check)} runs")
         return 1 if found else 0
     return 0

@@ -48,6 +48,8 @@ def curated(tmp_path_factory):
     out = run(
         "run", tmp / "work", "--source", root, "--no-gpu", "--mutants", "1", "--validation", "0.4", "--name", "mine"
     )
+    left = [each for stage in ("cases", "verify") for each in lines(tmp / "work" / stage / "unsettled.jsonl")]
+    assert not left, left  # the judge's own failures
     return tmp / "work", out
 
 

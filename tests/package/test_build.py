@@ -22,8 +22,9 @@ def names_in(wheel: Path) -> set[str]:
 def test_wheel_holds_the_package_and_the_startup_files(built):
     names = {name for name in names_in(built.wheel) if ".dist-info/" not in name}
     assert {name for name in names if "/" not in name} == STARTUP_FILES
-    source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "cuset_stage").rglob("*.py")}
-    assert {name for name in names if name.endswith(".py")} == source
+    files = (path for path in (ROOT / "src" / "cuset_stage").rglob("*") if path.is_file())
+    source = {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
+    assert {name for name in names if "/" in name} == source
 
 
 def test_wheel_metadata(built):

@@ -128,7 +128,7 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"closed_folders", [] { mkdir("data/a", 0700); mkdir("data/a/b", 0700); write_file("data/a/b/c", "c", 1); good();
         chmod("data/a/b", 0); chmod("data/a", 0); chmod("data", 0); chmod("tmp", 0); chmod(".", 0); return 0; }},
     {"odd_names", [] { write_file("data/\n", "x", 1); write_file("data/\xff\xfe", "x", 1); mkdir("data/-rf", 0700);
-        mkdir(".cuset-removing-0", 0700); write_file(".cuset-removing-1", "x", 1); return good(); }},
+        mkdir("data/ ", 0700); write_file("data/ /\\", "x", 1); return good(); }},
     {"floods_stdout", [] { fill(1); return 0; }},
     {"floods_then_right", [] { for (int i = 0; i < 300000; i++) puts("flood of text that nobody wants to read"); puts("the end"); return good(); }},
     {"closes_stdout", [] { close(0); close(1); close(2); return good(); }},

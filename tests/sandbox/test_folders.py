@@ -34,10 +34,9 @@ def test_remove_tree_takes_any_depth_and_odd_entries(tmp_path):
     os.mkfifo(target / "fifo")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(target / "s"))
-    (target / ".cuset-removing-0").mkdir()
-    (target / ".cuset-removing-1").touch()
-    (target / "full").mkdir()
-    (target / "full" / ".cuset-removing-2").mkdir()
+    for number in range(50):
+        (target / "wide" / str(number) / "a" / "b").mkdir(parents=True)
+        (target / "wide" / str(number) / "file").touch()
     (target / "closed").mkdir()
     (target / "closed" / "inner").mkdir()
     (target / "closed" / "inner").chmod(0)

@@ -58,6 +58,14 @@ def test_environment_holds_nothing_of_the_judge(folder, isolation, monkeypatch):
     }
 
 
+def test_libraries_elsewhere_are_seen(folder, isolation, open_folder, monkeypatch):
+    library = open_folder()
+    (library / "marker").write_text("seen")
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/usr/local/cuda/lib64:{library}:relative:/missing")
+    done = shell(f"cat {library}/marker; touch {library}/spoiled", folder, isolation)
+    assert done.stdout == "seen" and not (library / "spoiled").exists(), done
+
+
 def test_python_runs_with_its_packages(folder, isolation):
     (folder / "script.py").write_text("import numpy, os; numpy.save('x.npy', numpy.arange(3)); print(os.getcwd())")
     done = run_sandboxed(

@@ -163,7 +163,7 @@ def _open_backend(spec: Any, languages: list[str], jobs: int | None, retries: in
 
 
 def _findings(task_set: Any) -> dict[str, list[str]]:
-    """What `cuset audit` found about the tasks, where it was run."""
+    """What `cuset audit-tasks` found about the tasks, where it was run."""
     from ..evaluation.audit import load_findings
 
     found = {task.id: [finding.message for finding in load_findings(task)] for task in task_set}

@@ -309,15 +309,13 @@ class ProgramJudge:
         return None
 
 
-def _output_sizes(case: Case, ready: PreparedCase) -> dict[str, int]:
-    """Path of each output -> its bytes: as declared, or as the reference's file has them for a dtype NumPy lacks."""
-    sizes = {}
+def _output_sizes(case: Case, ready: PreparedCase) -> dict[str, int | None]:
+    """Path of each output -> its bytes; None where two sizes may be right, which the comparison then settles."""
+    found: dict[str, int | None] = {}
     for tensor in case.outputs:
-        expected = ready.expected.get(tensor.file)
-        if tensor.nbytes is None and expected is None:
-            raise OracleError(f"case {case.name}: output {tensor.name} of dtype {tensor.dtype}: its size is not known")
-        sizes[tensor.file] = expected.stat().st_size if tensor.nbytes is None else tensor.nbytes
-    return sizes
+        sizes = ready.sizes(tensor.file)
+        found[tensor.file] = sizes[0] if len(sizes) == 1 else None
+    return found
 
 
 def _explain(ran: Ran) -> str:

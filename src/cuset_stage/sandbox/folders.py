@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +60,8 @@ def _open_folder(name: str, parent: int) -> int:
 def remove_tree(folder: Path) -> None:
     """Remove a folder and all below it: closed folders, any depth, any number of files; links are never followed.
 
-    Folders within folders are moved up to the top before they are emptied, so that neither the depth of the tree nor the
-    length of a path matters. Nothing happens when the folder does not exist. Raises OSError when a file system refuses.
+    One folder is open at a time, and ".." leads back up, so neither the depth of the tree nor the length of a path matters.
+    Nothing happens when the folder does not exist. Raises OSError when a file system refuses.
     """
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
@@ -71,38 +70,40 @@ def remove_tree(folder: Path) -> None:
     except FileNotFoundError:
         return
     folder.chmod(0o700)
-    top = os.open(folder, _FOLDER)
-    prefix = f".cuset-{secrets.token_hex(8)}-"  # a name that nothing below can have
+    here = os.open(folder, _FOLDER)
+    above: list[tuple[str, list[str]]] = []  # the way back: the name of each folder, and what is left beside it
     try:
-        moved = _empty(top, top, prefix, 0)
-        number = 0
-        while number < moved:
-            inner = _open_folder(f"{prefix}{number}", top)
-            try:
-                moved = _empty(inner, top, prefix, moved)
-            finally:
-                os.close(inner)
-            os.rmdir(f"{prefix}{number}", dir_fd=top)
-            number += 1
+        left = _unlink_files(here)
+        while left or above:
+            if left:  # down
+                name = left.pop()
+                inner = _open_folder(name, here)
+                os.close(here)
+                here = inner
+                above.append((name, left))
+                left = _unlink_files(here)
+            else:  # up
+                name, left = above.pop()
+                outer = os.open("..", _FOLDER, dir_fd=here)
+                os.close(here)
+                here = outer
+                os.rmdir(name, dir_fd=here)
     finally:
-        os.close(top)
+        os.close(here)
     os.rmdir(folder)
 
 
-def _empty(folder: int, top: int, prefix: str, moved: int) -> int:
-    """Unlink the files of an open folder and move its folders to `top` under a number; returns the next number."""
+def _unlink_files(folder: int) -> list[str]:
+    """Unlink all that is no folder in an open folder; returns the names of the folders in it."""
     os.fchmod(folder, 0o700)
+    folders = []
     with os.scandir(folder) as listing:
-        entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
-    for name, is_folder in entries:
-        if is_folder:
-            with suppress(PermissionError):  # moving a folder changes its "..", which needs the right to write to it
-                os.chmod(name, 0o700, dir_fd=folder)
-            os.rename(name, f"{prefix}{moved}", src_dir_fd=folder, dst_dir_fd=top)
-            moved += 1
-        else:
-            os.unlink(name, dir_fd=folder)
-    return moved
+        for entry in list(listing):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            else:
+                os.unlink(entry.name, dir_fd=folder)
+    return folders
 
 
 @dataclass(frozen=True)

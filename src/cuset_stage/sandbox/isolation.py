@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -94,10 +95,18 @@ def _closed(command: list[str]) -> list[str]:
     return [*command, "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
-def _become(how: Bubblewrap, uid: int | None) -> list[str]:
+def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None = None) -> list[str]:
     if not how.own_user or uid is None:
         return []
-    return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--"]
+    groups = _device_groups(gpu) if gpu is not None else []
+    extra = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
+    return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra, "--"]
+
+
+def _device_groups(gpu: Gpu) -> list[int]:
+    """The groups that may use the GPU's device nodes where not everybody may."""
+    nodes = [os.stat(node) for node in gpu_devices(gpu)]
+    return sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
 
 
 @functools.lru_cache(maxsize=8)
@@ -170,6 +179,11 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
     return Isolation.PROCESSES
 
 
+def is_system(path: Path) -> bool:
+    """Whether a path lies in a folder that every command sees anyhow."""
+    return any(path.is_relative_to(place) for place in SYSTEM)
+
+
 def python_paths() -> tuple[Path, ...]:
     """What a command needs to see (run_sandboxed's `visible`) when it is this very Python with its installed packages."""
     found = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
@@ -208,7 +222,7 @@ def bubblewrap_prefix(
             command += ["--ro-bind-try", place, place]
         for node in gpu_devices(gpu):
             command += ["--dev-bind-try", node, node]
-    covered = [str(path) for path in hidden if path.is_dir() and any(path.is_relative_to(place) for place in SYSTEM)]
+    covered = [str(path) for path in hidden if path.is_dir() and is_system(path)]
     for place in covered:
         command += ["--tmpfs", place]
     command += _folders_above([folder, *visible])
@@ -219,7 +233,7 @@ def bubblewrap_prefix(
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in covered:
         command += ["--remount-ro", place]
-    return [*_closed(command), "--chdir", str(folder), "--", *_become(how, uid)]
+    return [*_closed(command), "--chdir", str(folder), "--", *_become(how, uid, gpu)]
 
 
 def landlock_rules(folder: Path, visible: Sequence[Path], gpu: Gpu | None, *, network: bool) -> dict[str, object]:

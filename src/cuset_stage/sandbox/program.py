@@ -73,7 +73,7 @@ def run_program(
     binary: Path,
     *,
     inputs: Mapping[str, Path],
-    outputs: Mapping[str, int],
+    outputs: Mapping[str, int | None],
     limits: Limits = Limits(),  # noqa: B008  a frozen record
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
@@ -81,7 +81,7 @@ def run_program(
 ) -> Iterator[Ran]:
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
-    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes.
+    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
     gpu: see run_sandboxed; hold a lease (lease_gpu) around the run.
     keep: a folder that the run's own folder becomes afterwards, instead of being removed.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.

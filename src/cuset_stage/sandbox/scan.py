@@ -14,8 +14,8 @@ _HEADER = re.compile(r'^(?:<([^>]*)>|"([^"]*)")')
 _PROBE = re.compile(r'__has_(?:include|embed)(?:_next)?\s*\(\s*[<"]([^>"]*)')
 # Assembler directives that read files, or build other directives piece by piece; they stand in string literals
 _ASSEMBLER = re.compile(r"\.\s*(incbin|include|irpc?|rept|altmacro|macro)\b")
-_BETWEEN_LITERALS = re.compile(r'"(?:\s|\\\n)*(?:u8|[LuU])?"')
-_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_LITERAL = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"((?:[^"\\\n]|\\.)*)\"""")
+_BETWEEN_LITERALS = re.compile(r"(?:\s|\\\n)*(?:u8|[LuU])?")
 _JOINS = re.compile(r'"|##|\\\n|\s+')
 
 
@@ -58,10 +58,26 @@ def find_reach(source: str) -> str | None:
                 return (
                     f"program.cu({number}): error: __has_include of {match[1]}: without bubblewrap this is not allowed"
                 )
-    for match in _LITERAL.finditer(_BETWEEN_LITERALS.sub("", source)):
-        if found := _ASSEMBLER.search(re.sub(r"\\[nt;]", " ", match[1])):
+    for text in _texts(source):
+        if found := _ASSEMBLER.search(text):
             return _refuse(source, found[1])
     return _refuse(source, "incbin") if "incbin" in _JOINS.sub("", source) else None
+
+
+def _texts(source: str) -> list[str]:
+    """The string literals, adjacent ones joined as the compiler joins them, with line ends and tabs as spaces."""
+    texts: list[str] = []
+    end = None
+    for match in _LITERAL.finditer(source):
+        if match[1] is None:  # a character
+            continue
+        text = re.sub(r"\\[nt;]", " ", match[1])
+        if end is not None and _BETWEEN_LITERALS.fullmatch(source, end, match.start()):
+            texts[-1] += text
+        else:
+            texts.append(text)
+        end = match.end()
+    return texts
 
 
 def _refuse(source: str, directive: str) -> str:

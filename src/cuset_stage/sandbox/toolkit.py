@@ -15,7 +15,7 @@ from pathlib import Path
 from .verdicts import SandboxError
 
 
-_SYSTEM = (Path("/usr"), Path("/opt"), Path("/bin"), Path("/nix/store"))
+_STANDARD = (Path("/usr"), Path("/bin"))
 SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 """Variables that nvcc reads itself: passed on to it, and part of a cache key."""
 
@@ -30,7 +30,7 @@ class Toolkit:
 
     @property
     def visible(self) -> tuple[Path, ...]:
-        """Folders outside the system's that a compilation reads: the toolkit, and the host compiler's prefix."""
+        """Folders beside the standard ones that a compilation reads: the toolkit, and the host compiler's prefix."""
         root = self.folder
         for parent in self.nvcc.parents:  # wheels spread a toolkit over site-packages/nvidia/*
             if parent.name == "nvidia" and parent.parent.name in ("site-packages", "dist-packages"):
@@ -39,7 +39,9 @@ class Toolkit:
         for host in (os.environ.get("NVCC_CCBIN"), shutil.which("g++")):
             if host and (path := Path(host)).is_absolute():
                 found += [path.parent.parent, path.resolve().parent.parent]
-        return tuple(dict.fromkeys(path for path in found if not any(path.is_relative_to(place) for place in _SYSTEM)))
+        return tuple(
+            dict.fromkeys(path for path in found if not any(path.is_relative_to(place) for place in _STANDARD))
+        )
 
 
 def _candidates() -> list[Path]:

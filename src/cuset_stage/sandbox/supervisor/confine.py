@@ -9,7 +9,6 @@ import resource
 import signal
 import stat
 import struct
-from typing import Any
 
 from seccomp import install_filter
 
@@ -80,7 +79,7 @@ def _become(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def works_as(uid: int, needed: list[list[Any]]) -> bool:
+def works_as(uid: int, needed: list[list]) -> bool:
     """Whether that user may use all of the paths: [path, access mode] pairs, tried in a child that becomes the user."""
     pid = os.fork()
     if pid == 0:
@@ -103,7 +102,7 @@ def _limit(kind: int, soft: int | None, hard: int | None = None) -> None:
     resource.setrlimit(kind, (soft, hard))
 
 
-def _most_threads(request: dict[str, Any]) -> int | None:
+def _most_threads(request: dict) -> int | None:
     """RLIMIT_NPROC, which counts all threads of a user and not of a program. Root is not held to it."""
     if request["uid"] is not None:  # a user of its own: exactly this program
         return request["threads"]
@@ -117,7 +116,7 @@ def _most_threads(request: dict[str, Any]) -> int | None:
     return mine + request["threads"]
 
 
-def become_program(request: dict[str, Any], stdout: int, stderr: int, report: int, own: list[int]) -> None:
+def become_program(request: dict, stdout: int, stderr: int, report: int, own: list[int]) -> None:
     """In the child: shut in as asked, then exec. Never returns; a failure goes to the pipe `report` as text.
 
     own: descriptors for bubblewrap itself, which it does not pass on.

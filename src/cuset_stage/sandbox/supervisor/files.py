@@ -41,7 +41,7 @@ class CappedFile:
     """
 
     def __init__(self, folder: str, name: str, cap: int) -> None:
-        path = os.path.join(folder, name)
+        path = os.path.join(folder, f"cuset-{name}-{os.urandom(8).hex()}")
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.unlink(path)
         self.cap = cap

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
+import marshal
 import os
 import resource
 import select
 import signal
 import sys
 import time
-from typing import Any
 
 from confine import become_program, become_subreaper, works_as
 from files import CappedFile, copy_file, folder_usage
@@ -29,7 +28,7 @@ SLOW_FACTOR = 20  # counting files may take a twentieth of the time
 class Run:
     """One program, from start to the last process it left."""
 
-    def __init__(self, request: dict[str, Any]) -> None:
+    def __init__(self, request: dict) -> None:
         self.request = request
         self.limits = request["limits"]
         self.stopped: str | None = None
@@ -150,7 +149,7 @@ class Run:
         return 128 - code if 128 < code < 128 + signal.NSIG else code
 
 
-def _prepare(request: dict[str, Any]) -> None:
+def _prepare(request: dict) -> None:
     """Copy inputs in, and choose the user: one of its own when this is root, and it may use what the run needs."""
     for source, target, mode in request["copies"]:
         copy_file(source, target, mode)
@@ -186,7 +185,7 @@ def _sweep(uid: int, places: list[str]) -> None:
                         os.unlink(entry.path)
 
 
-def run(request: dict[str, Any]) -> dict[str, Any]:
+def run(request: dict) -> dict:
     """The whole of one run; the answer as a dictionary."""
     outputs = [
         CappedFile(request["control"], name, request["limits"]["output_bytes"]) for name in ("stdout", "stderr")
@@ -234,12 +233,24 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _read_request() -> bytes:
+    """Eight bytes of length and then the request; what follows on stdin is for `watch`."""
+    data = b""
+    while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "little"):
+        most = 8 + int.from_bytes(data[:8], "little") - len(data) if len(data) >= 8 else 8 - len(data)
+        part = os.read(0, most)
+        if not part:
+            raise SystemExit(1)  # the judge is gone before it asked
+        data += part
+    return data[8:]
+
+
 def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the judge decides; when it goes, stdin closes
     become_subreaper()
-    request = json.loads(sys.stdin.buffer.readline())
+    request = marshal.loads(_read_request())
     answer = run(request)
-    sys.stdout.buffer.write(json.dumps(answer).encode())
+    sys.stdout.buffer.write(marshal.dumps(answer))
     sys.stdout.buffer.flush()
     return 0

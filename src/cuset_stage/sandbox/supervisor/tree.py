@@ -8,7 +8,6 @@ import resource
 import signal
 import stat
 import time
-from dataclasses import dataclass
 
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -66,15 +65,12 @@ def descendants(most: int = ALL) -> list[int]:
     return found
 
 
-@dataclass
 class Usage:
-    """What the tree uses at one moment."""
+    """What the tree uses at one moment. (No dataclass: importing that would take as long as all the rest of this program.)"""
 
-    processes: int = 0
-    threads: int = 0
-    anonymous_bytes: int = 0
-    shared_bytes: int = 0
-    cpu_seconds: float = 0.0
+    def __init__(self) -> None:
+        self.processes = self.threads = self.anonymous_bytes = self.shared_bytes = 0
+        self.cpu_seconds = 0.0
 
     def memory_bytes(self, hidden: int) -> int:
         """Resident bytes; `hidden` are those of files without a name, which are in shared_bytes only while mapped."""
