@@ -128,6 +128,12 @@ def is_safe_here(attack: Attack, isolation: Isolation) -> bool:
     return not attack.name.startswith("fork_bomb") or os.geteuid() != 0 or how is None or how.own_user
 
 
+def cpu_seconds() -> float:
+    """Of this process and all that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 def shared_segments() -> set[str]:
     """Ids of System V shared memory with the attack's key."""
     listing = Path("/proc/sysvipc/shm")
@@ -299,10 +305,12 @@ class Range:
         """Milliseconds of one run_program of a program that writes 32 bytes, beside the bare program."""
         binary = self.program("attacks.cu")
         whole, bare = [], []
+        begin_cpu = cpu_seconds()
         for _ in range(repeats):
             begin = time.perf_counter()
             self._execute(binary, "good", isolation, None, Limits())
             whole.append(1000 * (time.perf_counter() - begin))
+        cpu = 1000 * (cpu_seconds() - begin_cpu) / repeats
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "data").mkdir()
             Path(folder, "data", "attack.txt").write_text("good\n\n0\n\n")
@@ -314,6 +322,7 @@ class Range:
         return {
             "runs": repeats,
             "bare_program_ms": round(statistics.median(bare), 2),
+            "cpu_mean_ms": round(cpu, 2),
             "overhead_best_ms": round(own[0], 2),
             "overhead_median_ms": round(statistics.median(own), 2),
             "overhead_p95_ms": round(own[int(0.95 * len(own))], 2),

@@ -109,3 +109,12 @@ def answer_row(task: str, sample: int, code: str | None = PROGRAM, **more: Any) 
         "model": "m",
         **more,
     }
+
+
+TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="train"), task_row("three", "slow")]
+
+
+def arguments(answers: Path, tasks: Path, output: Path) -> list[str]:
+    """`cuset evaluate`, quick and without a GPU."""
+    flags = "-O0 -std=c++17"
+    return ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output), "--flags", flags, "--no-gpu"]

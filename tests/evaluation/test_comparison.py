@@ -1,5 +1,6 @@
 """Whether outputs are right: exact sizes, finite values, tolerances with the place of the first mismatch, and compare.py."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -268,9 +269,12 @@ def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare):
 def test_a_compare_py_that_does_not_end(by_script):
     from dataclasses import replace
 
-    compare = STRICT + "while not ok: pass\nprint('T')"
-    with pytest.raises(OracleError, match=r"task 3: compare\.py was stopped: over its limit of 2 s"):
-        by_script(compare, lambda y: y + 1, limits=replace(COMPARE_LIMITS, wall_s=2.0))
+    limits = replace(COMPARE_LIMITS, wall_s=2.0)
+    stopped = r"task 3: compare\.py was stopped: over its limit of 2 s"
+    chosen = by_script(STRICT + "while not ok: pass\nprint('T')", lambda y: y + 1, limits=limits)
+    assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
+    with pytest.raises(OracleError, match=stopped):  # also on the reference: nobody's fault but the judge's
+        by_script(STRICT + "import time; time.sleep(3)\nprint('T' if ok else 'F')", lambda y: y + 1, limits=limits)
 
 
 def test_compare_py_has_copies_only(by_script):

@@ -20,7 +20,7 @@ from cuset_stage.evaluation.header import content_sha256
 from cuset_stage.evaluation.report import AuditError, ReportError, build_report, collect, write_report
 from cuset_stage.evaluation.report.html import render_html
 from cuset_stage.evaluation.report.markdown import render_markdown
-from cuset_stage.evaluation.report.numbers import scores
+from cuset_stage.evaluation.report.numbers import scores, timing
 from cuset_stage.evaluation.report.tables import comparison_table, family_table, main_table
 from cuset_stage.evaluation.results import ResultsError
 from cuset_stage.evaluation.statistics import Rule
@@ -248,6 +248,18 @@ def test_tokens_families_and_scores(write):
     assert found.kevin == pytest.approx((3.3 + 1.8 + 0.3 + 0) / 4)
     assert found.grpo == pytest.approx((1.5 + 1.5 + 1.5 + 0.75 + 1.5 + 0) / 4)
     assert {p: e.value for p, e in found.fast.items()} == {0.0: 0.75, 1.0: 0.5, 2.0: 0.25}
+
+
+def test_an_answer_without_code_takes_no_time(write):
+    """Three such answers would make the median overhead 0."""
+
+    def change(record):
+        return record if record["verdict"] == P else {**record, "compile_s": None, "run_s": None, "overhead_s": 0.0}
+
+    path = write("SFT", {"a": [P], "b": ["no_code"], "c": ["no_code"], "d": ["no_code"]}, change=change)
+    collection = collect([path])
+    overhead = timing(collection, collection.runs[0]).overhead
+    assert (overhead.count, overhead.median) == (1, 0.02)
 
 
 def test_an_empty_run_is_reported_as_such(write):

@@ -81,6 +81,13 @@ def test_other_files_are_refused(tmp_path: Path, text: str, says: str) -> None:
         read_results(path)
 
 
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="this is a folder; give the results file"):
+        read_results(tmp_path)
+    with pytest.raises(ResultsError, match="no such file"):
+        read_results(tmp_path / "x.jsonl")
+
+
 def test_a_later_line_replaces_an_earlier_one(path: Path) -> None:
     with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
         writer.append(line("a", 0, "passed"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import BROKEN, PROGRAM, REFERENCE, answer_row, task_row, write_lines
+from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
@@ -25,38 +25,6 @@ from cuset_stage.evaluation.pipeline import Job, Pipeline
 from cuset_stage.evaluation.results import Results, read_results
 from cuset_stage.evaluation.tasks import load_tasks
 from cuset_stage.sandbox import Verdict, remove_tree
-
-
-FLAGS = "-O0 -std=c++17"
-TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="train"), task_row("three", "slow")]
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def run(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run `cuset evaluate` on answers and tasks; its result, and what the results file says then."""
-    monkeypatch.setenv("CUSET_CACHE", str(cache))
-
-    def run(
-        answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
-    ) -> tuple[str, Results | None]:
-        output = tmp_path / "results.jsonl"
-        command = arguments(
-            write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks), output
-        )
-        result = CliRunner().invoke(app, [*command, *options])
-        assert result.exit_code == code, result.output
-        return result.output, read_results(output) if output.exists() else None
-
-    return run
-
-
-def arguments(answers: Path, tasks: Path, output: Path) -> list[str]:
-    return ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output), "--flags", FLAGS, "--no-gpu"]
 
 
 def verdicts(results: Results) -> dict[tuple[str, int], str]:
@@ -82,7 +50,7 @@ def test_judges_all_and_equal_code_once(run: Any) -> None:
     assert (failing["case"], [case["name"] for case in failing["cases"]]) == ("wrong", ["right", "wrong"])
     assert failing["code"].strip() == PROGRAM.strip() and failing["tokens"] == 100
     header = results.run
-    assert (header["method"], header["flags"], header["gpus"]) == ("sft", FLAGS.split(), [])
+    assert (header["method"], header["flags"], header["gpus"]) == ("sft", ["-O0", "-std=c++17"], [])
     assert header["answers"]["count"] == header["answers"]["chosen"] == 5
     assert header["generation"]["model"] == "m"
     assert {"toolkit", "arch", "isolation", "limits", "compile_only", "findings", "python"} <= header.keys()
@@ -109,7 +77,7 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
 
 
 def test_parts_of_a_file_add_up(run: Any) -> None:
-    answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 1, level=2)]
+    answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 0, level=2)]
     said, results = run(answers, "--split", "eval")
     assert list(verdicts(results)) == [("one", 0)] and results.run["answers"]["chosen"] == 1
     said, results = run(answers, "--level", "1", "--limit", "1")
@@ -379,6 +347,35 @@ def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_p
     said, results = run(answers, "--time-limit", "4", tasks=tasks)
     assert f"{before} taken" in said
     assert verdicts(results) == {("hangs", 0): "timeout", ("one", 0): "no_code", ("one", 1): "passed"}
+
+
+def test_answers_that_grow_are_taken_up(run: Any) -> None:
+    """With a seed a sample, further answers bring further seeds: still the same run."""
+    answers = [answer_row("one", number, None, seed=7 + number) for number in range(3)]
+    run(answers[:1])
+    run(answers[:2])
+    said, results = run(answers)
+    assert "(1 judged" in said and "2 taken" in said and len(results.samples) == 3
+    assert "holds results with generation" in run([*answers[:1], answer_row("one", 1, None, seed=0)], code=2)[0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [([(1, 1), (2, 1)], "the first sample is number 1"), ([(0, 1), (1, 2)], "sample of level 2 is number 1")],
+)
+def test_samples_that_begin_late_are_refused(run: Any, numbers: list[tuple[int, int]], said: str) -> None:
+    """pass@1 would be 0 without a word."""
+    answers = [answer_row("one", number, None, level=level) for number, level in numbers]
+    assert said in run(answers, code=2)[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"), [("--flags", "--bogus", "Unknown option"), ("--arch", "sm_1", "Unsupported gpu")]
+)
+def test_options_that_nvcc_refuses_are_charged_to_nobody(run: Any, option: str, value: str, said: str) -> None:
+    output, results = run([answer_row("one", 0)], option, value, code=2)
+    assert "nvcc" in output and value in output and said in output
+    assert results is None
 
 
 def test_a_torn_result_is_judged_again(run: Any, tmp_path: Path) -> None:

@@ -2,6 +2,10 @@
 
 import os
 import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -122,3 +126,30 @@ def test_eviction_takes_what_was_used_longest_ago(tmp_path):
     assert sorted(path.name for path in tmp_path.glob("*/*")) == ["3", "fresh"]
     assert evict(tmp_path, 0) == 1000  # the fresh one may be about to run
     assert [path.name for path in tmp_path.glob("*/*")] == ["fresh"]
+
+
+HOLDER = """
+    import sys, time
+    from cuset_stage.sandbox import scratch_folder
+    with scratch_folder() as folder:
+        print(folder, flush=True)
+        time.sleep(60)
+"""
+
+
+def test_what_a_killed_judge_leaves_goes_with_the_next(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUSET_SCRATCH", str(tmp_path))
+    holders = [
+        subprocess.Popen([sys.executable, "-c", textwrap.dedent(HOLDER)], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    folders = [Path(holder.stdout.readline().strip()) for holder in holders]
+    fresh = Path(tempfile.mkdtemp(prefix="cuset-run-", dir=tmp_path))
+    holders[0].kill()
+    holders[0].wait()
+    for folder in folders:
+        os.utime(folder, (0, 0))  # both look old; only one has lost its judge
+    with scratch_folder() as own:
+        assert set(tmp_path.iterdir()) == {own, folders[1], fresh}
+    holders[1].kill()
+    holders[1].wait()

@@ -107,14 +107,15 @@ def evaluate(
         samples = chosen[:limit]
         languages = sorted({sample.task.language for sample in samples})
         backend, judge = _open_backend(spec, languages, jobs, retry_infra, ray)
+        audited, findings = _findings([task for task in task_set if split is None or task.split == split])
         header = describe_run(
             answers_path=answers, answers=found, chosen=len(chosen), tasks=task_set, spec=judge.describe(), method=method,
-            level=level, split=split, findings=_findings(task_set),
+            level=level, split=split, findings=findings, audited=audited,
         )  # fmt: skip
         with _Progress(len(samples)) as progress:
             summary = run(
                 samples, backend, output, header=header, settings=judge.settings,
-                every_key=[(answer.task, answer.sample) for answer in found], progress=progress,
+                every_key=[answer.key for answer in found], progress=progress,
             )  # fmt: skip
     except (TaskError, AnswersError, ResultsError, SandboxError) as error:
         raise fail(str(error)) from None
@@ -162,12 +163,13 @@ def _open_backend(spec: Any, languages: list[str], jobs: int | None, retries: in
     return Pipeline(bench.judges, jobs=jobs, runs=runs, retries=retries), bench
 
 
-def _findings(task_set: Any) -> dict[str, list[str]]:
-    """What `cuset audit-tasks` found about the tasks, where it was run."""
-    from ..evaluation.audit import load_findings
+def _findings(tasks: list[Any]) -> tuple[int, dict[str, list[str]]]:
+    """How many of the tasks `cuset audit-tasks` has seen, and what it found about them."""
+    from ..evaluation.audit import load_audit, load_findings
 
-    found = {task.id: [finding.message for finding in load_findings(task)] for task in task_set}
-    return {task: messages for task, messages in found.items() if messages}
+    found = {task.id: [finding.message for finding in load_findings(task)] for task in tasks}
+    audited = sum(load_audit(task) is not None for task in tasks)
+    return audited, {task: messages for task, messages in found.items() if messages}
 
 
 def _wind_up(backend: Any) -> None:

@@ -7,7 +7,7 @@
 | key | meaning |
 |---|---|
 | task | id of the task |
-| sample | number of the sample, from 0 |
+| sample | number of the sample, from 0 for each task (and level) |
 | answer | the whole text, reasoning included |
 | code | optional: the code itself; then nothing is extracted from the answer |
 | reasoning | reasoning that an endpoint gave apart from the answer, or null |
@@ -57,6 +57,11 @@ class Answer:
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""  # "answers.jsonl:12"
 
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Task, sample and level of the prompt: a file holds each once. An answer that does not say has level 1."""
+        return self.task, self.sample, self.level or 1
+
     def program(self, *, language: str, rule: ExtractRule | str = ExtractRule.FIRST) -> str | None:
         """The code to judge: `code` as it is, or what `extract_code` finds in the answer; None when there is none."""
         return self.code if self.code is not None else extract_code(self.answer, rule=rule, language=language)
@@ -85,13 +90,13 @@ def read_answers(path: Path) -> list[Answer]:
     """All answers of a file or a folder, in its order.
 
     Raises:
-        AnswersError: a line is no answer, or two lines are the same sample of one task.
+        AnswersError: a line is no answer, or two lines are the same sample of one task and level.
     """
     path = Path(path)
     found = _read_folder(path) if path.is_dir() else _read_file(path)
-    places: dict[tuple[str, int], str] = {}
+    places: dict[tuple[str, int, int], str] = {}
     for answer in found:
-        first = places.setdefault((answer.task, answer.sample), answer.source)
+        first = places.setdefault(answer.key, answer.source)
         if first is not answer.source:
             raise AnswersError(
                 f"{answer.source}: sample {answer.sample} of task {answer.task!r} is already at {first}; number the "

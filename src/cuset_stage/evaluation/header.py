@@ -26,6 +26,7 @@ def describe_run(
     level: int | None = None,
     split: str | None = None,
     findings: Mapping[str, Sequence[str]] | None = None,
+    audited: int = 0,
 ) -> dict[str, Any]:
     """The header of a run.
 
@@ -33,6 +34,7 @@ def describe_run(
         chosen: How many of the answers a finished run judges.
         spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
         findings: task id -> what the audit of the task set found.
+        audited: How many of the tasks were audited: no finding says something of these alone.
     """
     return {
         "run": answers_path.stem if answers_path.is_file() else answers_path.name,
@@ -57,6 +59,7 @@ def describe_run(
         **spec,
         "generation": {name: _common(vars(answer)[name] for answer in answers) for name in GENERATION_KEYS},
         "findings": {task: list(found) for task, found in (findings or {}).items()},
+        "audited": audited,
     }
 
 

@@ -44,6 +44,10 @@ class OracleError(RuntimeError):
     """The judge's own side failed: a reference that cannot be made or read. Never charged to a model."""
 
 
+class OracleStopped(OracleError):
+    """A script of the task was stopped at one of its limits."""
+
+
 @dataclass(frozen=True)
 class Printed:
     """What compare.py said. verdict: True for a T and no F, False for an F, None for neither. crashed: it ended with a
@@ -103,7 +107,7 @@ def run_compare(
 ) -> Printed:
     """Run compare.py on read-only files ("data/x.bin" -> host file): inputs, references and outputs.
 
-    Raises OracleError when it is stopped at a limit or the sandbox fails.
+    Raises OracleStopped at a limit, OracleError when the sandbox fails.
     """
     what = f"task {task.id}: compare.py"
     with oracle_folder() as folder:
@@ -194,7 +198,7 @@ def _check(finished: Finished, what: str, limits: Limits, hint: str = "") -> Non
             "memory": f"{limits.memory_bytes} bytes of memory",
             "disk": f"{limits.folder_bytes} bytes on disk",
         }
-        raise OracleError(f"{what} was stopped: over its limit of {allowed.get(finished.stopped, finished.stopped)}")
+        raise OracleStopped(f"{what} was stopped: over its limit of {allowed.get(finished.stopped, finished.stopped)}")
     if finished.returncode != 0:
         raise OracleError(f"{what} failed (exit code {finished.returncode}): {_last_line(finished.stderr)}{hint}")
 

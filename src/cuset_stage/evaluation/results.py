@@ -56,6 +56,8 @@ def read_results(path: Path) -> Results:
         ResultsError: The file is not there, is not one of ours, or has a line in its middle that is not JSON.
     """
     path = Path(path)
+    if path.is_dir():
+        raise ResultsError(f"{path}: this is a folder; give the results file that `cuset evaluate` wrote.")
     if not path.is_file():
         raise ResultsError(f"{path}: no such file. `cuset evaluate` writes results.")
     run: dict[str, Any] | None = None

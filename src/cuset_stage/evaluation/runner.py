@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, Protocol
 
 from ..sandbox import Verdict
-from .answers import Answer
+from .answers import Answer, AnswersError
 from .extraction import ExtractRule
 from .judge import Judgement
 from .pipeline import Job
@@ -20,7 +20,7 @@ from .results import ResultsError, ResultsWriter, code_sha256, read_results
 from .tasks import Task, TaskError, TaskSet
 
 
-Key = tuple[str, int]  # task id and number of the sample: an answers file holds each once
+Key = tuple[str, int, int]  # task id, number of the sample, level: an answers file holds each once
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Sample:
 
     @property
     def key(self) -> Key:
-        return self.answer.task, self.answer.sample
+        return self.answer.key
 
 
 class Backend(Protocol):
@@ -87,8 +87,11 @@ def choose_samples(
 
     Raises:
         TaskError: An answer is to a task that the set does not have, or nothing is left.
+        AnswersError: The samples of a level are not numbered from 0.
     """
     chosen = []
+    answers = list(answers)
+    _check_numbers(answers)
     for answer in answers:
         try:
             task = tasks.by_id(answer.task)
@@ -103,6 +106,21 @@ def choose_samples(
         wanted = [f"--{name} {value}" for name, value in (("split", split), ("level", level)) if value is not None]
         raise TaskError(f"{tasks.path}: no answers to judge{' with ' + ' '.join(wanted) if wanted else ''}.")
     return chosen
+
+
+def _check_numbers(answers: Iterable[Answer]) -> None:
+    """pass@1 is of sample 0: without any, every task would count as failed."""
+    first: dict[int, Answer] = {}
+    for answer in answers:
+        level = answer.level or 1
+        first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
+    for level, answer in sorted(first.items()):
+        if answer.sample > 0:
+            of = f" of level {level}" if len(first) > 1 else ""
+            raise AnswersError(
+                f"{answer.source}: the first sample{of} is number {answer.sample}; number the samples of a task 0, 1, 2, ..."
+                f"{', for each level anew' if of else ''}."
+            )
 
 
 def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
@@ -142,9 +160,9 @@ def evaluate(
     """
     keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
     kept = _take_up(output, header, keys, set(every_key))
-    taken_up = [line for line in kept if (line["task"], line["sample"]) in keys]
+    taken_up = [line for line in kept if _place(line) in keys]
     summary = Summary(len(samples), Counter(Verdict(line["verdict"]) for line in taken_up), resumed=len(taken_up))
-    have = {(line["task"], line["sample"]) for line in taken_up}
+    have = {_place(line) for line in taken_up}
     left = [sample for sample in samples if sample.key not in have]
     begin = time.monotonic()
 
@@ -169,7 +187,7 @@ def evaluate(
             summary.programs += 1
             if not judgement.infra:
                 summary.overheads += (judgement.overhead_s,)
-            first, *others = (samples_of[answer.task, answer.sample] for answer in job.answers)
+            first, *others = (samples_of[answer.key] for answer in job.answers)
             record(first, judgement)
             for sample in others:
                 record(sample, judgement, first)
@@ -241,14 +259,14 @@ def _take_up(
     earlier = read_results(output)
     for name in ("method", "generation"):
         before, now = earlier.run.get(name), header.get(name)
-        if earlier.samples and before != now:
+        if earlier.samples and not _goes_on(before, now):
             raise ResultsError(
                 f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
                 "--output, or remove the file."
             )
     kept = {}
     for line in earlier.samples:
-        place = line["task"], line["sample"]
+        place = _place(line)
         if place in keys:
             stays = line.get("key") == keys[place] and line["verdict"] != Verdict.INFRA_ERROR
         else:
@@ -256,6 +274,19 @@ def _take_up(
         if stays:
             kept[place] = line
     return list(kept.values())
+
+
+def _place(line: Mapping[str, Any]) -> Key:
+    return line["task"], line["sample"], line.get("level") or 1
+
+
+def _goes_on(before: Any, now: Any) -> bool:
+    """Whether answers described by `now` can be those described by `before` and further ones: a file that grows may hold
+    more seeds than it did, where every sample has its own."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return before.keys() == now.keys() and all(_goes_on(before[name], now[name]) for name in before)
+    known, found = (value if isinstance(value, list) else [value] for value in (before, now))
+    return all(value in found for value in known)
 
 
 def _rounded(seconds: float | None) -> float | None:

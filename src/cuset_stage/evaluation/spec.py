@@ -12,6 +12,7 @@ from ..sandbox import (
     Isolation,
     Limits,
     SandboxError,
+    Verdict,
     list_gpus,
     resolve_isolation,
 )
@@ -22,6 +23,7 @@ from .oracle import CaseCache
 
 GIB = 2**30
 DEFAULT_ARCH = "sm_90"
+SMALLEST = "__global__ void nothing() {}\nint main() { return 0; }\n"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class Bench:
         languages: Of the tasks: "cuda", "python".
 
     Raises:
-        SandboxError: What is needed is missing: a GPU, nvcc, torch, bubblewrap when it was asked for.
+        SandboxError: What is needed is missing: a GPU, nvcc, torch, bubblewrap when it was asked for; or nvcc refuses
+            the flags or the architecture.
     """
 
     def __init__(self, spec: JudgeSpec, languages: Iterable[str]) -> None:
@@ -99,8 +102,10 @@ class Bench:
         }
 
     def _program_judge(self) -> ProgramJudge:
+        compiler = Compiler(arch=self.arch, flags=self.spec.flags, isolation=self.isolation)
+        check_options(compiler)
         return ProgramJudge(
-            Compiler(arch=self.arch, flags=self.spec.flags, isolation=self.isolation),
+            compiler,
             None if self.spec.compile_only else CaseCache(isolation=self.isolation),
             self.pool,
             self.spec.limited(Limits()),
@@ -124,6 +129,20 @@ class Bench:
         from .modules.runs import RUN_LIMITS
 
         return self.spec.limited(RUN_LIMITS)
+
+
+def check_options(compiler: Compiler) -> None:
+    """Compile the smallest program, so that options nvcc refuses are not charged to every answer.
+
+    Raises:
+        SandboxError: It does not compile; the message has the options and nvcc's words.
+    """
+    compiled = compiler.compile(SMALLEST)
+    if compiled.verdict is Verdict.COMPILE_ERROR:
+        raise SandboxError(
+            f"nvcc {compiler.toolkit.version} compiles nothing with --flags '{' '.join(compiler.flags)}' and --arch "
+            f"{compiler.arch}: {compiled.message}"
+        )
 
 
 def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from .verdicts import SandboxError
 
 
+_PREFIX = "cuset-run-"
+_ABANDONED_S = 600.0
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
@@ -34,19 +39,41 @@ def scratch_root() -> Path:
 def scratch_folder() -> Iterator[Path]:
     """A fresh folder under the temp root, removed afterwards whatever is in it.
 
-    Others may pass through it but not list it: the user that a program runs as reaches its own folder below.
+    Others may pass through it but not list it: the user that a program runs as reaches its own folder below. It is locked
+    while it is in use, so that what a killed judge leaves can be told from it, and goes when the next judge starts.
     """
+    root = scratch_root()
+    _remove_abandoned(root)
     try:
-        folder = Path(tempfile.mkdtemp(prefix="cuset-", dir=scratch_root()))
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     except OSError as error:
         raise SandboxError(
-            f"no folder can be made in {scratch_root()} ({error.strerror}); name another with CUSET_SCRATCH=/path"
+            f"no folder can be made in {root} ({error.strerror}); name another with CUSET_SCRATCH=/path"
         ) from error
-    folder.chmod(0o711)
+    lock = os.open(folder, _FOLDER)
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder.chmod(0o711)
         yield folder
     finally:
         remove_tree(folder)
+        os.close(lock)
+
+
+@functools.cache  # once for each judge and root
+def _remove_abandoned(root: Path) -> None:
+    """Remove scratch folders of judges that were killed: nobody holds their lock, and they are not just being made."""
+    for folder in root.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            info = folder.lstat()
+            if info.st_uid != os.geteuid() or time.time() - info.st_mtime < _ABANDONED_S:
+                continue
+            lock = os.open(folder, _FOLDER)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove_tree(folder)
+            finally:
+                os.close(lock)
 
 
 def _open_folder(name: str, parent: int) -> int:

@@ -18,7 +18,9 @@ def read_audit(path: Path) -> Mapping[str, list[str]]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise AuditError(f"--audit {path}: cannot be read ({error}). `cuset audit-tasks` writes such a file.") from None
+        raise AuditError(
+            f"--audit {path}: cannot be read ({error}). `cuset audit-tasks` writes such a file."
+        ) from None
     findings: dict[str, list[str]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():

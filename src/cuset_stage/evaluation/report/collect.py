@@ -54,7 +54,15 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
         raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
     if audited and not set(audited) & {task.id for task in tasks}:
         notes.append(Note(f"The audit {audit} speaks of none of these tasks: is it of another task set?", loud=True))
-    collection = Collection(tuple(runs), tasks, (), bool(audit) or bool(findings))
+    seen = 0 if audit else min(int(run.header.get("audited") or 0) for run in runs)
+    if 0 < seen < len(tasks):
+        notes.append(
+            Note(
+                f"The audit covers {seen} of {len(tasks)} tasks: of the others it is not known whether their oracles are "
+                "weak. `cuset audit-tasks` goes on where it was; judge or report again then."
+            )
+        )
+    collection = Collection(tuple(runs), tasks, (), bool(audit) or bool(findings) or seen >= len(tasks))
     notes += run_notes(collection)
     notes += setting_notes(runs)
     return Collection(collection.runs, tasks, tuple(notes), collection.audited)

@@ -88,7 +88,7 @@ def timing_table(report: Report) -> Table:
         "Time a sample",
         [*columns, Column("compile cache hits")],
         rows,
-        "Seconds a sample, without samples that repeat another one's code; compilations answered from the cache are left out of nvcc's. "
+        "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left out of nvcc's. "
         "Overhead is what the judge itself adds.",
     )
 

@@ -257,8 +257,13 @@ class Timing:
 
 
 def timing(collection: Collection, run: Run) -> Timing:
-    """Over the samples that were judged themselves: those with the code of an earlier sample repeat its times."""
-    samples = [sample for sample in collection.judged(run) if sample.get("same_as_sample") is None]
+    """Over the samples that were judged themselves: those with the code of an earlier sample repeat its times, and an
+    answer without code took none."""
+    samples = [
+        sample
+        for sample in collection.judged(run)
+        if sample.get("same_as_sample") is None and sample["verdict"] != "no_code"
+    ]
     return Timing(
         spread(sample.get("compile_s") for sample in samples if not sample.get("compile_cached")),
         sum(bool(sample.get("compile_cached")) for sample in samples),

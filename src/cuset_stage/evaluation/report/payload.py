@@ -174,7 +174,11 @@ def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:
         )
         return {}
     try:
-        return {(answer.task, answer.sample): answer.answer for answer in read_answers(path)}
+        return {
+            (answer.task, answer.sample): answer.answer
+            for answer in read_answers(path)
+            if (answer.level or 1) == run.level
+        }
     except (AnswersError, OSError) as error:
         notes.append(f"{run.label}: {error}")
         return {}
