@@ -110,11 +110,14 @@ def load_task(folder: Path) -> BundledTask:
     return task
 
 
-def load_tasks(data_dir: Path = DATA_DIR, only: tuple[str, ...] = ()) -> list[BundledTask]:
-    """The tasks of the set (all, or those named), sorted by family (in the order of FAMILIES) and name."""
-    folders = sorted(path for path in (data_dir / "kernels").iterdir() if path.is_dir())
+def load_tasks(
+    data_dir: Path = DATA_DIR, only: tuple[str, ...] = (), *, candidates: bool = False
+) -> list[BundledTask]:
+    """The tasks of the set, or its candidates (all, or those named), sorted by family (in the order of FAMILIES) and name."""
+    root = data_dir / ("candidates" if candidates else "kernels")
+    folders = sorted(path for path in root.iterdir() if path.is_dir())
     if not folders:
-        raise TaskError(f"{data_dir / 'kernels'}: holds no task folder")
+        raise TaskError(f"{root}: holds no task folder")
     if unknown := set(only) - {folder.name for folder in folders}:
         raise TaskError(f"--only: no such task: {', '.join(sorted(unknown))}")
     tasks = [load_task(folder) for folder in folders if not only or folder.name in only]

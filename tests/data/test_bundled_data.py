@@ -45,7 +45,9 @@ ROWS = {
     for split, name in build_data.TRAINING_FILES.items()
     for row in json.loads((DATA / name).read_text(encoding="utf-8"))
 }
+CANDIDATES = {task.name: task for task in data_tasks.load_tasks(candidates=True)}
 by_task = pytest.mark.parametrize("name", sorted(TASKS))
+by_any_task = pytest.mark.parametrize("name", sorted(TASKS | CANDIDATES))
 
 
 def fenced_block(response: str) -> str:
@@ -118,16 +120,21 @@ def test_no_sentence_is_in_every_prompt():
 # -------------------------------------------------------------------------------------------------------- one task
 
 
-@by_task
+def test_no_candidate_is_built():
+    assert not CANDIDATES.keys() & (TASKS.keys() | ROWS.keys())
+
+
+@by_any_task
 def test_prompt_states_tolerance_and_no_size_of_a_case(name):
-    prompt = ROWS[name][1]["instruction"]
+    task = (TASKS | CANDIDATES)[name]
+    prompt = task.prompt
     numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", prompt)}
     assert "rtol" in prompt and "atol" in prompt
-    for rtol, atol in data_references.load_reference(TASKS[name])["TOLERANCE"].values():
+    for rtol, atol in data_references.load_reference(task)["TOLERANCE"].values():
         assert {rtol, atol} <= numbers
     # A program for the sizes of the cases alone is no answer; round sizes are in prompts as block sizes and the like.
-    entries = {case.parameters[size] for case in TASKS[name].program.cases for size in TASKS[name].sizes}
-    limits = {limit for pair in TASKS[name].sizes.values() for limit in pair}
+    entries = {case.parameters[size] for case in task.program.cases for size in task.sizes}
+    limits = {limit for pair in task.sizes.values() for limit in pair}
     assert not {entry for entry in entries - limits if entry > 99 and entry & (entry - 1)} & numbers
 
 
@@ -152,9 +159,10 @@ def test_references_run_and_tell_right_from_wrong(name):
     assert time.process_time() - begin < 5.0
 
 
-@by_task
+@by_any_task
 def test_cases_are_of_different_kinds(name):
-    cases = {case.name: [case.parameters[size] for size in TASKS[name].sizes] for case in TASKS[name].program.cases}
+    task = (TASKS | CANDIDATES)[name]
+    cases = {case.name: [case.parameters[size] for size in task.sizes] for case in task.program.cases}
     assert all(size & (size - 1) == 0 for size in cases["power_of_two"])
     assert sum(size % 2 for size in cases["odd"]) * 2 > len(cases["odd"])
     work = {case: math.prod(sizes) for case, sizes in cases.items()}
