@@ -285,6 +285,8 @@ def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-m", "cuset_stage.cli", *command],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        # tests started in the background have SIGINT ignored, and would hand that on
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
 
 

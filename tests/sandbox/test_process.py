@@ -159,6 +159,8 @@ def test_nothing_outlives_a_judge_that_is_killed(folder, isolation, how):
         [sys.executable, "-c", textwrap.dedent(JUDGE), str(folder), str(isolation)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        # tests started in the background have SIGINT ignored, and would hand that on
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     judge.stdout.readline()
     deadline = time.monotonic() + 10
