@@ -239,10 +239,6 @@ def sweep(device: str) -> None:
         f"cuset, chunks of {n}": (lambda n=n: ours("cuset", chunk_rows=n))
         for n in (256, 384, 512, 640, 768, 896, 1024, 2048)
     }
-    chunks |= {
-        f"cuset, {lanes} lanes of {n}": (lambda n=n, lanes=lanes: ours("cuset", chunk_rows=n, lanes=lanes))
-        for n, lanes in ((256, 2), (384, 2), (448, 2), (512, 2), (896, 2), (256, 3))
-    }
     chunks |= {"two products": lambda: two_products, "cuset": lambda: ours("cuset")}
     chunks |= {
         f"{name}, skipping weight 0": (lambda n=name: ours(n, skip_zero_rows=True)) for name in ("cuset", "profit")

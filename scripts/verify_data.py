@@ -32,9 +32,10 @@ from data_tasks import CASES, BundledTask, load_tasks
 
 from cuset_stage.evaluation.comparison import compare_outputs
 from cuset_stage.evaluation.devices import GpuPool
-from cuset_stage.evaluation.oracle import CaseCache, OracleError, PreparedCase, file_sha256
+from cuset_stage.evaluation.oracle import CaseCache, OracleError, PreparedCase
 from cuset_stage.evaluation.tasks.base import Case, TaskError
 from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict, list_gpus, run_program
+from cuset_stage.sandbox.files import file_sha256
 
 
 SANITIZER_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")

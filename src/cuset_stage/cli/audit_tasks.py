@@ -36,10 +36,10 @@ def audit_tasks(
 
     from .. import __version__
     from ..evaluation.audit import audit_tasks as run_audits
-    from ..evaluation.audit import write_text
     from ..evaluation.oracle import CaseCache
     from ..evaluation.tasks import TaskError, load_tasks
     from ..sandbox import SandboxError
+    from ..sandbox.files import write_atomically
 
     if jobs is not None and jobs < 1:
         raise fail(f"--jobs {jobs}: at least 1.")
@@ -74,7 +74,7 @@ def audit_tasks(
         }
         ordered = [audits[task.id] for task in task_set]
         lines = [header, *(audit.as_record() for audit in ordered)]
-        write_text(output, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        write_atomically(output, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     except (SandboxError, OSError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:

@@ -74,11 +74,6 @@ def sha256_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
-def sha256_file(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text."""
     if isinstance(value, dict):

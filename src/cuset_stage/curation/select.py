@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..sandbox.files import write_atomically
 from .contamination import CODE_THRESHOLD, PROMPT_THRESHOLD, Benchmarks
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .ranking import REWARDS, Candidate, balance, best_answers, concur, is_single_operator
 from .response import answer_text, prompt_text
 from .rows import CurationError, Item, Row, digest, dumps, read_stage_rows
 from .similarity import NearIndex, Print, code_print, compared_code, same_device_code
-from .stage import Dropped, Kept, Outcome, Summary, run_stage, write_atomically
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
 _SCHEMA = 1

@@ -12,7 +12,6 @@ stage's folder lie
 from __future__ import annotations
 
 import json
-import os
 import resource
 import shutil
 import time
@@ -27,9 +26,10 @@ from typing import Any
 from tqdm import tqdm
 
 from .. import __version__
+from ..sandbox.files import file_sha256, write_atomically
 from .journal import Journal
 from .parallel import Executor, unordered_map
-from .rows import CurationError, Item, Row, dumps, sha256_file, with_provenance
+from .rows import CurationError, Item, Row, dumps, with_provenance
 
 
 STAGES = ("import", "adapt", "cases", "verify", "select", "write")
@@ -159,7 +159,7 @@ def run_stage(
             repaired_bytes=journal.repaired,
             seconds=round(time.perf_counter() - started, 3),
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-            rows_sha256=sha256_file(journal.rows),
+            rows_sha256=file_sha256(journal.rows),
             settings=dict(settings),
         )
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
@@ -228,16 +228,6 @@ def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> No
             f"{folder}: its results were made with other settings ({changes}). Give the same settings to take the run up, "
             f"--fresh to do the stage ({stage}) again, or another folder."
         )
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """The whole file or, after a crash, the one before."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with part.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    part.replace(path)
 
 
 def stage_files(folder: Path, stage: str) -> list[Path]:

@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from ..sandbox.files import write_atomically
 from .card import data_card
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .response import answer_text, prompt_text
 from .rows import CurationError, Row, digest, read_stage_rows
-from .stage import Dropped, Kept, Outcome, Summary, run_stage, write_atomically
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
 _SCHEMA = 1

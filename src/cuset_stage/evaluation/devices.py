@@ -2,13 +2,11 @@
 
 import re
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
-from ..sandbox import Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed
+from ..sandbox import Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
 from ..sandbox.isolation import python_paths
 
 
@@ -56,18 +54,18 @@ def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float
     Returns:
         None when it works, else what is wrong.
     """
-    with tempfile.TemporaryDirectory(prefix="cuset_probe_") as name:
-        try:
+    try:
+        with scratch_folder() as folder:
             finished = run_sandboxed(
                 [sys.executable, "-I", "-c", _PROBE],
-                folder=Path(name),
+                folder=folder,
                 visible=python_paths(),
                 limits=Limits(wall_s=seconds),
                 gpu=gpu,
                 isolation=isolation,
             )
-        except SandboxError as error:
-            return str(error)
+    except SandboxError as error:
+        return str(error)
     if finished.infra:
         return finished.infra
     if finished.stopped:

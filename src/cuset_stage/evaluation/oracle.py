@@ -19,6 +19,7 @@ from typing import Any
 
 from ..sandbox import Gpu, Isolation, Limits, cache_root, remove_tree
 from ..sandbox.cache import file_lock, try_lock
+from ..sandbox.files import file_sha256
 from ..sandbox.folders import take_output
 from .oracle_runs import (
     COMPARE_LIMITS,
@@ -316,11 +317,6 @@ def written_files(folder: Path) -> dict[str, int]:
             if not path.is_symlink() and path.is_file():
                 files[str(path.relative_to(folder))] = path.stat().st_size
     return files
-
-
-def file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _versions(task: ProgramTask) -> dict[str, str]:

@@ -7,7 +7,6 @@ import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import ClassVar
 
 import torch
 
@@ -18,9 +17,6 @@ from .chunk import LogitTransform, WeightRule
 # What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit smaller cards;
 # 0.25 GiB makes 863 rows of a 152k vocabulary in bf16.
 CHUNK_BYTES = int(0.25 * 2**30)
-# Chunks under way at once on a GPU with a frozen head; they share CHUNK_BYTES. Two overlap the kernel of one with the products of the
-# other, 1 to 2% faster on an H200, for 0.07 GiB of cuBLAS workspace; a whole training step shows no difference in time.
-LANES = 1
 # Chunks have one row less than a multiple of this: on an H200 cuBLAS 13.1 then takes tiles of 192 x 208 and 256 x 120, which even
 # numbers of rows do not get. 863 rows cost 3% less a row than 896, and 6% less than 1024 (two products, 3584 x 152064).
 ROW_TILE = 96
@@ -82,7 +78,7 @@ def on_device(device: torch.device) -> AbstractContextManager:
 
 
 def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> ModuleType:
-    """The module whose `chunk_step` and `scatter_rows` to use: Triton's on NVIDIA and AMD GPUs when Triton is there, else
+    """The module whose `chunk_step`, `weigh_samples` and `scatter_rows` to use: Triton's on NVIDIA and AMD GPUs when Triton is there, else
     plain PyTorch's.
 
     Args:
@@ -147,7 +143,6 @@ def run_head(
     kernels: ModuleType = torch_chunk,
     chunk_rows: int | None = None,
     skip_zero_rows: bool = False,
-    lanes: int | None = None,
 ) -> None:
     """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
 
@@ -164,37 +159,28 @@ def run_head(
         chunk_rows: rows of a chunk; None: by `CHUNK_BYTES`.
         skip_zero_rows: leave tokens of weight 0 out of the products for the gradients. Costs a device synchronisation a chunk and a
             copy of what is left, so it pays only where most tokens have weight 0.
-        lanes: how many chunks are under way at once, each on a stream of its own; None: `LANES` where that is possible.
     """
     num_tokens, vocab_size = target.numel(), head.weight.size(0)
     dtype, device = head.weight.dtype, hidden.device
     columns = -(-vocab_size // COLUMN_TILE) * COLUMN_TILE
-    # Chunks of one lane wait for each other; sums over tokens want that, as they share their total.
-    can_overlap = kernels is not torch_chunk and device.type == "cuda" and gradients.rows is not None
-    if not can_overlap or gradients.weight is not None or gradients.bias is not None:
-        lanes = 1
-    elif lanes is None:
-        lanes = LANES
     if chunk_rows is None:
-        buffers = (1 + (reference is not None) + skip_zero_rows) * lanes
+        buffers = 1 + (reference is not None) + skip_zero_rows
         row_bytes = columns * dtype.itemsize * buffers
         if kernels is torch_chunk:  # log-probabilities, the gradient and a temporary, in full precision
             row_bytes += columns * statistics.nll.dtype.itemsize * (3 if reference is None else 6)
         chunk_rows = rows_per_chunk(num_tokens, row_bytes)
     chunk_rows = max(1, min(chunk_rows, num_tokens))
-
-    lanes = min(lanes, -(-num_tokens // chunk_rows))
-    buffers = [torch.empty(chunk_rows, columns, dtype=dtype, device=device) for _ in range(lanes)]
-    reference_buffers = [torch.empty_like(buffer) for buffer in buffers] if reference is not None else None
+    buffer = torch.empty(chunk_rows, columns, dtype=dtype, device=device)
+    reference_buffer = None if reference is None else torch.empty_like(buffer)
     skip_zero_rows = skip_zero_rows and reference is None  # the KL term gives every token a gradient
 
-    def run_chunk(part: slice, lane: int) -> None:
+    def run_chunk(part: slice) -> None:
         rows = hidden.index_select(0, position[part]).to(dtype)  # [rows, hidden_size]
-        logits = head.logits(rows, buffers[lane])  # [rows, vocab_size]
+        logits = head.logits(rows, buffer)  # [rows, vocab_size]
         base = None
         if reference is not None:
             base_rows = reference[0].index_select(0, position[part]).to(dtype)
-            base = reference[1].logits(base_rows, reference_buffers[lane])
+            base = reference[1].logits(base_rows, reference_buffer)
         kernels.chunk_step(
             logits,
             target[part],
@@ -211,38 +197,9 @@ def run_head(
         if gradients.wanted:
             _multiply(rows, logits, part, head, statistics.weight[part] if skip_zero_rows else None, gradients)
 
-    with on_device(device), _Lanes(device, lanes) as streams:
-        for number, start in enumerate(range(0, num_tokens, chunk_rows)):
-            with streams.use(number % lanes):
-                run_chunk(slice(start, start + chunk_rows), number % lanes)
-
-
-class _Lanes:
-    """Streams that chunks take turns on, so that the kernel of one, which waits for memory, runs beside the products of another.
-
-    Entering waits for the work so far, leaving makes later work wait for the lanes; a single lane is the current stream.
-    """
-
-    _streams: ClassVar[dict[torch.device, list[torch.cuda.Stream]]] = {}  # kept: each has a cuBLAS workspace
-
-    def __init__(self, device: torch.device, count: int) -> None:
-        self.streams: list[torch.cuda.Stream] = []
-        if count > 1:
-            kept = self._streams.setdefault(device, [])
-            kept += [torch.cuda.Stream(device) for _ in range(count - len(kept))]
-            self.streams = kept[:count]
-
-    def __enter__(self) -> "_Lanes":
-        for stream in self.streams:
-            stream.wait_stream(torch.cuda.current_stream(stream.device))
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        for stream in self.streams:
-            torch.cuda.current_stream(stream.device).wait_stream(stream)
-
-    def use(self, lane: int) -> AbstractContextManager:
-        return torch.cuda.stream(self.streams[lane]) if self.streams else nullcontext()
+    with on_device(device):
+        for start in range(0, num_tokens, chunk_rows):
+            run_chunk(slice(start, start + chunk_rows))
 
 
 def _multiply(

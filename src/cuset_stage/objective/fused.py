@@ -14,7 +14,7 @@ from .engine import FLOAT16_GRADIENT_SCALE, Head, HeadGradients, HeadStatistics,
 from .samples import WeighedSamples
 from .settings import ObjectiveSettings
 from .supervision import check_inputs, compute_dtype, read_supervision
-from .terms import TokenTerms
+from .terms import TokenTerms, diverged, labels_outside
 
 
 class _CarryGradients(torch.autograd.Function):
@@ -66,17 +66,11 @@ class _Check:
             return
         lowest, highest = (int(bound) for bound in self.target.aminmax())
         if not 0 <= lowest <= highest < self.vocab_size:
-            raise ValueError(
-                f"labels run from {lowest} to {highest}, outside the vocabulary of {self.vocab_size} logits: "
-                "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
-            )
+            raise labels_outside(lowest, highest, self.vocab_size)
         finite = torch.isfinite(self.statistics.nll)
         if self.statistics.penalty is not None:
             finite &= torch.isfinite(self.statistics.penalty)
-        raise ValueError(
-            f"{int((~finite).sum())} of {self.target.numel()} supervised tokens have NaN or infinite logits: training has "
-            "diverged or the weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
-        )
+        raise diverged(finite)
 
 
 @torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
@@ -98,7 +92,6 @@ def fused_objective(
     backend: str = "auto",
     chunk_rows: int | None = None,
     skip_zero_rows: bool = False,
-    lanes: int | None = None,
 ) -> tuple[torch.Tensor, TokenTerms]:
     r"""Any of the six objectives and its terms, from the last hidden states.
 
@@ -122,7 +115,7 @@ def fused_objective(
         reference_weight, reference_bias: the base model's head; None: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as `settings.normalization` says.
         backend: see `engine.choose_backend`.
-        chunk_rows, skip_zero_rows, lanes: see `engine.run_head`.
+        chunk_rows, skip_zero_rows: see `engine.run_head`.
 
     Returns:
         The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a gradient, and the
@@ -162,7 +155,6 @@ def fused_objective(
             "kernels": kernels,
             "chunk_rows": chunk_rows,
             "skip_zero_rows": skip_zero_rows,
-            "lanes": lanes,
         }
         reweight = settings.objective == "cuset" and settings.use_region_weight
 

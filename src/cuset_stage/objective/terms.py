@@ -79,6 +79,22 @@ def check_shapes(
             )
 
 
+def labels_outside(lowest: int, highest: int, vocab_size: int) -> ValueError:
+    """The error of labels that the head has no logit for."""
+    return ValueError(
+        f"labels run from {lowest} to {highest}, outside the vocabulary of {vocab_size} logits: "
+        "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
+    )
+
+
+def diverged(finite: torch.Tensor) -> ValueError:
+    """The error of logits that are NaN or infinite; `finite`: [num_valid] boolean."""
+    return ValueError(
+        f"{int((~finite).sum())} of {finite.numel()} supervised tokens have NaN or infinite logits: training has diverged or the "
+        "weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
+    )
+
+
 def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
     """[batch, length - 1] boolean: True at t where the token t + 1 is supervised, so that logits[t] are needed."""
     return labels[:, 1:] != IGNORE_INDEX
@@ -110,20 +126,16 @@ def token_terms(
     row = keep.nonzero()[:, 0]  # [num_valid]
     target = labels[:, 1:][keep]
     vocab_size = logits.size(-1)
-    if target.numel() and not 0 <= int(target.min()) <= int(target.max()) < vocab_size:
-        raise ValueError(
-            f"labels run from {int(target.min())} to {int(target.max())}, outside the vocabulary of {vocab_size} logits: "
-            "the tokenizer and the model do not belong together (resize_vocab: true where tokens were added)."
-        )
+    if target.numel():
+        lowest, highest = (int(bound) for bound in target.aminmax())
+        if not 0 <= lowest <= highest < vocab_size:
+            raise labels_outside(lowest, highest, vocab_size)
 
     valid_logits = logits[:, :-1][keep].float()  # [num_valid, vocab_size]
     nll = F.cross_entropy(valid_logits, target, reduction="none")
-    if not torch.isfinite(nll).all():
-        bad = int((~torch.isfinite(nll)).sum())
-        raise ValueError(
-            f"{bad} of {nll.numel()} supervised tokens have NaN or infinite logits: training has diverged or the weights are "
-            "damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
-        )
+    finite = torch.isfinite(nll)
+    if not finite.all():
+        raise diverged(finite)
 
     confidence = (-nll.detach()).exp()  # Eq. 1
     is_cuda = torch.zeros_like(target, dtype=torch.bool) if cuda_mask is None else cuda_mask[:, 1:][keep] != 0

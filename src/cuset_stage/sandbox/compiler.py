@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .cache import cache_root, evict, file_lock
+from .files import file_sha256
 from .folders import remove_tree, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, GIB, Limits
@@ -126,9 +127,8 @@ class Compiler:
             binary = None
             if record["sha256"] is not None:
                 binary = entry / "program"
-                with binary.open("rb") as file:
-                    if hashlib.file_digest(file, "sha256").hexdigest() != record["sha256"]:
-                        return None
+                if file_sha256(binary) != record["sha256"]:
+                    return None
             os.utime(entry)
             verdict = Verdict(record["verdict"]) if record["verdict"] else None
             return Compiled(verdict, binary, record["seconds"], True, record["message"], tuple(record["command"]))
@@ -192,8 +192,7 @@ class Compiler:
             if product is not None:
                 shutil.move(product, fresh / "program")
                 (fresh / "program").chmod(0o755)
-                with (fresh / "program").open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = file_sha256(fresh / "program")
             record = {
                 "verdict": verdict,
                 "message": message,

@@ -25,7 +25,6 @@ from .records import (
     load_findings,
     sort_findings,
     store_audit,
-    write_text,
 )
 
 
@@ -39,7 +38,6 @@ __all__ = [
     "audit_tasks",
     "load_audit",
     "load_findings",
-    "write_text",
 ]
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...sandbox import scratch_folder
+from ...sandbox.files import file_sha256
 from ..comparison import compare_outputs
-from ..oracle import CaseCache, PreparedCase, file_sha256, written_files
+from ..oracle import CaseCache, PreparedCase, written_files
 from ..oracle_runs import COMPARE_LIMITS, OracleError, oracle_folder, run_compare, run_generate
 from ..tasks.base import ProgramTask, ScriptOracle
 from .candidates import (

@@ -1,8 +1,6 @@
 """What an audit finds, and where it is kept: cache_root()/audit, by the fingerprint of the task."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...sandbox import cache_root
+from ...sandbox.files import write_atomically
 from ..tasks.base import Task
 
 
@@ -127,21 +126,7 @@ def load_findings(task: Task, *, notes: bool = False) -> list[Finding]:
 def store_audit(audit: Audit) -> None:
     """Keep a complete audit. Raises OSError when the cache cannot be written."""
     place = _place(audit.fingerprint)
-    write_text(place, json.dumps({"version": AUDIT_VERSION, **audit.as_record()}, indent=1))
-
-
-def write_text(place: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, place)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(place, json.dumps({"version": AUDIT_VERSION, **audit.as_record()}, indent=1))
 
 
 def _place(fingerprint: str) -> Path:
