@@ -29,7 +29,7 @@ __global__ void slabEnergy(const float* __restrict__ x, double* __restrict__ par
     double sum = 0.0;
     if (col < cols) {
         for (int row = begin + ty; row < end; row += WARPS) {
-            const double value = x[(size_t)row * cols + col];
+            const double value = x[static_cast<size_t>(row) * cols + col];
             sum += value * value;
         }
     }
@@ -40,7 +40,7 @@ __global__ void slabEnergy(const float* __restrict__ x, double* __restrict__ par
         for (int w = 1; w < WARPS; ++w) {
             sum += sums[w][tx];
         }
-        partial[(size_t)blockIdx.y * cols + col] = sum;
+        partial[static_cast<size_t>(blockIdx.y) * cols + col] = sum;
     }
 }
 
@@ -49,7 +49,7 @@ __global__ void addSlabs(const double* __restrict__ partial, double* __restrict_
     if (col >= cols) return;
     double sum = 0.0;
     for (int slab = 0; slab < slabs; ++slab) {
-        sum += partial[(size_t)slab * cols + col];
+        sum += partial[static_cast<size_t>(slab) * cols + col];
     }
     energy[col] = sum;
 }

@@ -44,11 +44,13 @@ __global__ void alibiWeights(const float4* __restrict__ q, const float4* __restr
     const float scale = rsqrtf(static_cast<float>(kDim));
 
     float4 query[kGroups];
+#pragma unroll
     for (int g = 0; g < kGroups; ++g) query[g] = q[(h * length + i) * kGroups + g];
 
     float largest = Max::neutral;
     for (int j = threadIdx.x; j <= i; j += kThreads) {
         float dot = 0.0f;
+#pragma unroll
         for (int g = 0; g < kGroups; ++g) {
             const float4 key = k[(h * length + j) * kGroups + g];
             dot += query[g].x * key.x + query[g].y * key.y + query[g].z * key.z + query[g].w * key.w;
