@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -95,5 +96,5 @@ def test_table_of_one_program(sanitizer, tmp_path):
     assert found["sanitizer_problem"] == ""
     outcomes = {mutant["operator"]: mutant["outcome"] for mutant in found["mutants"]}
     assert outcomes["drop_syncthreads"] in ("mismatch", "sanitizer")
-    caught, wrong = (mutation_table.detectable(found["operators"]["all"])[at] for at in (1, 0))
+    caught, wrong = (mutation_table.detectable(Counter(found["operators"]["all"]))[at] for at in (1, 0))
     assert caught >= wrong / 2
