@@ -2,6 +2,7 @@
 
     python scripts/bench_head.py --json benchmarks/head_h200.json
     python scripts/bench_head.py --sweep          # where our time goes, by chunk size and kernel shape
+    python scripts/bench_head.py --variants --json variants.json    # ways to do it, and both products by number of rows
     python scripts/bench_head.py --quick          # smoke run, also on a CPU
 
 Forward and backward to the hidden states with a frozen head, bf16, one GPU, one process. Times are medians over
@@ -271,6 +272,101 @@ def sweep(device: str) -> None:
         print(f"  kernel with EAFT's entropy: {timed(lambda: step('entropy'), x, device) * 4096 / rows:.3f}")
 
 
+VARIANTS = {  # changes of `engine`, and options of the call
+    "as shipped": ({}, {}),
+    "two reads": ({"SINGLE_READ": False}, {}),
+    "number first": ({"EAGER_SHARE": 0.0}, {}),
+    "first chunk at once": ({"EAGER_SHARE": 1.0}, {}),
+    "number first, two reads": ({"EAGER_SHARE": 0.0, "SINGLE_READ": False}, {}),
+    "skipping weight 0": ({}, {"skip_zero_rows": True}),
+    **{f"chunks of {rows}": ({}, {"chunk_rows": rows}) for rows in (683, 767, 819, 831, 911, 959, 1007, 1023, 1024)},
+}
+
+
+def variant(changes: dict, options: dict) -> Callable[[Inputs], None]:
+    from cuset_stage.objective import engine
+
+    shipped = {name: vars(engine)[name] for name in changes}
+
+    def run(x: Inputs) -> None:
+        vars(engine).update(changes)
+        try:
+            call(x)
+        finally:
+            vars(engine).update(shipped)
+
+    call = ours("cuset", **options)
+    return run
+
+
+def variants(device: str, rounds: int, quick: bool) -> dict:
+    """Ways to compute CuSeT's objective, taking turns with the bare products, and milliseconds per 4096 rows of the parts."""
+    vocab_size, hidden_size = (1500, 64) if quick else (152064, HIDDEN_SIZE)
+    cases, methods = [], {"two products": lambda: two_products}
+    methods |= {name: (lambda v=v: variant(*v)) for name, v in VARIANTS.items()}
+    for length in (128,) if quick else (4096, 1024):
+        x = Inputs(length, vocab_size, hidden_size, device)
+        case = {"length": length, "vocab_size": vocab_size, "methods": measure(x, methods, rounds, device)}
+        bare = case["methods"]["two products"]
+        for result in case["methods"].values():
+            if "ms" in result:
+                result |= {"ratio": result["ms"] / bare["ms"], "ratio_min": result["ms_min"] / bare["ms_min"]}
+        cases.append(case)
+    print(table(cases))
+    for case in cases:
+        print(f"\n{case['length']}: ratio of the medians, of the minima")
+        for name, result in case["methods"].items():
+            print(f"  {name}: " + (f"{result['ratio']:.3f} {result['ratio_min']:.3f}" if "ms" in result else "absent"))
+    return {"cases": cases, "parts": {} if device == "cpu" else parts(x, device)}
+
+
+def parts(x: Inputs, device: str) -> dict:
+    """Milliseconds per 4096 rows of both products by number of rows, and of the kernel by launch shape."""
+    from cuset_stage.objective import triton_kernels as kernels
+    from cuset_stage.objective.chunk import LogitTransform, WeightRule
+
+    buffer = torch.empty(1024, 152064, dtype=torch.bfloat16, device=device)
+    hidden = torch.randn(1024, HIDDEN_SIZE, device=device).bfloat16()
+    out, results = torch.empty_like(hidden), {"product 1": {}, "product 2": {}, "kernel": {}}
+    for rows in sorted({*range(511, 1024, 32), *range(512, 1025, 64), 543, 683, 819, 843, 863, 875, 1023}):
+        h, b, o = hidden[:rows], buffer[:rows], out[:rows]
+        results["product 1"][rows] = (
+            timed(lambda h=h, b=b: torch.mm(h, x.weight.t(), out=b), x, device, 8) * 4096 / rows
+        )
+        results["product 2"][rows] = timed(lambda o=o, b=b: torch.mm(b, x.weight, out=o), x, device, 8) * 4096 / rows
+
+    rows, flat = 863, LogitTransform(1e-9)  # the kernel meets its own results, which must not diverge
+    target = torch.randint(0, 152064, (rows,), device=device)
+    nll, weight, factor = torch.ones(3, rows, device=device)
+    shipped = kernels.LAUNCH_SHAPES, kernels.UNSCALED_LAUNCH_SHAPES
+    for lanes, warps in (
+        (2048, 8),
+        (4096, 8),
+        (4096, 16),
+        (8192, 16),
+        (8192, 32),
+        (16384, 16),
+        (16384, 32),
+        (32768, 32),
+    ):
+        kernels.LAUNCH_SHAPES = kernels.UNSCALED_LAUNCH_SHAPES = ((0, lanes, warps),)
+        for name, f in (("two reads", None), ("one read", factor)):
+
+            def step(f=f):
+                kernels.chunk_step(
+                    buffer[:rows], target, nll, weight, None, WeightRule("above", low=0.1), flat, factor=f
+                )
+
+            torch.mm(hidden, x.weight.t(), out=buffer)
+            results["kernel"][f"{name}, {lanes} lanes, {warps} warps"] = timed(step, x, device, 8) * 4096 / rows
+    kernels.LAUNCH_SHAPES, kernels.UNSCALED_LAUNCH_SHAPES = shipped
+    for name, values in results.items():
+        print(f"\n{name}, ms for 4096 rows")
+        for key, value in values.items():
+            print(f"  {key}: {value:.3f}")
+    return results
+
+
 def timed(call: Callable[[], object], x: Inputs, device: str, repeats: int = 20) -> float:
     """Milliseconds of one of many calls in a row: the device is never idle between them."""
 
@@ -297,10 +393,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="small shapes, two rounds; runs on a CPU")
     parser.add_argument("--sweep", action="store_true", help="our chunk sizes and kernel shapes instead of the peers")
+    parser.add_argument(
+        "--variants", action="store_true", help="ways to compute CuSeT's objective instead of the peers"
+    )
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not args.quick:
         parser.error("no CUDA device: only --quick runs on a CPU")
+    if args.variants:
+        results = variants(device, 2 if args.quick else args.rounds, args.quick)
+        if args.json:
+            args.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        return
     if args.sweep:
         sweep(device)
         return

@@ -1,21 +1,26 @@
 """How fast answers are judged: compiled in parallel with caches, against one at a time without.
 
-    python scripts/bench_judge.py data/kernels                      # a task set's own programs, on the GPU
-    python scripts/bench_judge.py --no-gpu --samples 24             # programs for the CPU, anywhere
+    python scripts/bench_judge.py data/kernels --samples 64 --repeat 3   # a task set's own programs, on the GPU
+    python scripts/bench_judge.py --no-gpu --samples 24                  # programs for the CPU, anywhere
 
 Every sample is another source (a comment makes it so), so that a cache helps only where it should: with data that is
 made once a task, and with programs that were compiled before. Three runs over the same samples:
 
-    alone   one at a time, caches emptied before each sample: nvcc, the inputs and the reference every time
-    cold    `cuset evaluate`'s pipeline on empty caches
+    alone   --alone samples, once, one at a time, caches emptied before each: nvcc, the inputs and the reference every time
+    cold    all samples, `cuset evaluate`'s pipeline on empty caches, --per-gpu programs at a time on each GPU
     warm    the same again on what the run before left
 
-The JSON has samples a second of each, the ratios to `alone`, and the judge's own time a sample (overhead_s). With
---repeat the runs are repeated, and the medians are what is written.
+The JSON has samples a second of each and the ratios to `alone`. own_ms is the judge's own time a sample
+(`Judgement.overhead_s`): the wall time of `build` and `execute` less nvcc, less the program from the moment its sandbox is up and
+hands over to it until it ends, and less waiting for the GPU. Making and removing folders, starting and ending bubblewrap, passing
+inputs, taking outputs and comparing them are the judge's own, as far as they do not happen while another case's program runs. Under
+`alone` nothing else runs; cold and warm show it under load. With --repeat, cold and warm are repeated: seconds are
+medians of the runs, own_ms is over all samples of all runs.
 """
 
 import argparse
 import json
+import math
 import os
 import platform
 import shutil
@@ -24,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -89,7 +95,7 @@ def host_tasks(folder: Path, count: int) -> list[ProgramTask]:
             "id": f"add_{number}", "family": "element-wise", "prompt": "Add two vectors.",
             "inputs": [{"name": name, "dtype": "float32", "shape": ["n"]} for name in "ab"],
             "outputs": [{"name": "c", "dtype": "float32", "shape": ["n"]}],
-            "cases": [{"name": "default", "parameters": {"n": 10_000 + number}}],
+            "cases": [{"name": f"n{n}", "parameters": {"n": n + number}} for n in (1, 1_000, 10_000, 30_000, 60_000)],
             "reference": HOST_REFERENCE, "solution": HOST_PROGRAM,
         }
         for number in range(count)
@@ -123,47 +129,49 @@ class Caches:
 
 def run_alone(spec: JudgeSpec, jobs: list[Job], caches: Caches) -> dict[str, Any]:
     judged = []
-    seconds = 0.0
+    seconds = cpu = 0.0
     for job in tqdm(jobs, desc="alone"):
         caches.empty()
         judge = Bench(spec, ["cuda"]).judges["cuda"]
-        begin = time.perf_counter()
+        begin, begin_cpu = time.perf_counter(), time.process_time()
         judged.append(judge.judge(job.task, job.code))
         seconds += time.perf_counter() - begin
-    return summary(seconds, judged)
+        cpu += time.process_time() - begin_cpu
+    return {"judged": judged, "seconds": seconds, "cpu": cpu}
 
 
 def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) -> dict[str, Any]:
     bench = Bench(spec, ["cuda"])
     runs = 2 * len(bench.pool) if bench.pool else at_a_time
     pipeline = Pipeline(bench.judges, jobs=at_a_time, runs=runs)
-    begin = time.perf_counter()
+    begin, begin_cpu = time.perf_counter(), time.process_time()
     judged = [judgement for _, judgement in tqdm(pipeline.run(jobs), total=len(jobs), desc=name)]
-    seconds = time.perf_counter() - begin
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
     pipeline.join()
-    return summary(seconds, judged)
+    return {"judged": judged, "seconds": seconds, "cpu": cpu}
 
 
-def summary(seconds: float, judged: list[Any]) -> dict[str, Any]:
-    overheads = sorted(1e3 * judgement.overhead_s for judgement in judged)
+def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    judged = [judgement for run in runs for judgement in run["judged"]]
+    seconds = statistics.median(run["seconds"] for run in runs)
+    own = sorted(1e3 * judgement.overhead_s for judgement in judged)
     cases = sum(len(judgement.cases) for judgement in judged)
     return {
+        "samples": len(runs[0]["judged"]),
         "seconds": round(seconds, 3),
-        "samples_per_s": round(len(judged) / seconds, 3),
+        "seconds_of_each": [round(run["seconds"], 3) for run in runs],
+        "samples_per_s": round(len(runs[0]["judged"]) / seconds, 3),
         "verdicts": dict(Counter(str(judgement.verdict) for judgement in judged)),
-        "overhead_ms": {
-            "median": round(statistics.median(overheads), 1),
-            "p90": round(overheads[int(0.9 * (len(overheads) - 1))], 1),
-            "mean_a_case": round(sum(overheads) / max(cases, 1), 1) if cases else None,
+        "own_ms": {
+            "median": round(statistics.median(own), 1),
+            "p95": round(own[max(0, math.ceil(0.95 * len(own)) - 1)], 1),
+            "max": round(own[-1], 1),
+            "mean_a_case": round(sum(own) / cases, 1) if cases else None,
         },
+        "judge_cpu_ms_a_sample": round(1e3 * sum(run["cpu"] for run in runs) / len(judged), 1),
         "compile_s_median": round(statistics.median(judgement.compile_s or 0.0 for judgement in judged), 3),
         "run_s_median": round(statistics.median(judgement.run_s or 0.0 for judgement in judged), 3),
     }
-
-
-def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The run with the median time."""
-    return sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
 
 
 def main() -> int:
@@ -171,6 +179,8 @@ def main() -> int:
     parser.add_argument("tasks", type=Path, nargs="?", help="a task set with programs; with --no-gpu none is needed")
     parser.add_argument("--samples", type=int, help="how many; without it one a task, or 24 with --no-gpu")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilations at a time")
+    parser.add_argument("--alone", type=int, default=8, help="how many of the samples to judge alone as well")
+    parser.add_argument("--per-gpu", type=int, default=4, help="programs at a time on one GPU, for cold and warm")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--no-gpu", action="store_true", help="judge programs for the CPU")
     parser.add_argument("--isolation", default="auto", choices=["auto", "bubblewrap", "processes"])
@@ -188,14 +198,15 @@ def main() -> int:
         jobs = make_jobs(tasks, options.samples or (24 if options.tasks is None else len(tasks)))
         spec = JudgeSpec(use_gpu=not options.no_gpu, isolation=Isolation(options.isolation))
         described = Bench(spec, ["cuda"]).describe()
-        found: dict[str, list[dict[str, Any]]] = {"alone": [], "cold": [], "warm": []}
+        loaded = replace(spec, per_gpu=options.per_gpu)
+        chosen = jobs[:: max(1, len(jobs) // options.alone)][: options.alone]
+        found: dict[str, list[dict[str, Any]]] = {"alone": [run_alone(spec, chosen, caches)], "cold": [], "warm": []}
         for _ in range(options.repeat):
-            found["alone"].append(run_alone(spec, jobs, caches))
             caches.empty()
-            found["cold"].append(run_pipeline(spec, jobs, options.jobs, "cold"))
-            found["warm"].append(run_pipeline(spec, jobs, options.jobs, "warm"))
+            found["cold"].append(run_pipeline(loaded, jobs, options.jobs, "cold"))
+            found["warm"].append(run_pipeline(loaded, jobs, options.jobs, "warm"))
 
-    runs = {key: middle(values) for key, values in found.items()}
+    runs = {key: summary(values) for key, values in found.items()}
     record = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -208,8 +219,9 @@ def main() -> int:
         "cases": sum(len(job.task.cases) for job in jobs),
         "repeat": options.repeat,
         **runs,
-        "speedup_cold": round(runs["alone"]["seconds"] / runs["cold"]["seconds"], 2),
-        "speedup_warm": round(runs["alone"]["seconds"] / runs["warm"]["seconds"], 2),
+        "per_gpu": options.per_gpu if not options.no_gpu else None,
+        "speedup_cold": round(runs["cold"]["samples_per_s"] / runs["alone"]["samples_per_s"], 2),
+        "speedup_warm": round(runs["warm"]["samples_per_s"] / runs["alone"]["samples_per_s"], 2),
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

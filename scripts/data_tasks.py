@@ -11,6 +11,7 @@ from typing import Any
 
 from cuset_stage.evaluation.tasks.base import ProgramTask, TaskError
 from cuset_stage.evaluation.tasks.native import read_folder
+from cuset_stage.sandbox.files import file_sha256
 
 
 DATA_DIR = Path(__file__).resolve().parent.parent / "data"
@@ -35,6 +36,7 @@ FAMILIES = (
 )
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MAX_FILE_BYTES = 16 * 2**20
+VERIFIED_FILES = ("task.json", "kernel.cu", "reference.py")  # what decides a verdict; the wording of a prompt does not
 TASK_KEYS = {"family", "split", "idioms", "sizes", "inputs", "outputs", "cases"}
 
 
@@ -81,6 +83,11 @@ class BundledTask:
     def response(self) -> str:
         return f"{self.intro}\n\n```cpp\n{self.source}\n```"
 
+    @property
+    def sha256(self) -> dict[str, str]:
+        """SHA-256 of the files that a verification is about, by name: its record holds for these bytes alone."""
+        return {name: file_sha256(self.folder / name) for name in VERIFIED_FILES}
+
 
 def shape_text(shape: list[int | str]) -> str:
     """A shape as a prompt writes it: `(rows, 64)` or `(n,)`."""
@@ -110,11 +117,9 @@ def load_task(folder: Path) -> BundledTask:
     return task
 
 
-def load_tasks(
-    data_dir: Path = DATA_DIR, only: tuple[str, ...] = (), *, candidates: bool = False
-) -> list[BundledTask]:
-    """The tasks of the set, or its candidates (all, or those named), sorted by family (in the order of FAMILIES) and name."""
-    root = data_dir / ("candidates" if candidates else "kernels")
+def load_tasks(data_dir: Path = DATA_DIR, only: tuple[str, ...] = ()) -> list[BundledTask]:
+    """The tasks of the set (all, or those named), sorted by family (in the order of FAMILIES) and name."""
+    root = data_dir / "kernels"
     folders = sorted(path for path in root.iterdir() if path.is_dir())
     if not folders:
         raise TaskError(f"{root}: holds no task folder")

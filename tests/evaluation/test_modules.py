@@ -1,5 +1,6 @@
 """Answers in KernelBench's form, judged on the CPU in real processes; and the parts that need none."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,10 @@ from cuset_stage.cli import app
 from cuset_stage.evaluation.modules import ModuleJudge
 from cuset_stage.evaluation.modules.checks import source_flags
 from cuset_stage.evaluation.modules.closeness import compare_raw
+from cuset_stage.evaluation.modules.driver import unseen_time
+from cuset_stage.evaluation.modules.permuted import permuted
 from cuset_stage.evaluation.modules.reference import Reference
+from cuset_stage.evaluation.modules.worker import schedule
 from cuset_stage.evaluation.results import read_results
 from cuset_stage.evaluation.tasks import ModuleTask
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
@@ -78,7 +82,8 @@ def test_right(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> Non
     """Weights are drawn alike on both sides; an integer output is compared exactly."""
     found = judged(judge, task, prepared, ANSWER)
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
-    assert [case.name for case in found.cases] == ["seed 0", "seed 1"]
+    again = [f"{name} in the same tensors" for name in ("seed 1", "seed 0 permuted", "seed 0")]
+    assert [case.name for case in found.cases] == ["seed 0", "seed 1", *again]
     assert found.speedup is None  # no GPU, no speed
     assert found.flags == ("source: no kernel of its own, only calls of torch",)
     assert 0 < found.overhead_s < 5
@@ -123,6 +128,151 @@ def test_wrong(
     assert (found.verdict, found.passed) == (verdict, False)
     assert says in found.message
     assert found.compiled is (verdict is not Verdict.COMPILE_ERROR)
+
+
+def keeps(key: str, unless: str = "False") -> str:
+    """The right answer, but a result is kept by `key` of the inputs."""
+    return answer(
+        f"""
+        if not hasattr(self, "known"):
+            self.known, self.calls = {{}}, 0
+        self.calls += 1
+        key = {key}
+        if key in self.known and not {unless}:
+            return tuple(t.clone() for t in self.known[key])
+        out = torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
+        self.known[key] = tuple(t.clone() for t in out)
+        return out
+""".strip()
+    )
+
+
+IN_TIMED_CALLS = """
+        self.calls = getattr(self, "calls", 0) + 1
+        out = torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
+        if self.calls > 8:
+            CHEAT
+        return out
+"""
+STALE = """self.old = getattr(self, "old", []) + [out]
+            if self.calls > 10:
+                return self.old[-3]"""
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (keeps("(x.data_ptr(), y.data_ptr())"), "in the same tensors"),
+        (keeps("(id(x), id(y))"), "in the same tensors"),
+        (keeps("(x.shape, y.shape)"), "seed 1: "),
+        (keeps("(x[0, 0].item(), x[-1, -1].item())"), "seed 0 permuted"),
+        (keeps("round(x.double().sum().item(), 9)"), "seed 0 permuted"),
+        (keeps("round(x[::5].double().norm().item(), 9)", "x[0, 0] > 9"), "PASSED"),
+        (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "wrong when run again"),
+        (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "changes its inputs [0]"),
+        (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "when run again"),
+    ],
+    ids=["address", "object", "shape", "ends", "sum", "some_rows", "stale", "late_input", "no_work"],
+)  # fmt: skip
+def test_a_kept_result_is_wrong(
+    judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str, says: str
+) -> None:
+    found = judged(judge, task, prepared, code)
+    if says == "PASSED":  # every content that it is given has a key of its own: its results are right, on a GPU its
+        assert found.passed, found.message  # calls with unseen inputs are timed alone
+        return
+    assert found.verdict is Verdict.MISMATCH
+    assert says in found.message
+
+
+WORKSPACE = """
+        if not hasattr(self, "space"):
+            self.space, self.weight = torch.empty(16, 4), self.linear.weight.t().contiguous()
+            self.static = torch.empty_like(x)
+        self.static.copy_(x)
+        torch.addmm(self.linear.bias, self.static, self.weight, out=self.space)
+        self.space.relu_().mul_(self.scale)
+        return self.space.clone(), y.argmax(dim=1)
+"""
+
+
+def test_workspaces_and_prepared_weights_are_right(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    found = judged(judge, task, prepared, answer(WORKSPACE.strip()))
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    assert found.flags == ("source: no kernel of its own, only calls of torch",)
+
+
+LEAVES = """
+import os, tempfile
+PLACES = [os.getcwd(), os.path.join(os.getcwd(), "out"), tempfile.gettempdir(), os.path.expanduser("~"), "/dev/shm",
+          os.environ["TORCH_EXTENSIONS_DIR"], os.environ["TRITON_CACHE_DIR"]]
+MARKS = [os.path.join(place, "left-8c21d5") for place in PLACES]
+FOUND, LEFT = [mark for mark in MARKS if os.path.exists(mark)], []
+def leave():
+    for mark in MARKS:
+        try:
+            os.makedirs(os.path.dirname(mark), exist_ok=True)
+            open(mark, "w").close()
+            LEFT.append(mark)
+        except OSError:
+            pass
+"""
+
+
+def test_no_run_finds_what_an_earlier_one_left(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    if resolve_isolation() is not Isolation.BUBBLEWRAP:
+        pytest.skip("without bubblewrap runs share the folder for temporary files")
+    code = answer("leave(); assert LEFT and not FOUND, FOUND; " + FORWARD, LEAVES)
+    found = judged(judge, task, prepared, code)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    assert any("looks at files" in flag for flag in found.flags)
+
+
+def test_a_task_that_cannot_tell_is_flagged(judge: ModuleJudge) -> None:
+    """An iteration that comes to the same fixed point from everywhere: a constant passes, and people are told."""
+    blind = REFERENCE.replace(FORWARD, "return sum([0 * x.sum() + 1.5, torch.full((3,), 0.25)]), torch.sigmoid(y) * 0")
+    blind_task = ModuleTask("b", "b", "level1", {1: "p"}, None, blind, "b:1")
+    prepared = judge.prepare(blind_task)
+    found = judged(judge, blind_task, prepared, answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
+    judge.release(prepared)
+    assert found.passed, found.message
+    assert any("the same for all seeds" in flag for flag in found.flags)
+
+
+COUNTS = REFERENCE.replace(
+    FORWARD,
+    """self.count = getattr(self, "count", 0) + 1
+        return torch.relu(self.linear(x)) * self.count, y.argmax(dim=1)""",
+)
+
+
+def test_a_reference_with_a_state_is_flagged(judge: ModuleJudge) -> None:
+    task = ModuleTask("c", "c", "level1", {1: "p"}, None, COUNTS, "c:1")
+    prepared = judge.prepare(task)
+    found = judged(judge, task, prepared, COUNTS.replace("class Model(", "class ModelNew("))
+    wrong = judged(judge, task, prepared, answer("return torch.relu(self.linear(x)), y.argmax(dim=1)"))
+    judge.release(prepared)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    assert any("depend on earlier calls" in flag for flag in found.flags)
+    assert (wrong.verdict, "seed 1" in wrong.message) == (Verdict.MISMATCH, True)
+
+
+VARIES = (
+    REFERENCE.replace(
+        "return [torch.randn(16, 8), torch.randn(16, 5)]",
+        "n = int(torch.randint(4, 40, ()))\n    return [torch.randn(n, 8), torch.randn(16, 5), n]",
+    )
+    .replace("forward(self, x, y)", "forward(self, x, y, n)")
+    .replace("torch.relu(self.linear(x))", "torch.relu(self.linear(x)) * n")
+)
+
+
+def test_shapes_and_numbers_that_differ_between_seeds(judge: ModuleJudge) -> None:
+    task = ModuleTask("v", "v", "level1", {1: "p"}, None, VARIES, "v:1")
+    prepared = judge.prepare(task)
+    found = judged(judge, task, prepared, VARIES.replace("class Model(", "class ModelNew("))
+    judge.release(prepared)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
 
 
 HUNT = """
@@ -209,6 +359,54 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 # ------------------------------------------------------------------------------------------------------------- parts
 
 
+def test_permuted_keeps_ends_and_sums() -> None:
+    x, y, few = torch.randn(16, 8), torch.randint(0, 5, (16,)), torch.randn(2, 7)
+    one, other, left = permuted([x, y, few], torch)
+    assert torch.equal(one[[0, -1]], x[[0, -1]]) and not (one[1:-1] == x[1:-1]).all(dim=1).any()
+    assert torch.equal(one.sort(dim=0).values, x.sort(dim=0).values)
+    assert torch.equal(left, few)
+    order = [int((x == row).all(dim=1).nonzero()) for row in one]
+    assert torch.equal(other, y[order])  # what belongs together stays together
+
+
+SQUARE = torch.randn(8, 8)
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.randn(8, 8).triu(),
+        SQUARE + SQUARE.mT,
+        torch.arange(9),
+        torch.arange(9.0).flip(0),
+        torch.ones(8, 4),
+        torch.randn(3, 9),
+        torch.randn(9, 9) > 0,
+        torch.empty(0, 4),
+        torch.randn(8, 4).to(torch.complex64),
+    ],
+    ids=["triangular", "symmetric", "sorted", "sorted_down", "constant", "few", "mask", "empty", "complex"],
+)
+def test_what_an_order_means_something_for_is_not_permuted(tensor: torch.Tensor) -> None:
+    assert permuted([tensor], torch) is None
+
+
+def test_the_schedule_is_another_for_every_token() -> None:
+    orders = [schedule(random.Random(i), ("0", "1"), ["5", "6"], 10) for i in range(200)]
+    assert len({tuple(order) for order in orders}) > 150
+    assert len({order.index("5") for order in orders}) == 10
+    for order in orders:
+        assert sorted(set(order)) == ["0", "1", "5", "6"] and order.count("5") == order.count("6") == 1
+
+
+def test_kept_results_are_seen_in_the_times() -> None:
+    kept = [1e-3, 4e-6, 4e-6, 90e-6, 4e-6, 4e-6, 4e-6, 88e-6, 4e-6, 4e-6, *[4e-6] * 40, 91e-6]
+    assert unseen_time(kept, [3, 7, 50]) == 90e-6
+    assert unseen_time([90e-6] * 51, [3, 7, 50]) is None
+    assert unseen_time([90e-6] * 10 + [40e-6] * 41, [3, 7, 50]) is None  # the device warmed up, for all alike
+    assert unseen_time([4e-6] * 50 + [1e-3], [3, 7, 50]) is None  # one slow call says nothing
+
+
 @pytest.mark.parametrize(
     "dtype",
     ["float16", "bfloat16", "float32", "float64", "complex64", "int8", "uint8", "int16", "int32", "int64", "bool"],
@@ -260,6 +458,7 @@ def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
         ("from threading import Thread\n", "imports threading"),
         ("import gc\n", "imports gc"),
         ("import torch\ns = torch.cuda.Stream()\n", "streams of its own"),
+        ("import torch\nx = torch.load('x')\n", "looks at files"),
         ("import sys\nsys._getframe(1)\n", "looks at the frames"),
         ("class ModelNew(Model):\n    pass\n", "inherits from Model"),
         ("import torch\n", "no kernel of its own"),

@@ -43,6 +43,7 @@ def kernels(monkeypatch):
 
     # Small blocks, so that small vocabularies take every loop: pairs of blocks, a block alone, a part of one.
     monkeypatch.setattr(triton_kernels, "LAUNCH_SHAPES", ((0, 64, 4),))
+    monkeypatch.setattr(triton_kernels, "UNSCALED_LAUNCH_SHAPES", ((0, 64, 4),))
     return triton_kernels
 
 
@@ -59,8 +60,9 @@ def inputs(rows=5, vocab_size=299, dtype=torch.float32, seed=0, scale=3.0):
     return *buffers, target
 
 
-def run(step, buffer, base, target, rule, transform, **options):
+def run(step, buffer, base, target, rule, transform, single_read=False, **options):
     """(nll, weight, penalty, logits or their gradient) of a step on copies, and what it left beyond the vocabulary."""
+    factor = torch.full((target.numel(),), float("nan")) if single_read else None
     vocab_size = buffer.size(1) - 40
     buffer = buffer.clone()
     nll, penalty = torch.empty(target.numel()), torch.zeros(target.numel())
@@ -75,10 +77,12 @@ def run(step, buffer, base, target, rule, transform, **options):
         transform,
         reference=None if base is None else base[:, :vocab_size],
         penalty_scale=0.0 if base is None else 0.3,
+        factor=factor,
         **options,
     )
     assert buffer[:, vocab_size:].isnan().all()
-    return nll, weight, penalty, buffer[:, :vocab_size].float()
+    gradient = buffer[:, :vocab_size].float()
+    return nll, weight, penalty, gradient if factor is None else gradient * factor[:, None]
 
 
 def assert_equal_steps(kernels, buffer, base, target, rule, transform, **options):
@@ -97,7 +101,8 @@ def assert_equal_steps(kernels, buffer, base, target, rule, transform, **options
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_equals_the_pytorch_step(kernels, dtype, transform, rule):
     buffer, _, target = inputs(rows=3, dtype=dtype)
-    assert_equal_steps(kernels, buffer, None, target, rule, transform, gradient_scale=4.0)
+    for single_read in (False, True):
+        assert_equal_steps(kernels, buffer, None, target, rule, transform, gradient_scale=4.0, single_read=single_read)
     assert_equal_steps(kernels, buffer, None, target, rule, transform, want_gradient=False)
 
 
@@ -114,8 +119,12 @@ def test_divergence_from_a_base_model(kernels, dtype, transform):
 @pytest.mark.parametrize("vocab_size", [2, 19, 64, 65, 128, 129, 257])
 def test_vocabularies_around_the_block_size(kernels, vocab_size):
     buffer, base, target = inputs(rows=3, vocab_size=vocab_size)
-    assert_equal_steps(kernels, buffer, None, target, WeightRule("entropy"), LogitTransform())
-    assert_equal_steps(kernels, buffer, base, target, WeightRule("probability"), LogitTransform(1.3, 4.0))
+    for single_read in (False, True):
+        options = {"single_read": single_read}
+        assert_equal_steps(kernels, buffer, None, target, WeightRule("entropy"), LogitTransform(), **options)
+        assert_equal_steps(
+            kernels, buffer, base, target, WeightRule("probability"), LogitTransform(1.3, 4.0), **options
+        )
 
 
 @interpreted
@@ -124,15 +133,39 @@ def test_launch_shapes_that_ship():
 
     for vocab_size in (1500, 9000, 70001):
         buffer, _, target = inputs(rows=2, vocab_size=vocab_size, dtype=torch.bfloat16, scale=1.0)
-        assert_equal_steps(triton_kernels, buffer, None, target, WeightRule("entropy"), LogitTransform())
+        for single_read in (False, True):
+            assert_equal_steps(
+                triton_kernels, buffer, None, target, WeightRule("entropy"), LogitTransform(), single_read=single_read
+            )
+
+
+@interpreted
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("size", [30.0, 60.0, 200.0, 1e9])
+def test_targets_far_below_the_largest_logits(kernels, dtype, size):
+    """Where the single read has to change its base: once, in every block, in the last one, before and behind the target."""
+    buffer, _, target = inputs(rows=6, dtype=dtype)
+    buffer[0, 290] += size  # the last block
+    buffer[1, 3] += size  # the first
+    buffer[2, :299] += size * (torch.arange(299) // 64) / 4  # every one
+    buffer[3, 70], buffer[3, 140] = 0.9 * size, 0.9 * size + 1.0  # the second is close to the first
+    buffer[4, :299] -= size
+    buffer[4, 100] = 1.0
+    buffer[5, 5:298] = -float("inf")
+    buffer[5, 298] = size
+    target[:] = torch.tensor([7, 130, 0, 200, 250, 2])
+    for rule in (WeightRule(), WeightRule("above", low=0.1), WeightRule("probability")):
+        assert_equal_steps(kernels, buffer, None, target, rule, LogitTransform(), single_read=True)
 
 
 @interpreted
 def test_tokens_of_weight_zero_get_no_gradient(kernels):
     buffer, _, target = inputs()
     rule = WeightRule("within", low=2.0)
-    assert_equal_steps(kernels, buffer, None, target, rule, LogitTransform())
-    assert run(kernels.chunk_step, buffer, None, target, rule, LogitTransform())[3].abs().max() == 0
+    for single_read in (False, True):
+        options = {"single_read": single_read}
+        assert_equal_steps(kernels, buffer, None, target, rule, LogitTransform(), **options)
+        assert run(kernels.chunk_step, buffer, None, target, rule, LogitTransform(), **options)[3].abs().max() == 0
 
 
 @interpreted
@@ -153,34 +186,41 @@ def test_ties_among_the_largest_logits(kernels):
 
 @interpreted
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_diverged_logits_show_in_the_loss(kernels, value):
+@pytest.mark.parametrize("single_read", [False, True])
+def test_diverged_logits_show_in_the_loss(kernels, value, single_read):
+    options = {"single_read": single_read}
     for place in (0, 130, 298):  # in a pair of blocks, in the tail
         buffer, _, target = inputs()
         buffer[1, place] = value
-        nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform())[0]
+        nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform(), **options)[0]
         assert torch.isfinite(nll).tolist() == [True, False, True, True, True]
     buffer[2, :299] = -float("inf")
-    assert not torch.isfinite(run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform())[0][2])
+    nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform(), **options)[0]
+    assert not torch.isfinite(nll[2])
 
 
 @interpreted
 def test_a_target_that_cannot_be_produced_shows_in_the_loss(kernels):
     buffer, _, target = inputs()
     buffer[0, target[0]] = -float("inf")
-    assert run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform())[0][0] == float("inf")
+    for single_read in (False, True):
+        nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), LogitTransform(), single_read=single_read)[0]
+        assert nll[0] == float("inf")
 
 
 @interpreted
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-def test_the_whole_head(kernels, trained):
+def test_the_whole_head(kernels, monkeypatch, trained):
     from test_fused_parity import assert_same, make_case
 
-    from cuset_stage.objective import ObjectiveSettings
+    from cuset_stage.objective import ObjectiveSettings, engine
 
     case = make_case((1, 14, 7, 150), bias=True, trained=trained, scale=0.9, softcap=6.0)
     for objective in ("cuset", "eaft", "asft"):
         settings = ObjectiveSettings(objective=objective, window=4)
-        assert_same(case.fused(settings, backend="triton", chunk_rows=5), case.dense(settings), 2e-5)
+        for single_read in (True, False) if objective == "cuset" else (True,):
+            monkeypatch.setattr(engine, "SINGLE_READ", single_read)
+            assert_same(case.fused(settings, backend="triton", chunk_rows=5), case.dense(settings), 2e-5)
 
 
 @interpreted
@@ -237,3 +277,44 @@ def test_samples_equal_the_pytorch_ones(monkeypatch, window, only_cuda):
             torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
         assert actual.sample.unique().numel() == expected.sample.unique().numel()
         assert actual.sample.diff().ne(0).equal(expected.sample.diff().ne(0))
+
+
+@interpreted
+@pytest.mark.parametrize("number", [0, 1, 15, 16, 17, 94, None])
+def test_supervision_equals_the_pytorch_one(monkeypatch, number):
+    """Over several blocks; int32 ids, boolean masks, tensors that are not contiguous; rows that end with supervised tokens."""
+    from cuset_stage.objective import supervision, triton_supervision
+
+    monkeypatch.setattr(triton_supervision, "BLOCK", 16)
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(0, 9, (2, 48), generator=generator)
+    if number is None:
+        labels[torch.rand(2, 48, generator=generator) < 0.4] = -100
+    else:
+        places = torch.randperm(94, generator=generator)[number:]
+        labels[places // 47, places % 47 + 1] = -100
+    mask = torch.rand(2, 48, generator=generator) < 0.3
+    ids = torch.arange(48, dtype=torch.int32).expand(2, 48) // 7
+    for inputs in (
+        (labels, mask, ids),
+        (labels.t().contiguous().t(), mask.long(), None),
+        (torch.stack([labels, labels + 1], -1)[..., 0], None, ids[:1].expand(2, 48)),
+    ):
+        expected = supervision.read_supervision(*inputs)
+        late = triton_supervision.read_supervision(*inputs)
+        assert late.position.numel() == 94 and late.count.get() == expected.target.numel()
+        assert late.position[expected.target.numel() :].eq(0).all()
+        actual = late.counted()
+        for name in ("position", "target", "row", "is_cuda", "sample_id"):
+            mine, theirs = getattr(actual, name), getattr(expected, name)
+            assert (mine is None) == (theirs is None), name
+            assert mine is None or (torch.equal(mine, theirs) and mine.dtype == theirs.dtype), name
+
+
+@interpreted
+@pytest.mark.parametrize("length", [0, 1])
+def test_supervision_of_rows_that_predict_nothing(length):
+    from cuset_stage.objective import triton_supervision
+
+    none = triton_supervision.read_supervision(torch.zeros(2, length, dtype=torch.long), None, None)
+    assert none.counted().target.numel() == 0

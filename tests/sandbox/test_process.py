@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from cuset_stage.sandbox import (
+    Gpu,
     Isolation,
     IsolationWarning,
     Limits,
@@ -24,6 +25,8 @@ from cuset_stage.sandbox import (
     scratch_folder,
 )
 from cuset_stage.sandbox import isolation as isolation_module
+from cuset_stage.sandbox.isolation import bubblewrap_here
+from cuset_stage.sandbox.process import start_sandboxed
 
 
 def shell(script: str, folder: Path, isolation, **options):
@@ -44,6 +47,16 @@ def test_reports_how_a_command_ended(folder, isolation):
     assert (done.stdout, done.stderr) == ("out\n", "err\n")
     assert shell("kill -9 $$", folder, isolation).returncode == -signal.SIGKILL
     assert 0.2 < shell("sleep 0.2", folder, isolation).seconds < 2
+
+
+def test_a_program_for_a_gpu_may_name_its_threads(folder):
+    """CUDA's driver does, and calls the operating system unfit where it may not."""
+    gpu = Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)
+    done = shell("echo named > /proc/self/comm && cat /proc/$$/comm", folder, Isolation.PROCESSES, gpu=gpu)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    judge = Path("/proc/self/comm").read_text()
+    done = shell(f"echo named > /proc/{os.getpid()}/comm", folder, Isolation.PROCESSES, gpu=gpu)
+    assert done.returncode != 0 and Path("/proc/self/comm").read_text() == judge
 
 
 def test_environment_holds_nothing_of_the_judge(folder, isolation, monkeypatch):
@@ -174,20 +187,81 @@ def test_nothing_outlives_a_judge_that_is_killed(folder, isolation, how):
     assert not _sleepers()
 
 
-def test_nothing_outlives_a_supervisor_that_is_killed(folder, isolation):
+def _supervisors(server: bool) -> list[psutil.Process]:
+    """Of this process: the server that forks supervisors, or those that it has forked."""
+    servers = [child for child in psutil.Process().children() if any("supervisor" in part for part in child.cmdline())]
+    return servers if server else [child for process in servers for child in process.children()]
+
+
+def _begin_sleepers(folder, isolation) -> tuple[threading.Thread, list]:
     result = []
     script = "(setsid sleep 98765 &); sleep 98765"
-    thread = threading.Thread(target=lambda: result.append(shell(script, folder, isolation)))
+    thread = threading.Thread(target=lambda: result.append(shell(script, folder, isolation, limits=Limits(wall_s=6))))
     thread.start()
     deadline = time.monotonic() + 10
     while len(_sleepers()) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
-    for child in psutil.Process().children():
-        if any("supervisor" in part for part in child.cmdline()):
-            child.kill()
+    assert len(_sleepers()) >= 2
+    return thread, result
+
+
+def test_nothing_outlives_a_supervisor_that_is_killed(folder, isolation):
+    thread, result = _begin_sleepers(folder, isolation)
+    for process in _supervisors(server=False):
+        process.kill()
     thread.join(20)
     assert "signal 9" in result[0].infra
     assert not _sleepers()
+
+
+def test_nothing_outlives_a_supervisor_and_its_server(folder, isolation):
+    thread, result = _begin_sleepers(folder, isolation)
+    for process in [*_supervisors(server=True), *_supervisors(server=False)]:
+        process.kill()
+    thread.join(20)
+    assert "supervisor" in result[0].infra
+    assert not _sleepers()
+    assert shell("echo again", folder, isolation).stdout == "again\n"
+
+
+def test_a_run_goes_on_without_the_server(folder, isolation):
+    thread, result = _begin_sleepers(folder, isolation)
+    for process in _supervisors(server=True):
+        process.kill()
+    assert shell("echo another", folder, isolation).stdout == "another\n"
+    thread.join(20)
+    assert result[0].stopped == "wall" and not _sleepers()
+
+
+def test_a_command_waits_until_it_may_begin(folder, isolation):
+    with start_sandboxed(["/bin/sh", "-c", "touch begun"], folder=folder, isolation=isolation) as running:
+        time.sleep(0.5)
+        assert not (folder / "begun").exists()
+        running.go()
+        finished = running.wait()
+    assert (folder / "begun").exists() and finished.returncode == 0
+    assert finished.seconds < 0.4  # what it waited is no time of its own
+
+
+def test_nothing_is_left_of_a_command_that_may_not_begin(folder, isolation):
+    with start_sandboxed(["/bin/sh", "-c", "touch begun"], folder=folder, isolation=isolation):
+        time.sleep(0.2)
+    assert not (folder / "begun").exists()
+    assert not [process for server in _supervisors(server=True) for process in server.children(recursive=True)]
+
+
+def test_the_time_of_a_command_has_no_part_of_bubblewraps(folder, isolation):
+    times = sorted(run_sandboxed(["/bin/true"], folder=folder, isolation=isolation).seconds for _ in range(9))
+    begin = time.perf_counter()
+    run_sandboxed(["/bin/true"], folder=folder, isolation=isolation)
+    assert 0 < times[4] < 0.6 * (time.perf_counter() - begin)
+
+
+def test_a_command_that_bubblewrap_cannot_run_is_no_fault_of_the_command(folder):
+    if not bubblewrap_here():
+        pytest.skip("about bubblewrap")
+    finished = run_sandboxed(["./missing"], folder=folder, isolation=Isolation.BUBBLEWRAP)
+    assert "did not start" in finished.infra and finished.returncode is None
 
 
 def test_isolation_is_probed_and_falls_back_once(tmp_path, monkeypatch):

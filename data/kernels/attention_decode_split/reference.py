@@ -7,8 +7,12 @@ TOLERANCE = {"context": (1e-3, 1e-5)}
 def make_inputs(rng, kv_heads, group, positions, values="normal"):
     query = rng.normal(0.0, 3.0, (kv_heads * group, 128))
     keys = rng.normal(0.0, 1.0, (positions, kv_heads, 128))
-    if values == "peaked":  # the very last position takes nearly all weight; the first head weighs all positions alike
-        keys[-1] = query[::group] / 2.0
+    if values == "peaked":
+        # In each group the first query gives one position all weight, by a score so far above the others that the exp
+        # of the distance overflows: the last position, or the one before, which ends a full chunk. The very first
+        # query weighs all positions alike.
+        keys[-1, ::2] = 2.0 * query[::group][::2]
+        keys[-2, 1::2] = 2.0 * query[::group][1::2]
         query[0] = 0.0
     return {
         "sizes": np.array([kv_heads, group, positions], dtype=np.int32),

@@ -49,8 +49,9 @@ __global__ void scanRows(const int32_t* __restrict__ counts, int64_t* __restrict
 
         if (left < cols) starts[row + left] = carry + tree[padded(t)];
         if (right < cols) starts[row + right] = carry + tree[padded(t + kThreads)];
+        // No barrier is needed here: a thread's next writes go to the two entries that it alone has just read, and
+        // thread 0 writes pieceSum only after the barriers of the next up-sweep.
         carry += pieceSum;
-        __syncthreads();  // tree and pieceSum are read before the next piece overwrites them
     }
     if (t == 0) totals[blockIdx.x] = carry;
 }

@@ -10,6 +10,7 @@ def make_inputs(rng, rows, quads, values="normal"):
         x *= 10.0 ** rng.integers(-28, 29, (rows, 1))
         x[1::7] = 0.0
         x[2::7, 1:] = 0.0
+        x[3::7, :-1] = 0.0
     return {"sizes": np.array([rows, quads], dtype=np.int32), "x": x.astype(np.float32)}
 
 

@@ -50,6 +50,7 @@ CompileOnly = Annotated[
     bool, typer.Option("--compile-only", help="Compile and run nothing; rows are marked as not verified.")
 ]
 Mutants = Annotated[int, typer.Option(help="Wrong versions of a program to try until its cases find one; 0: none.")]
+PerGpu = Annotated[int, typer.Option(help="Programs at a time on one GPU; with more than one, times say nothing.")]
 Arch = Annotated[str | None, typer.Option(help="nvcc's -arch; without it the GPU's own.")]
 Isolation = Annotated[str, typer.Option(help="auto, bubblewrap or processes.")]
 Against = Annotated[
@@ -160,6 +161,7 @@ def verify(
     compile_only: CompileOnly = False,
     times: Annotated[int, typer.Option(help="Runs of every case.")] = 2,
     mutants: Mutants = 6,
+    per_gpu: PerGpu = 1,
     arch: Arch = None,
     cache: Cache = None,
     isolation: Isolation = "auto",
@@ -170,7 +172,19 @@ def verify(
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. Can be killed and taken up."""
     _run(
         lambda: _verify(
-            folder, inputs, no_gpu, compile_only, times, mutants, arch, cache, isolation, executor, workers, fresh
+            folder,
+            inputs,
+            no_gpu,
+            compile_only,
+            times,
+            mutants,
+            per_gpu,
+            arch,
+            cache,
+            isolation,
+            executor,
+            workers,
+            fresh,
         )
     )
 
@@ -229,6 +243,7 @@ def run(
     no_gpu: NoGpu = False,
     compile_only: CompileOnly = False,
     mutants: Mutants = 6,
+    per_gpu: PerGpu = 1,
     arch: Arch = None,
     against: Against = None,
     near: Near = 0.7,
@@ -276,7 +291,7 @@ def run(
             folder, None, endpoint, model, api_key_env, timeout, retries, cache, isolation, executor, workers, fresh
         ),
         lambda: _verify(
-            folder, None, no_gpu, compile_only, 2, mutants, arch, cache, isolation, executor, workers, fresh
+            folder, None, no_gpu, compile_only, 2, mutants, per_gpu, arch, cache, isolation, executor, workers, fresh
         ),
         lambda: _select(
             folder, None, against, near, concur, per_task, reward, per_family, cutoff_len, tokenizer, drop_long
@@ -345,7 +360,7 @@ def _cases(
 
 
 def _verify(
-    folder: Path, inputs: list[Path] | None, no_gpu: bool, compile_only: bool, times: int, mutants: int, arch: str | None,
+    folder: Path, inputs: list[Path] | None, no_gpu: bool, compile_only: bool, times: int, mutants: int, per_gpu: int, arch: str | None,
     cache: Path | None, isolation: str, executor: str, workers: int | None, fresh: bool,
 ) -> Any:  # fmt: skip
     from ..curation.verify import Verification, run_verify, with_cache
@@ -355,6 +370,7 @@ def _verify(
         compile_only=compile_only,
         times=times,
         mutants=mutants,
+        per_gpu=per_gpu,
         arch=arch,
         isolation=_isolation(isolation),
     )

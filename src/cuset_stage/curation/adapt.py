@@ -4,7 +4,7 @@
 |---|---|
 | a task in our own format | a program, as it stands |
 | a program whose `main` reads data/*.bin | a program, as it stands |
-| a `__global__`, with or without a wrapper; a program with a `main` of another kind | a program: harness around the code |
+| a `__global__`, with or without a wrapper; a program with a `main` of another kind | a program: harness around the kernel and what it needs |
 | a torch extension with its functional module | a module: Python with ModelNew |
 | a PyTorch module, with or without a ModelNew | a module |
 
@@ -14,7 +14,6 @@ source has no answer). Both have `kind`.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -24,14 +23,17 @@ from typing import Any
 from ..evaluation.extraction import extract_code
 from ..sensitivity.scrub import scrub
 from . import extension
+from .callsite import CallSite, read_call
 from .ctext import functions
 from .harness import whole_program
+from .modules import kernelbench_form
+from .reachable import without_unused
 from .rows import Row, read_stage_rows
-from .signature import AdaptError, choose_function, declared_launch, read_signature
+from .signature import AdaptError, Call, Launch, choose_function, declared_launch, read_signature
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
-_SCHEMA = 1
+_SCHEMA = 2
 _FILE = re.compile(r'"(?:\./)?data/([A-Za-z_]\w*)\.bin"')
 _WRITES = re.compile(r"write|save|store|dump|ofstream|\bout\b|[\"']w", re.IGNORECASE)
 _READS = re.compile(r"read|load|ifstream|input|\bin\b|[\"']r", re.IGNORECASE)
@@ -105,8 +107,10 @@ def _program(row: Row, code: str) -> dict[str, Any]:
             return {"kind": "program", "form": "program", "program": code, "files": files}
     whole = code if not row.get("wrapper") else f"{code.rstrip()}\n\n{row['wrapper'].strip()}\n"
     try:
-        function, call = choose_function(code, row.get("wrapper"))
-        signature = read_signature(function, call, row.get("wrapper") or code, declared_launch(row.get("launch")))
+        function, call = choose_function(code, row.get("wrapper"), row.get("function"))
+        site = read_call(code, function) if call is Call.KERNEL else None
+        launch = declared_launch(row.get("launch")) or _launch_of(site)
+        signature = read_signature(function, call, row.get("wrapper") or code, launch, site.template if site else ())
     except AdaptError as error:
         if main is None:
             raise
@@ -116,9 +120,14 @@ def _program(row: Row, code: str) -> dict[str, Any]:
     return {
         "kind": "program",
         "form": f"{form} of a program" if main is not None else form,
-        "program": whole_program(whole, signature),
+        "program": whole_program(whole if row.get("wrapper") else without_unused(code, [function.name]), signature),
         "signature": asdict(signature),
+        **({"lengths": dict(site.lengths)} if site and site.lengths else {}),
     }
+
+
+def _launch_of(site: CallSite | None) -> Launch | None:
+    return Launch(site.grid, site.block, site.shared) if site and site.grid and site.block else None
 
 
 def data_files(code: str) -> dict[str, list[str]]:
@@ -147,7 +156,7 @@ def _module(row: Row) -> dict[str, Any]:
     code = row.get("code")
     functional = row.get("functional_code")
     reference = row.get("module_code") or functional
-    reference = _renamed(reference, row.get("entry"))
+    reference = kernelbench_form(reference, row.get("entry"))
     extension.check_module(reference, "Model", "get_inputs")
     if code and extension.is_extension(code):
         if not functional:
@@ -170,17 +179,3 @@ def _module(row: Row) -> dict[str, Any]:
         raise AdaptError("no_code", "the answer holds no Python with ModelNew")
     extension.check_module(python, "ModelNew")
     return {"kind": "module", "form": "ModelNew", "module_code": reference, "answer_code": python}
-
-
-def _renamed(module: str, entry: str | None) -> str:
-    """The module with its class called Model, as KernelBench's judge expects; get_init_inputs added where there is none."""
-    try:
-        tree = ast.parse(module)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise AdaptError("not_python", f"the module does not parse: {error}") from None
-    defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    if entry and entry != "Model" and entry in defined and "Model" not in defined:
-        module = re.sub(rf"\b{re.escape(entry)}\b", "Model", module)
-    if "get_init_inputs" not in defined:
-        module = f"{module.rstrip()}\n\n\ndef get_init_inputs():\n    return []\n"
-    return module

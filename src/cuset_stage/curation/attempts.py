@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .ctext import functions
-from .reference import cpu_reference, numpy_reference
+from .reachable import host_part
+from .reference import cpu_reference, numpy_reference, same_parameters
 from .rows import Row
 from .signature import Call, Signature
 from .spec import Spec, SpecError, harness_spec, parse_spec, shapes_from_wrapper
@@ -56,10 +57,17 @@ def attempts(row: Row, signature: Signature | None, problems: list[str]) -> Iter
         )
         return
     flat = reference[0] != "numpy_code"
-    # Whole numbers in arrays may be indices, which the CPU code's bounds checks show: then they stay under a size.
-    for below in (None, *_size_names(signature, shapes)):
+    # Whole numbers in arrays may be indices, which the CPU code's bounds checks show: then they stay under a size. Real numbers may
+    # be probabilities or what a root is taken of: a result that is not finite shows it, and they stay above 0.
+    trials: list[tuple[str | None, bool]] = [(None, False)]
+    if shapes is not None and signature is not None:
+        trials += [(name, False) for name in _size_names(signature, shapes)]
+        trials += [(None, True)] if any("float" in array.dtype for array in signature.inputs) else []
+    for below, positive in trials:
+        if positive and not any("not finite" in problem for problem in problems):
+            continue
         try:
-            spec = spec_of(signature, declared, declared, shapes=shapes, below=below, flat=flat)
+            spec = spec_of(signature, declared, declared, shapes=shapes, below=below, positive=positive, flat=flat)
         except SpecError as error:
             problems.append(f"bad_specification: {error}")
             return
@@ -67,10 +75,19 @@ def attempts(row: Row, signature: Signature | None, problems: list[str]) -> Iter
 
 
 def spec_of(
-    signature: Signature | None, declared: Any, whole: Any, *, shapes=None, below=None, flat: bool = False
+    signature: Signature | None,
+    declared: Any,
+    whole: Any,
+    *,
+    shapes=None,
+    below=None,
+    positive: bool = False,
+    flat: bool = False,
 ) -> Spec:
     return (
-        parse_spec(whole) if signature is None else harness_spec(signature, declared, shapes, below=below, flat=flat)
+        parse_spec(whole)
+        if signature is None
+        else harness_spec(signature, declared, shapes, below=below, positive=positive, flat=flat)
     )
 
 
@@ -88,6 +105,9 @@ def array_lengths(row: Row, signature: Signature) -> dict[str, str] | None:
     an extent of the launch.
     """
     source = row.get("wrapper") or row.get("code") or ""
+    lengths = row.get("lengths") or {}
+    if all(array.name in lengths for array in signature.arrays):
+        return {array.name: lengths[array.name] for array in signature.arrays}
     if signature.call is Call.HOST_WRAPPER:
         return shapes_from_wrapper(signature, source)
     if signature.call is not Call.KERNEL or signature.launch is None:
@@ -109,28 +129,19 @@ def reference_source(row: Row, signature: Signature | None) -> tuple[str, str] |
 
 
 def embedded_function(code: str, signature: Signature) -> str | None:
-    """A host function of the source with the kernel's parameters, such as the `..._cpu` that samples check against."""
-    wanted = [name for name in signature.order if name != "0"]
-    kinds = [name in {array.name for array in signature.arrays} for name in wanted]
+    """A host function of the source with the kernel's parameters, such as the `..._cpu` that samples check against.
+
+    It comes with the helpers and constants that it needs.
+    """
     found = []
     for each in functions(code):
         body = each.body_text(code)
         is_host = (
             not each.is_kernel and (not each.is_device or "__host__" in each.source(code)) and each.name != "main"
         )
-        if (
-            not is_host
-            or each.is_template
-            or each.name == signature.function
-            or "<<<" in body
-            or re.search(r"\bcuda[A-Z]", body)
-        ):
-            continue
-        if [parameter.stars > 0 for parameter in each.parameters] == kinds:
+        if is_host and each.name != signature.function and "<<<" not in body and not re.search(r"\bcuda[A-Z]", body):
             found.append(each)
-    named = [each for each in found if _HOST_NAMES.search(each.name)]
-    chosen = named if len(named) == 1 else found if len(found) == 1 else []
-    if not chosen:
-        return None
-    text = chosen[0].source(code)
-    return re.sub(r"\b__(?:host|device|forceinline|noinline|inline)__\b", "", text).replace("__restrict__", "")
+    same = same_parameters(signature, found)
+    named = [each for each in same if _HOST_NAMES.search(each.name)]
+    chosen = named if len(named) == 1 else same if len(same) == 1 else []
+    return host_part(code, chosen[0]) if chosen else None

@@ -1,7 +1,7 @@
 """Stage `cases`: five input sets a row, a reference that is not the kernel itself, and proof that the two can tell wrong from right.
 
-Where a specification comes from, in this order: the row's own (`spec`); what a wrapper's copies or a launch with one thread an
-element say about array lengths; a language model behind an endpoint, when one is given. The reference comes from `numpy_code`, from
+Where a specification comes from, in this order: the row's own (`spec`); what the program's own call, a wrapper's copies or a launch
+with one thread an element say about array lengths; a language model behind an endpoint, when one is given. The reference comes from `numpy_code`, from
 `cpu_code`, from a CPU function in the source itself, or from the language model.
 """
 
@@ -29,7 +29,7 @@ from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .tasks import load_task, module_record, task_identity
 
 
-_SCHEMA = 1
+_SCHEMA = 2
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
 
 
@@ -196,7 +196,8 @@ class CaseMaker:
 
     def _try(self, row: Row, attempt: Attempt, problems: list[str]) -> Outcome | None:
         """The row with cases; None when this specification or reference is of no use (`problems` says why)."""
-        prompt = task_prompt(row, attempt.spec, attempt.description)
+        kind, reference = attempt.reference
+        prompt = task_prompt(row, attempt.spec, attempt.description, None if "numpy" in kind.lower() else reference)
         if prompt is None:
             raise _Rejected(
                 "no_prompt", "nothing says what the program computes: give `prompt` or `description`, or --endpoint"

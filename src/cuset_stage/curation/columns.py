@@ -21,6 +21,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "description": str,  # one or two sentences; a prompt is made from it
     "code": str,  # CUDA C++: a program, a kernel, or a torch extension
     "wrapper": str,  # a host function that launches `code`'s kernel
+    "function": str,  # the kernel that is meant, where `code` has several
     "intro": str,  # stands before the program in a training response
     "answer": str,  # a whole answer of a model; its code is taken out by `adapt`
     "reasoning": str,
@@ -37,7 +38,6 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "spec": dict,  # a declared input specification, see spec.py
     "launch": dict,  # {"grid": [...], "block": [...], "shared": ...}
     "task": dict,  # a whole task in the `cuset` format
-    "examples": list,  # test cases as the source has them
     "level": (str, int),
     "idioms": list,
     "key": (str, int),  # the source's own identifier
@@ -66,11 +66,12 @@ MAPS: dict[str, ColumnMap] = {
             "cpu_code": "cpp_code",
             "code": "cuda_code",
             "wrapper": "cuda_wrapper",
-            "examples": "consistent_cuda_inputs",
         },
         licence="Apache-2.0",
         needs=("code", "cpu_code"),
-        note="C and CUDA pairs; the C function is the reference",
+        note="C and CUDA pairs; the C function is the reference. Its test cases (consistent_cuda_inputs, consistent_outputs) are not taken: "
+        "each is a statement of C++ with a handful of literal elements, less than a warp, and its result is text with six digits. The same "
+        "C function gives exact results for larger inputs",
     ),
     "regrapht": ColumnMap({"key": "index", "name": "name", "code": "kernel"}, note="states no licence of its own"),
     "kernelbook": ColumnMap(

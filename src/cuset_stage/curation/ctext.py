@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..sensitivity.scrub import scrub
@@ -124,6 +125,11 @@ def blank_directives(text: str) -> str:
 
 def functions(code: str) -> list[Function]:
     """The function definitions at file or namespace level, in order; extern "C" and namespaces are looked into."""
+    return list(_functions(code))
+
+
+@lru_cache(maxsize=16)  # a row asks for those of one source again and again, and so do the other rows of a file
+def _functions(code: str) -> tuple[Function, ...]:
     text = blank_directives(scrub(code))
     text = _ATTRIBUTE.sub(lambda match: " " * len(match[0]), text)
     found: list[Function] = []
@@ -144,7 +150,7 @@ def functions(code: str) -> list[Function]:
                 start = close
                 index = close - 1
         index += 1
-    return found
+    return tuple(found)
 
 
 def matching(text: str, opening: int) -> int:

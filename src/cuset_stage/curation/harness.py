@@ -6,6 +6,8 @@ Standard library only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .ctext import functions
 from .signature import Array, Call, Role, Signature
 
@@ -81,8 +83,8 @@ def whole_program(code: str, signature: Signature) -> str:
     return "".join(parts)
 
 
-def cpu_program(code: str, function: str, signature: Signature) -> str:
-    """A CPU function with the signature's parameters in the same harness, without CUDA."""
+def cpu_program(code: str, function: str, order: Sequence[str], signature: Signature) -> str:
+    """A CPU function that takes the signature's parameters in `order` in the same harness, without CUDA."""
     head = "#include <algorithm>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstring>\n"
     return "".join(
         (
@@ -94,7 +96,7 @@ def cpu_program(code: str, function: str, signature: Signature) -> str:
             _FILES,
             _END,
             "\n",
-            _cpu_main(function, signature),
+            _cpu_main(function, order, signature),
         )
     )
 
@@ -178,9 +180,9 @@ def _main(signature: Signature) -> str:
     return _as_main([*lines, *_writing(signature)])
 
 
-def _cpu_main(function: str, signature: Signature) -> str:
+def _cpu_main(function: str, order: Sequence[str], signature: Signature) -> str:
     arrays = {array.name: array for array in signature.arrays}
-    arguments = [_host_pointer(arrays[name]) if name in arrays else name for name in signature.order if name != "0"]
+    arguments = [_host_pointer(arrays[name]) if name in arrays else name for name in order]
     return _as_main([*_reading(signature), f"{function}({', '.join(arguments)});", *_writing(signature)])
 
 

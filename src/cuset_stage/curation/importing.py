@@ -14,7 +14,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
-_SCHEMA = 1
+_SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,8 @@ class _Importer:
                 given,
             )
         place = file if self.kind in ("tree", "tasks") else f"{number:06d}"
+        if self.kind == "tree" and "function" in given:
+            place = f"{file}#{given['function']}"
         row.pop("licence", None)
         kept = {
             "id": f"{self.source.label}:{place}",

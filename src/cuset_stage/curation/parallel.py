@@ -86,15 +86,20 @@ def _ray(
     if not ray.is_initialized():
         ray.init(log_to_driver=False, configure_logging=False)
     # Ray retries a task whose machine went away; a row has one result all the same, because only this process writes it.
-    remote = ray.remote(num_cpus=1, max_retries=3)(work)
+    remote = ray.remote(num_cpus=1, max_retries=3)(_called)
+    shared = ray.put(work)  # sent to a machine once, not with every row
     limit = 2 * (workers or max(1, int(ray.cluster_resources().get("CPU", 1))))
     waiting: dict[object, Given] = {}
     for item in items:
-        waiting[remote.remote(item)] = item
+        waiting[remote.remote(shared, item)] = item
         if len(waiting) >= limit:
             yield from _ray_finished(ray, waiting)
     while waiting:
         yield from _ray_finished(ray, waiting)
+
+
+def _called(work: Callable[[Given], Result], item: Given) -> Result:
+    return work(item)  # Ray takes functions, and `work` is an object with settings
 
 
 def _ray_finished(ray: object, waiting: dict[object, Given]) -> Iterator[tuple[Given, Result]]:

@@ -14,17 +14,21 @@ from .rows import Row
 from .spec import Spec
 
 
-def task_prompt(row: Row, spec: Spec, description: str | None) -> str | None:
-    """The prompt; None where nothing says what the program computes."""
+def task_prompt(row: Row, spec: Spec, description: str | None, cpu_code: str | None = None) -> str | None:
+    """The prompt; None where nothing says what the program computes.
+
+    Args:
+        cpu_code: the reference, where it is C++ for the CPU.
+    """
     if row.get("prompt"):
         return str(row["prompt"]).strip()
     description = description or row.get("description")
     if description:
         head = f"Write a complete CUDA C++ program for this task.\n\n{str(description).strip()}"
-    elif row.get("cpu_code"):
+    elif cpu_code or row.get("cpu_code"):
         head = (
             "Write a complete CUDA C++ program that computes on the GPU what this C++ function computes on the CPU.\n\n"
-            f"```cpp\n{str(row['cpu_code']).strip()}\n```"
+            f"```cpp\n{str(row.get('cpu_code') or cpu_code).strip()}\n```"
         )
     else:
         comment = leading_comment(row.get("code") or "", (row.get("signature") or {}).get("function"))

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .ctext import functions
+from .includes import with_local_headers
 from .rows import CurationError, Item, Problem, digest, dumps, parse_item, plain, read_lines
 
 
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
+_CUDA = {".cu", ".cuh"}
+_CONTRACT = re.compile(r'"(?:\./)?data/\w+\.bin"')
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
 FORMATS = ("jsonl", "json", "parquet", "arrow", "tree", "tasks")
 # Beside kernel.cu: kernel.json with further fields of the row, kernel.ref.py or kernel.ref.cpp with a reference.
@@ -134,7 +139,11 @@ def read_arrow(path: Path, name: str) -> Iterator[Item]:
 
 
 def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
-    """Every source file below a folder, in the order of their paths; links are not followed."""
+    """Every source file below a folder, in the order of their paths; links are not followed.
+
+    A CUDA file comes with the headers of its tree written out; one with several kernels and no function that launches them is a
+    row a kernel.
+    """
     number = 0
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
@@ -162,12 +171,30 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
                 yield Item(name, number, digest(name, data), None, problem, data)
                 continue
             beside, problem = _read_beside(path)
+            if path.suffix.lower() in _CUDA:
+                code = with_local_headers(path, code, root)
             # The path and the content, not the number: a file that is added does not move the others.
-            key = digest(name, data, dumps(beside))
+            key = digest(name, code, dumps(beside))
             if problem is not None:
                 yield Item(name, number, key, None, problem, data)
-            else:
-                yield Item(name, number, key, {**beside, "code": code, "path": name})
+                continue
+            row = {**beside, "code": code, "path": name}
+            kernels = _kernels(row) if path.suffix.lower() in _CUDA else []
+            if not kernels:
+                yield Item(name, number, key, row)
+            for kernel in kernels:
+                yield Item(name, number, digest(key, kernel), {**row, "function": kernel})
+
+
+def _kernels(row: dict[str, Any]) -> list[str]:
+    """The kernels of a file that has several and nothing that calls them for the file's user: a row each. Empty: the file is one row."""
+    code = row["code"]
+    if "function" in row or _CONTRACT.search(code):  # declared; or a program that keeps to the contract as it stands
+        return []
+    found = functions(code)
+    kernels = list(dict.fromkeys(each.name for each in found if each.is_kernel))
+    callers = [each for each in found if not each.is_kernel and each.name != "main" and "<<<" in each.body_text(code)]
+    return kernels if len(kernels) > 1 and len(callers) != 1 else []
 
 
 def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None]:

@@ -7,8 +7,9 @@ compiles with bounds checks and runs on the same files.
 from __future__ import annotations
 
 import json
+import re
 
-from .ctext import functions
+from .ctext import Function, functions
 from .harness import cpu_program
 from .signature import AdaptError, Signature
 from .spec import InputSpec, Spec
@@ -122,8 +123,8 @@ def cpu_reference(spec: Spec, signature: Signature, cpu_code: str) -> str:
     Raises:
         AdaptError: no function in `cpu_code` has them.
     """
-    function = cpu_function(signature, cpu_code)
-    program = cpu_program(cpu_code, function, signature)
+    function, order = cpu_function(signature, cpu_code)
+    program = cpu_program(cpu_code, function, order, signature)
     sizes = {name: index for index, name in enumerate(_harness_sizes(signature))}
     outputs = ", ".join(
         f"{json.dumps(array.output_name)}: ({array.dtype!r}, {_shape_of(array.name, signature, sizes)})"
@@ -143,21 +144,44 @@ def _shape_of(name: str, signature: Signature, sizes: dict[str, int]) -> str:
     return f"lambda inputs: inputs[{name!r}].shape" if name not in sizes else "lambda inputs: (-1,)"
 
 
-def cpu_function(signature: Signature, cpu_code: str) -> str:
-    """The name of the function that takes the signature's parameters: by their names, else by their number and kinds.
+def same_parameters(signature: Signature, found: list[Function]) -> list[Function]:
+    """The functions that take the signature's parameters: by their names, in any order; else by their number and kinds, in its order.
+
+    Of several, those whose types are the signature's, where there are such.
+    """
+    wanted = [name for name in signature.order if name != "0"]
+    arrays = {array.name for array in signature.arrays}
+    same = [each for each in found if sorted(parameter.name for parameter in each.parameters) == sorted(wanted)]
+    if not same:
+        kinds = [name in arrays for name in wanted]
+        same = [each for each in found if [parameter.stars > 0 for parameter in each.parameters] == kinds]
+    if len(same) < 2:
+        return same
+    ctypes = {each.name: each.ctype for each in (*signature.arrays, *signature.scalars)}
+    types = sorted(ctypes[name] for name in wanted)
+    return [each for each in same if sorted(parameter.type for parameter in each.parameters) == types] or same
+
+
+def cpu_function(signature: Signature, cpu_code: str) -> tuple[str, list[str]]:
+    """The name of the function that takes the signature's parameters, and what to give it, in its order.
 
     Raises:
         AdaptError: there is none, or several.
     """
     wanted = [name for name in signature.order if name != "0"]
-    arrays = {array.name for array in signature.arrays}
-    found = [each for each in functions(cpu_code) if each.name != "main"]
-    same = [each for each in found if [parameter.name for parameter in each.parameters] == wanted]
-    if not same:
-        kinds = [name in arrays for name in wanted]
-        same = [each for each in found if [parameter.stars > 0 for parameter in each.parameters] == kinds]
+    same = same_parameters(signature, [each for each in functions(cpu_code) if each.name != "main"])
+    if len(same) > 1:  # a helper may take the same as the function that calls it
+        same = [
+            each
+            for each in same
+            if not any(
+                other.name != each.name and re.search(rf"\b{re.escape(each.name)}\s*\(", other.body_text(cpu_code))
+                for other in same
+            )
+        ]
     if len(same) != 1:
         raise AdaptError(
             "no_reference", f"{len(same)} functions of the CPU code take the kernel's parameters ({', '.join(wanted)})"
         )
-    return same[0].name
+    names = [parameter.name for parameter in same[0].parameters]
+    return same[0].name, names if sorted(names) == sorted(wanted) else wanted

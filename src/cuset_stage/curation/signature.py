@@ -165,8 +165,11 @@ _VECTORS = {
 _BLOCK = {1: ("256",), 2: ("16", "16"), 3: ("8", "8", "4")}
 
 
-def choose_function(code: str, wrapper: str | None) -> tuple[Function, Call]:
+def choose_function(code: str, wrapper: str | None, name: str | None = None) -> tuple[Function, Call]:
     """What the harness calls: the wrapper when there is one, else the only host function that launches, else the only kernel.
+
+    Args:
+        name: the kernel to take of several.
 
     Raises:
         AdaptError: nothing to call, or several things.
@@ -184,6 +187,11 @@ def choose_function(code: str, wrapper: str | None) -> tuple[Function, Call]:
     kernels = [each for each in found if each.is_kernel]
     if not kernels:
         raise AdaptError("no_kernel", "the source defines no __global__ function")
+    if name is not None:
+        named = [each for each in kernels if each.name == name]
+        if len(named) != 1:
+            raise AdaptError("no_function", f"the source defines {len(named)} kernels called {name}")
+        return named[0], Call.KERNEL
     hosts = [
         each
         for each in found
@@ -208,13 +216,20 @@ def _call_of(body: str) -> Call:
     return Call.HOST_WRAPPER if re.search(r"\bcudaMemcpy\w*\s*\(", scrub(body)) else Call.DEVICE_WRAPPER
 
 
-def read_signature(function: Function, call: Call, code: str, launch: Launch | None) -> Signature:
-    """The signature of a function that was chosen in `code`; `launch` where the source declares it.
+def read_signature(
+    function: Function, call: Call, code: str, launch: Launch | None, template: tuple[str, ...] = ()
+) -> Signature:
+    """The signature of a function that was chosen in `code`.
+
+    Args:
+        launch: where the source declares it, or its own call says it.
+        template: the template arguments of its own call; empty: not known.
 
     Raises:
         AdaptError: a parameter of a type that no file can hold, nothing to write, a launch that cannot be read.
     """
-    template, types = _template(function)
+    arguments, types = _template(function, template)
+    types = {**aliases(code), **types}
     body = function.body_text(code)
     arrays: list[Array] = []
     scalars: list[Scalar] = []
@@ -252,12 +267,30 @@ def read_signature(function: Function, call: Call, code: str, launch: Launch | N
         launch = guess_launch(body, [scalar.name for scalar in scalars if not scalar.is_float])
     order = tuple("0" if parameter.type == "cudaStream_t" else parameter.name for parameter in function.parameters)
     return Signature(
-        function.name, call, template, order, tuple(arrays), tuple(scalars), launch if call is Call.KERNEL else None
+        function.name, call, arguments, order, tuple(arrays), tuple(scalars), launch if call is Call.KERNEL else None
     )
 
 
-def _template(function: Function) -> tuple[str, dict[str, str]]:
-    """The arguments for a template whose parameters are all types (float), and what its names stand for."""
+def aliases(code: str) -> dict[str, str]:
+    """Names that the source gives to number types: `typedef float real;`, `using real = float;`, `#define real float`."""
+    text = scrub(code)
+    found: dict[str, str] = {}
+    for pattern in (
+        r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;",
+        r"\busing\s+(?P<name>\w+)\s*=\s*(?P<type>[\w\s:]+?)\s*;",
+        r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+(?P<type>[\w \t]+?)[ \t]*$",
+    ):
+        for match in re.finditer(pattern, text, re.MULTILINE):
+            kind, name = (match["type"], match["name"]) if "name" in match.re.groupindex else (match[1], match[2])
+            kind = " ".join(kind.split())
+            kind = found.get(kind, kind)
+            if kind in _DTYPES or kind in _VECTORS:
+                found.setdefault(name, kind)
+    return found
+
+
+def _template(function: Function, given: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """The template arguments, and what the names of types stand for: those of a call, else float where all are types."""
     if not function.is_template:
         return "", {}
     opening = function.returns.index("<")
@@ -266,13 +299,20 @@ def _template(function: Function) -> tuple[str, dict[str, str]]:
         depth += {"<": 1, ">": -1}.get(function.returns[end], 0)
         end += 1
     end -= 1
-    names = []
-    for part in split_list(function.returns[opening + 1 : end]):
+    names: list[str] = []
+    arguments: list[str] = []
+    for index, part in enumerate(split_list(function.returns[opening + 1 : end])):
         match = re.fullmatch(r"(?:typename|class)\s+(\w+)(?:\s*=.*)?", part)
-        if not match:
+        known = given[index] if index < len(given) else None
+        if match:
+            names.append(match[1])
+            arguments.append(known if known in _DTYPES else "float")
+        elif known is not None and re.fullmatch(r"\d+|true|false", known):
+            arguments.append(known)
+        else:
             raise AdaptError("unsupported_template", f"template parameter {part!r}: which value to take is not known")
-        names.append(match[1])
-    return f"<{', '.join(['float'] * len(names))}>", dict.fromkeys(names, "float")
+    kinds = [argument for argument in arguments if not re.fullmatch(r"\d+|true|false", argument)]
+    return f"<{', '.join(arguments)}>", dict(zip(names, kinds, strict=True))
 
 
 def _role(is_const: bool, call: Call, body: str, name: str, code: str) -> Role:

@@ -15,6 +15,7 @@ import numpy as np
 from datasketch import MinHash
 
 from .ctext import KEPT_WORDS, Token, functions, normalised, tokens
+from .reachable import without_unused
 from .rows import digest
 
 
@@ -172,6 +173,8 @@ def compared_code(row: dict[str, object]) -> str:
     if row.get("kind") == "module":
         return str(row.get("answer_code") or "")
     if row.get("signature"):
+        if row.get("function"):  # one of several kernels of a source: what the others are says nothing about it
+            return without_unused(str(row["code"]), [str(row["function"])])
         return "\n".join(str(row[key]) for key in ("code", "wrapper") if row.get(key))
     return str(row.get("program") or "")
 

@@ -278,6 +278,7 @@ def harness_spec(
     *,
     free: Size = 1,
     below: Size | None = None,
+    positive: bool = False,
     flat: bool = False,
 ) -> Spec:
     """The specification of a harness's files: what is declared for its arrays, or their element counts, and sizes.bin by our rule.
@@ -288,6 +289,7 @@ def harness_spec(
         shapes: element counts by array.
         free: the value of whole-number parameters that are in no shape.
         below: what integer arrays stay under, where they are indices; None: our default values.
+        positive: real numbers lie between 0 and 1, for roots, logarithms and probabilities, where nothing else is declared.
         flat: outputs are declared with one dimension, as a C++ reference that knows pointers only leaves them.
 
     Raises:
@@ -325,7 +327,7 @@ def harness_spec(
     outputs: dict[str, Any] = {}
     for array in signature.arrays:
         if array.role is not Role.OUTPUT:
-            values = given_in.get(array.name, {}).get("values", _array_values(array, below))
+            values = given_in.get(array.name, {}).get("values", _array_values(array, below, positive))
             inputs[array.name] = {"dtype": array.dtype, "shape": counts[array.name], "values": values}
         if array.role is not Role.INPUT:
             declared_out = given_out.get(array.output_name, given_out.get(array.name, {}))
@@ -338,7 +340,9 @@ def harness_spec(
     return parse_spec({"sizes": sizes, "inputs": inputs, "outputs": outputs})
 
 
-def _array_values(array: Array, below: Size | None) -> dict[str, Any]:
+def _array_values(array: Array, below: Size | None, positive: bool) -> dict[str, Any]:
+    if positive and "float" in array.dtype:
+        return {"kind": "uniform", "low": 0.05, "high": 1.0}
     if below is not None and "int" in array.dtype:
         return {"kind": "indices", "below": below}
     return default_values(array.dtype)

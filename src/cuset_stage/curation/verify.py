@@ -39,6 +39,7 @@ class Verification:
         compile_only: nothing is run; rows go on marked as not verified.
         times: runs of every case.
         mutants: wrong versions tried until one is found out; 0 skips the test.
+        per_gpu: programs at a time on one GPU; with more than one, times say nothing.
         arch: what nvcc builds for; None: the first GPU's, or sm_90 without one.
         cache, programs: the judge's caches of cases and programs; None: the usual ones.
         limits: of one run of one case.
@@ -48,6 +49,7 @@ class Verification:
     compile_only: bool = False
     times: int = 2
     mutants: int = 6
+    per_gpu: int = 1
     arch: str | None = None
     flags: tuple[str, ...] = ("-O3", "-std=c++17")
     cache: Path | None = None
@@ -56,7 +58,11 @@ class Verification:
     isolation: Isolation = Isolation.AUTO
 
     def __post_init__(self) -> None:
-        for option, value, least in (("--times", self.times, 1), ("--mutants", self.mutants, 0)):
+        for option, value, least in (
+            ("--times", self.times, 1),
+            ("--mutants", self.mutants, 0),
+            ("--per-gpu", self.per_gpu, 1),
+        ):
             if value < least:
                 raise CurationError(f"{option} {value}: at least {least}.")
 
@@ -80,7 +86,9 @@ def run_verify(
     except SandboxError as error:
         raise CurationError(str(error)) from None
     if workers is None and executor is Executor.THREADS:
-        workers = cpu_count() + len(bench.gpus)  # a thread that waits for a GPU must not keep a CPU from compiling
+        workers = cpu_count() + verification.per_gpu * len(
+            bench.gpus
+        )  # a thread that waits for a GPU must not keep a CPU from compiling
     return run_stage(
         folder / "verify",
         "verify",
@@ -127,7 +135,7 @@ def _bench(verification: Verification) -> _Bench:
     compiler = Compiler(
         arch=arch, flags=verification.flags, cache=verification.programs, isolation=verification.isolation
     )
-    pool = GpuPool(gpus, isolation=verification.isolation) if gpus else None
+    pool = GpuPool(gpus, per_gpu=verification.per_gpu, isolation=verification.isolation) if gpus else None
     cases = CaseCache(verification.cache, limits=CASE_LIMITS, isolation=verification.isolation)
     programs = ProgramJudge(
         compiler, cases, pool, verification.limits, verification.isolation, verification.compile_only
@@ -197,6 +205,7 @@ class Verifier:
         facts = {
             "verdict": "passed",
             "times": len(runs),
+            "per_gpu": self.verification.per_gpu,
             "cases": [
                 {
                     "name": result.name,

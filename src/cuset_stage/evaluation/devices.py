@@ -100,22 +100,31 @@ class GpuPool:
         return len(self.gpus) * self.per_gpu
 
     @property
+    def only(self) -> Gpu | None:
+        """The GPU that every lease will be of; None while there are several that work."""
+        working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
+        return working[0] if len(working) == 1 else None
+
+    @property
     def lost(self) -> dict[str, str]:
         """uuid -> what is wrong with it."""
         with self._guard:
             return dict(self._lost)
 
     @contextmanager
-    def lease(self) -> Iterator[Gpu]:
-        """A GPU for one run, as soon as one is free.
+    def lease(self, wanted: Gpu | None = None) -> Iterator[Gpu]:
+        """A GPU for one run, as soon as one is free, or as soon as `wanted` is.
 
         Raises:
             NoGpuLeft: None of them works any more.
+            SandboxError: The wanted one does not.
         """
         working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
         if not working:
             raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
-        with lease_gpu(working, slots=self.per_gpu) as gpu:
+        if wanted is not None and wanted not in working:
+            raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
+        with lease_gpu(working if wanted is None else [wanted], slots=self.per_gpu) as gpu:
             yield gpu
 
     def is_lost(self, gpu: Gpu) -> str | None:

@@ -7,12 +7,12 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..sandbox import Compiler, Gpu, Isolation, Limits, Ran, SandboxError, Verdict, run_program
+from ..sandbox import Compiler, Gpu, Isolation, Limits, Ran, SandboxError, Verdict, start_program
 from .comparison import compare_outputs
 from .devices import GpuPool, NoGpuLeft, is_suspicious
 from .oracle import CaseCache, OracleError, PreparedCase
@@ -38,8 +38,8 @@ class CaseResult:
 class Judgement:
     """The verdict on one answer, and how it came about. Times in seconds.
 
-    `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program, the script by
-    which a CUDABench task compares (`compare_s`), and waiting for a GPU.
+    `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program (from when its sandbox
+    hands over to it until it has ended), the script by which a CUDABench task compares (`compare_s`), and waiting for a GPU.
     """
 
     verdict: Verdict
@@ -199,7 +199,7 @@ class ProgramJudge:
         return Built(judgement, None if self.compile_only else compiled.binary)
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
-        return [self._case(task, case) for case in task.cases]
+        return [self.case(task, case) for case in task.cases]
 
     def execute(self, task: ProgramTask, built: Built, prepared: Sequence[PreparedCase]) -> Judgement:
         """Run the program on every case in order, up to the first that fails.
@@ -210,20 +210,20 @@ class ProgramJudge:
         results: list[CaseResult] = []
         message = ""
         compare_s = 0.0
-        for case in task.cases:
-            try:
-                ready = self._case(task, case)
-                result, message, seconds = self._run_case(task, case, ready, built.product, clock)
-            except NoGpuLeft:
-                raise
-            except (OracleError, SandboxError) as error:
-                result, message, seconds = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error), 0.0
-            results.append(result)
-            compare_s += seconds
-            if isinstance(task.oracle, ScriptOracle):
-                clock.exclude(seconds)
-            if result.verdict is not Verdict.PASSED:
-                break
+        with closing(_Line(self, task, built.product, clock)) as line:
+            for case in task.cases:
+                try:
+                    result, message, seconds = line.run(case)
+                except NoGpuLeft:
+                    raise
+                except (OracleError, SandboxError) as error:
+                    result, message, seconds = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error), 0.0
+                results.append(result)
+                compare_s += seconds
+                if isinstance(task.oracle, ScriptOracle):
+                    clock.exclude(seconds)
+                if result.verdict is not Verdict.PASSED:
+                    break
         return replace(
             built.judgement,
             verdict=results[-1].verdict,
@@ -241,38 +241,8 @@ class ProgramJudge:
     def release(self, prepared: Sequence[PreparedCase]) -> None:
         """Nothing: cases lie in their cache."""
 
-    def _run_case(
-        self, task: ProgramTask, case: Case, ready: PreparedCase, binary: Path, clock: Clock
-    ) -> tuple[CaseResult, str, float]:
-        """The case's result, what is to say about it, and the seconds that comparing took."""
-        with ExitStack() as stack:
-            with self._leased(clock) as gpu:  # given back before the comparison: another program may run meanwhile
-                ran = stack.enter_context(
-                    run_program(
-                        binary,
-                        inputs=ready.inputs,
-                        outputs=_output_sizes(case, ready),
-                        limits=self.limits,
-                        gpu=gpu,
-                        isolation=self.isolation,
-                    )
-                )
-                seconds = ran.finished.seconds
-                clock.exclude(seconds)
-                if ran.finished.infra:
-                    raise SandboxError(ran.finished.infra)
-                if ran.verdict is not None:
-                    lost = self._lost(ran, gpu)
-                    if lost:
-                        raise SandboxError(lost)
-                    return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
-            begin = time.perf_counter()
-            compared = compare_outputs(task, case, ready, ran.outputs, isolation=self.isolation)
-            verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
-            result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
-            return result, "" if compared.passed else compared.message, time.perf_counter() - begin
-
-    def _case(self, task: ProgramTask, case: Case) -> PreparedCase:
+    def case(self, task: ProgramTask, case: Case) -> PreparedCase:
+        """The data of one case, from the cache. Raises OracleError."""
         if self.cases is None:
             raise OracleError("a judge that runs programs needs a CaseCache")
         return self.cases.prepare(task, case)
@@ -289,24 +259,119 @@ class ProgramJudge:
         finally:
             lock.release()
 
+
+class _Line:
+    """The runs of one program on a task's cases, one after the other: while one is on, the sandbox of the next is set up.
+
+    All on one GPU, whose lease is given back between the runs, so that another program may run while outputs are compared.
+    """
+
+    def __init__(self, judge: ProgramJudge, task: ProgramTask, binary: Path, clock: Clock) -> None:
+        self._judge, self._task, self._binary, self._clock = judge, task, binary, clock
+        self._gpu = judge.gpus.only if judge.gpus is not None else None
+        self._ahead: _SetUp | None = None
+        self._done: _SetUp | None = None
+
+    def run(self, case: Case) -> tuple[CaseResult, str, float]:
+        """The case's result, what is to say about it, and the seconds that comparing took.
+
+        Raises OracleError or SandboxError when the judge's side fails.
+        """
+        if self._ahead is None and (self._judge.gpus is None or self._gpu is not None):
+            self._ahead = self._set_up(case)
+        with self._leased():
+            current, self._ahead = self._ahead or self._set_up(case), None
+            try:
+                current.go()
+                self._tidy()
+                following = self._task.cases.index(case) + 1
+                if following < len(self._task.cases):
+                    self._ahead = self._set_up(self._task.cases[following])
+                ran = current.wait()
+                self._clock.exclude(ran.finished.seconds)
+                if ran.finished.infra:
+                    raise SandboxError(ran.finished.infra)
+                if ran.verdict is not None:
+                    if lost := self._lost(ran):
+                        raise SandboxError(lost)
+                    return CaseResult(case.name, ran.verdict, ran.finished.seconds), _explain(ran), 0.0
+            finally:
+                self._done = current
+        begin = time.perf_counter()
+        compared = compare_outputs(self._task, case, current.ready, ran.outputs, isolation=self._judge.isolation)
+        verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
+        result = CaseResult(case.name, verdict, ran.finished.seconds, compared.max_abs_error, compared.max_rel_error)
+        return result, "" if compared.passed else compared.message, time.perf_counter() - begin
+
+    def close(self) -> None:
+        """End what was set up for nothing, and remove what the last run left."""
+        try:
+            self._tidy()
+        finally:
+            if self._ahead is not None:
+                self._ahead.close()
+
+    def _set_up(self, case: Case) -> "_SetUp":
+        return _SetUp(self._judge, self._task, case, self._binary, self._gpu)
+
+    def _tidy(self) -> None:
+        done, self._done = self._done, None
+        if done is not None:
+            done.close()
+
     @contextmanager
-    def _leased(self, clock: Clock) -> Iterator[Gpu | None]:
-        if self.gpus is None:
-            yield None
+    def _leased(self) -> Iterator[None]:
+        pool = self._judge.gpus
+        if pool is None:
+            yield
             return
         with ExitStack() as stack:
-            with clock.excluded():
-                gpu = stack.enter_context(self.gpus.lease())
-            yield gpu
+            with self._clock.excluded():
+                self._gpu = stack.enter_context(pool.lease(self._gpu))
+            yield
 
-    def _lost(self, ran: Ran, gpu: Gpu | None) -> str | None:
+    def _lost(self, ran: Ran) -> str | None:
         """What is wrong with the GPU, when a failed run gives reason to look and there is something."""
-        if gpu is None or self.gpus is None or ran.verdict in (Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
+        pool = self._judge.gpus
+        if pool is None or self._gpu is None or ran.verdict in (Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
             return None
         text = ran.finished.stdout + ran.finished.stderr
         if ran.verdict is Verdict.TIMEOUT or is_suspicious(text):
-            return self.gpus.is_lost(gpu)
+            return pool.is_lost(self._gpu)
         return None
+
+
+class _SetUp:
+    """A case's data and the sandbox in which its program may begin. What fails on the way is raised by `go`."""
+
+    def __init__(self, judge: ProgramJudge, task: ProgramTask, case: Case, binary: Path, gpu: Gpu | None) -> None:
+        self._stack = ExitStack()
+        self._error: Exception | None = None
+        try:
+            self.ready = judge.case(task, case)
+            self._program = self._stack.enter_context(
+                start_program(
+                    binary,
+                    inputs=self.ready.inputs,
+                    outputs=_output_sizes(case, self.ready),
+                    limits=judge.limits,
+                    gpu=gpu,
+                    isolation=judge.isolation,
+                )
+            )
+        except (OracleError, SandboxError) as error:
+            self._error = error
+
+    def go(self) -> None:
+        if self._error is not None:
+            raise self._error
+        self._program.go()
+
+    def wait(self) -> Ran:
+        return self._program.wait()
+
+    def close(self) -> None:
+        self._stack.close()
 
 
 def _output_sizes(case: Case, ready: PreparedCase) -> dict[str, int | None]:

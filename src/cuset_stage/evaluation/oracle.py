@@ -5,6 +5,7 @@ or not there. manifest.json names its files with size, SHA-256 and time; a file 
 made again. Several processes may share a cache: a lock file a case.
 """
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -323,13 +324,15 @@ def _versions(task: ProgramTask) -> dict[str, str]:
     packages = ["numpy"]
     if isinstance(task.oracle, ScriptOracle):
         packages += [name for name in ("torch", "scipy", "pillow") if _imports(task.oracle.generate, name)]
-    versions = {}
-    for name in packages:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            versions[name] = "none"
-    return versions
+    return {name: _version(name) for name in packages}
+
+
+@functools.cache  # it reads a file of the package's each time
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
 
 
 def _imports(source: str, package: str) -> bool:

@@ -11,10 +11,19 @@ import torch.nn.functional as F
 
 from .samples import weigh_samples
 from .settings import ObjectiveSettings
+from .supervision import read_supervision
 from .weights import EAFT_ENTROPY_SCALE, EAFT_TOP_K
 
 
-__all__ = ["LogitTransform", "WeightRule", "chunk_step", "scatter_rows", "weigh_samples", "weight_rule"]
+__all__ = [
+    "LogitTransform",
+    "WeightRule",
+    "chunk_step",
+    "read_supervision",
+    "scatter_rows",
+    "weigh_samples",
+    "weight_rule",
+]
 
 
 @dataclass(frozen=True)
@@ -127,6 +136,7 @@ def chunk_step(
     penalty_scale: float = 0.0,
     want_gradient: bool = True,
     gradient_scale: float = 1.0,
+    factor: torch.Tensor | None = None,
 ) -> None:
     r"""Turn a chunk of logits into statistics and, in place, into the gradient with respect to those logits.
 
@@ -147,6 +157,8 @@ def chunk_step(
         penalty_scale: weight of the KL term.
         want_gradient: False leaves the logits alone.
         gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
+        factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this, row by row, which
+            spares the kernel that does so a second read of the logits. Here it is 1.
     """
     dtype = nll.dtype
     transformed, slope = transform(logits.to(dtype))  # [rows, vocab_size]
@@ -167,6 +179,8 @@ def chunk_step(
 
     if not want_gradient:
         return
+    if factor is not None:
+        factor.fill_(1.0)
     kl = penalty_scale if q is not None else 0.0
     gradient = log_p.exp_().mul_((weight + kl)[:, None])
     gradient[torch.arange(target.numel(), device=target.device), target] -= weight

@@ -4,6 +4,7 @@ Nothing here knows autograd: `fused.py` carries the gradients that are formed he
 """
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -22,6 +23,11 @@ CHUNK_BYTES = int(0.25 * 2**30)
 ROW_TILE = 96
 # Rows of the logits start at multiples of this many elements, so that kernels load 16 bytes at a time whatever the vocabulary.
 COLUMN_TILE = 64
+# The share of a batch's positions whose logits may be computed before their number arrives: so many are likely to be supervised.
+# A larger share wastes more where most of the batch is prompt, a smaller one leaves the GPU idle until the host knows the number.
+EAGER_SHARE = 0.25
+# Whether the kernel may leave the division by the softmax's sum to the backward pass and so read the logits once, not twice.
+SINGLE_READ = True
 # In float16 the probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head still stay far from its maximum.
 FLOAT16_GRADIENT_SCALE = 128.0
 
@@ -58,12 +64,14 @@ class HeadGradients:
         rows: [num_valid, hidden_size], with respect to the hidden states, each token as if its sample weighed 1.
         weight: [vocab_size, hidden_size], summed over tokens with their samples' weights, in float32 (float64 for float64).
         bias: [vocab_size], summed likewise.
+        factor: [num_valid], what `rows` are still to be multiplied with; None: 1, as it has to be where `weight` or `bias` is wanted.
         token_scale: [num_valid], the samples' weights that enter `weight` and `bias`; None: 1.
     """
 
     rows: torch.Tensor | None = None
     weight: torch.Tensor | None = None
     bias: torch.Tensor | None = None
+    factor: torch.Tensor | None = None
     token_scale: torch.Tensor | None = field(default=None, repr=False)
     scale: float = 1.0
 
@@ -78,8 +86,8 @@ def on_device(device: torch.device) -> AbstractContextManager:
 
 
 def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> ModuleType:
-    """The module whose `chunk_step`, `weigh_samples` and `scatter_rows` to use: Triton's on NVIDIA and AMD GPUs when Triton is there, else
-    plain PyTorch's.
+    """The module whose `read_supervision`, `chunk_step`, `weigh_samples` and `scatter_rows` to use: Triton's on NVIDIA and AMD GPUs when
+    Triton is there, else plain PyTorch's.
 
     Args:
         device: where the logits are.
@@ -128,8 +136,83 @@ def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor)
             total[part] += gradient[:, part].t() @ rows
 
 
+class ForwardProduct:
+    """The hidden states and logits of a chunk, in buffers that the chunks take in turn.
+
+    Args:
+        hidden: [batch * length, hidden_size].
+        head: see there.
+        reference: hidden states [batch * length, ...] and head of the base model, or None.
+        num_tokens: how many supervised tokens there are at most.
+        kernels: from `choose_backend`; plain PyTorch takes more memory a row.
+        chunk_rows: rows of a chunk; None: by `CHUNK_BYTES`.
+        copies: how many copies of the logits somebody will make of a chunk, to be counted among those bytes.
+    """
+
+    def __init__(
+        self,
+        hidden: torch.Tensor,
+        head: Head,
+        reference: tuple[torch.Tensor, Head] | None,
+        num_tokens: int,
+        *,
+        kernels: ModuleType = torch_chunk,
+        chunk_rows: int | None = None,
+        copies: int = 0,
+    ):
+        dtype, device = head.weight.dtype, hidden.device
+        columns = -(-head.weight.size(0) // COLUMN_TILE) * COLUMN_TILE
+        self._sources = [(hidden, head)] if reference is None else [(hidden, head), reference]
+        self._chunk_rows = chunk_rows
+        self._row_bytes = columns * dtype.itemsize * (len(self._sources) + copies)
+        if kernels is torch_chunk:  # log-probabilities, the gradient and a temporary, in full precision
+            full = torch.promote_types(dtype, torch.float32)
+            self._row_bytes += columns * full.itemsize * 3 * len(self._sources)
+        rows = min(num_tokens, max(1, CHUNK_BYTES // self._row_bytes if chunk_rows is None else chunk_rows))
+        self._inputs = [torch.empty(rows, h.size(-1), dtype=dtype, device=device) for h, _ in self._sources]
+        self._logits = [torch.empty(rows, columns, dtype=dtype, device=device) for _ in self._sources]
+        self._begun = 0
+
+    def chunk_rows(self, num_tokens: int) -> int:
+        """How many of `num_tokens` tokens go through the head at once."""
+        if self._chunk_rows is not None:
+            return max(1, min(self._chunk_rows, num_tokens))
+        return rows_per_chunk(num_tokens, self._row_bytes)
+
+    def begin(self, position: torch.Tensor) -> None:
+        """Queue the product of what may be the first chunk's first tokens, before anybody knows how many of them are supervised.
+
+        Args:
+            position: as many as may turn out to be there; a share of them is taken, see `EAGER_SHARE`.
+        """
+        self._begun = min(self.chunk_rows(position.numel()), int(position.numel() * EAGER_SHARE))
+        self._queue(position[: self._begun], 0)
+
+    def __call__(self, position: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """(rows [chunk, hidden_size], logits [chunk, vocab_size], the base model's logits or None) of the tokens at `position`."""
+        size = position.numel()
+        self._queue(position[self._begun :], self._begun)
+        self._begun = 0
+        logits = [
+            buffer[:size, : h.weight.size(0)] for buffer, (_, h) in zip(self._logits, self._sources, strict=True)
+        ]
+        return self._inputs[0][:size], logits[0], logits[1] if len(logits) > 1 else None
+
+    def _queue(self, position: torch.Tensor, start: int) -> None:
+        if not position.numel():
+            return
+        part = slice(start, start + position.numel())
+        for (hidden, head), inputs, logits in zip(self._sources, self._inputs, self._logits, strict=True):
+            rows = inputs[part]
+            if hidden.dtype == rows.dtype:
+                torch.index_select(hidden, 0, position, out=rows)
+            else:  # under autocast
+                rows.copy_(hidden.index_select(0, position))
+            head.logits(rows, logits[part])
+
+
 def run_head(
-    hidden: torch.Tensor,
+    product: ForwardProduct,
     position: torch.Tensor,
     target: torch.Tensor,
     head: Head,
@@ -138,49 +221,34 @@ def run_head(
     statistics: HeadStatistics,
     gradients: HeadGradients,
     *,
-    reference: tuple[torch.Tensor, Head] | None = None,
     penalty_scale: float = 0.0,
     kernels: ModuleType = torch_chunk,
-    chunk_rows: int | None = None,
     skip_zero_rows: bool = False,
+    conclude: Callable[[], None] = lambda: None,
 ) -> None:
     """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
 
+    The current device is that of the tensors: see `on_device`.
+
     Args:
-        hidden: [batch * length, hidden_size].
-        position: [num_valid], the row of `hidden` that predicts each token.
+        product: the hidden states and the head, which may have begun with the first tokens.
+        position: [num_valid], the row of the hidden states that predicts each token.
         target: [num_valid]; a token outside the vocabulary gets an nll of NaN.
         head, transform, rule: see there.
         statistics: written; its weight holds the start of `rule` on entry.
         gradients: written, or added to.
-        reference: hidden states [batch * length, ...] and head of the base model.
         penalty_scale: weight of the KL term to the base model.
         kernels: from `choose_backend`.
-        chunk_rows: rows of a chunk; None: by `CHUNK_BYTES`.
         skip_zero_rows: leave tokens of weight 0 out of the products for the gradients. Costs a device synchronisation a chunk and a
             copy of what is left, so it pays only where most tokens have weight 0.
+        conclude: called once what fills `statistics` is queued, while a chunk's products for the gradients are still to come: what
+            the host will want to know should be queued here.
     """
-    num_tokens, vocab_size = target.numel(), head.weight.size(0)
-    dtype, device = head.weight.dtype, hidden.device
-    columns = -(-vocab_size // COLUMN_TILE) * COLUMN_TILE
-    if chunk_rows is None:
-        buffers = 1 + (reference is not None) + skip_zero_rows
-        row_bytes = columns * dtype.itemsize * buffers
-        if kernels is torch_chunk:  # log-probabilities, the gradient and a temporary, in full precision
-            row_bytes += columns * statistics.nll.dtype.itemsize * (3 if reference is None else 6)
-        chunk_rows = rows_per_chunk(num_tokens, row_bytes)
-    chunk_rows = max(1, min(chunk_rows, num_tokens))
-    buffer = torch.empty(chunk_rows, columns, dtype=dtype, device=device)
-    reference_buffer = None if reference is None else torch.empty_like(buffer)
-    skip_zero_rows = skip_zero_rows and reference is None  # the KL term gives every token a gradient
-
-    def run_chunk(part: slice) -> None:
-        rows = hidden.index_select(0, position[part]).to(dtype)  # [rows, hidden_size]
-        logits = head.logits(rows, buffer)  # [rows, vocab_size]
-        base = None
-        if reference is not None:
-            base_rows = reference[0].index_select(0, position[part]).to(dtype)
-            base = reference[1].logits(base_rows, reference_buffer)
+    num_tokens = target.numel()
+    chunk_rows = product.chunk_rows(num_tokens)
+    for start in range(0, num_tokens, chunk_rows):
+        part = slice(start, start + chunk_rows)
+        rows, logits, base = product(position[part])
         kernels.chunk_step(
             logits,
             target[part],
@@ -193,13 +261,13 @@ def run_head(
             penalty_scale=penalty_scale,
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,
+            factor=None if gradients.factor is None else gradients.factor[part],
         )
+        if start + chunk_rows >= num_tokens:
+            conclude()
         if gradients.wanted:
-            _multiply(rows, logits, part, head, statistics.weight[part] if skip_zero_rows else None, gradients)
-
-    with on_device(device):
-        for start in range(0, num_tokens, chunk_rows):
-            run_chunk(slice(start, start + chunk_rows))
+            skips = skip_zero_rows and base is None  # the KL term gives every token a gradient
+            _multiply(rows, logits, part, head, statistics.weight[part] if skips else None, gradients)
 
 
 def _multiply(

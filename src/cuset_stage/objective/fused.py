@@ -6,27 +6,40 @@ loss of the materialised logits, in value and gradients.
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 
 import torch
 
+from . import engine
 from .chunk import LogitTransform, WeightRule, weight_rule
-from .engine import FLOAT16_GRADIENT_SCALE, Head, HeadGradients, HeadStatistics, choose_backend, on_device, run_head
+from .engine import (
+    FLOAT16_GRADIENT_SCALE,
+    ForwardProduct,
+    Head,
+    HeadGradients,
+    HeadStatistics,
+    choose_backend,
+    on_device,
+    run_head,
+)
 from .samples import WeighedSamples
 from .settings import ObjectiveSettings
-from .supervision import check_inputs, compute_dtype, read_supervision
+from .supervision import Supervision, check_inputs, compute_dtype
 from .terms import TokenTerms, diverged, labels_outside
+from .transfer import Arrival
 
 
 class _CarryGradients(torch.autograd.Function):
     """Hands a loss on whose gradients were formed together with it, in the forward pass."""
 
     @staticmethod
-    def forward(ctx, hidden, weight, bias, loss, position, samples, gradients, count, kernels, check):
+    def forward(ctx, hidden, weight, bias, loss, position, row_scale, gradients, count, kernels, check):
         ctx.shape, ctx.dtypes = hidden.shape, (hidden.dtype, weight.dtype, None if bias is None else bias.dtype)
         ctx.kernels, ctx.check = kernels, check
         ctx.divisor = count * gradients.scale
         # Saved, rather than kept on ctx, so that checkpointing and offloading see them.
-        ctx.save_for_backward(position, gradients.rows, samples.token_scale, gradients.weight, gradients.bias)
+        ctx.save_for_backward(position, gradients.rows, row_scale, gradients.weight, gradients.bias)
         return loss.clone()
 
     @staticmethod
@@ -55,14 +68,14 @@ class _Check:
     A token whose logits are NaN or infinite, or whose label is outside the vocabulary, makes the loss NaN or infinite.
     """
 
-    loss: torch.Tensor
+    loss: Arrival
     statistics: HeadStatistics
     target: torch.Tensor
     vocab_size: int
 
     def wait(self) -> None:
-        """Raises ValueError on bad labels and diverged logits."""
-        if math.isfinite(self.loss.item()):
+        """Raises ValueError on bad labels and diverged logits. Waits until the loss is known, not for the gradients."""
+        if math.isfinite(self.loss.get()):
             return
         lowest, highest = (int(bound) for bound in self.target.aminmax())
         if not 0 <= lowest <= highest < self.vocab_size:
@@ -115,7 +128,7 @@ def fused_objective(
         reference_weight, reference_bias: the base model's head; None: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as `settings.normalization` says.
         backend: see `engine.choose_backend`.
-        chunk_rows, skip_zero_rows: see `engine.run_head`.
+        chunk_rows, skip_zero_rows: see `engine.ForwardProduct` and `engine.run_head`.
 
     Returns:
         The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a gradient, and the
@@ -131,77 +144,123 @@ def fused_objective(
     dtype = compute_dtype(hidden, weight, bias)
     needs = [t is not None and t.requires_grad and torch.is_grad_enabled() for t in (hidden, weight, bias)]
 
-    with torch.no_grad(), torch.autocast(hidden.device.type, enabled=False):
+    device = hidden.device
+    with torch.no_grad(), torch.autocast(device.type, enabled=False), on_device(device):
         full = torch.float64 if dtype == torch.float64 else torch.float32
-        supervision = read_supervision(labels, cuda_mask, sample_ids)
-        kernels = choose_backend(hidden.device, dtype, backend)
+        kernels = choose_backend(device, dtype, backend)
         head = Head(weight.to(dtype), None if bias is None else bias.to(dtype))
-        rule, start = weight_rule(settings, supervision.is_cuda, full)
-        statistics = HeadStatistics(torch.empty_like(start), start)
         reference, penalty_scale = None, 0.0
         if settings.objective == "asft" and settings.asft_alpha > 0:
             reference = _reference(hidden, head, reference_hidden, reference_weight, reference_bias)
             penalty_scale = settings.asft_alpha
-            statistics.penalty = torch.empty_like(start)
+
+        # The device computes the first logits while the number of tokens is on its way and the host prepares the rest.
+        supervision = kernels.read_supervision(labels, cuda_mask, sample_ids)
+        flat = hidden.detach().reshape(-1, hidden.size(-1))
+        most = supervision.target.numel()
+        product = ForwardProduct(
+            flat, head, reference, most, kernels=kernels, chunk_rows=chunk_rows, copies=int(skip_zero_rows)
+        )
+        if supervision.count is not None:
+            product.begin(supervision.position)
+            supervision = supervision.counted()
+
+        rule, start = weight_rule(settings, supervision.is_cuda, full)
+        penalty = None if reference is None else torch.empty_like(start)
+        statistics = HeadStatistics(torch.empty_like(start), start, penalty)
         if not supervision.target.numel():
             return _nothing(hidden, weight, bias, needs, statistics, supervision)
 
-        target = supervision.target
-        gradients = _allocate(hidden, head, needs, target.numel(), full)
-        flat = hidden.detach().reshape(-1, hidden.size(-1))
-        options = {
-            "reference": reference,
-            "penalty_scale": penalty_scale,
-            "kernels": kernels,
-            "chunk_rows": chunk_rows,
-            "skip_zero_rows": skip_zero_rows,
-        }
-        reweight = settings.objective == "cuset" and settings.use_region_weight
+        gradients = _allocate(hidden, head, needs, supervision.target.numel(), full)
+        results: list[_Results] = []
 
-        def weigh() -> WeighedSamples:
-            return kernels.weigh_samples(
-                statistics.nll,
-                statistics.weight,
-                statistics.penalty,
-                supervision.row,
-                supervision.sample_id,
-                supervision.is_cuda,
-                window=int(settings.window),
-                only_cuda=settings.region_scope == "cuda",
-                reweight=reweight,
-            )
+        def conclude() -> None:
+            results.append(_conclude(kernels, statistics, supervision, settings, num_items_in_batch, weight.size(0)))
 
-        if reweight and any(needs[1:]):
-            run_head(flat, supervision.position, target, head, transform, rule, statistics, HeadGradients(), **options)
-            with on_device(hidden.device):
-                gradients.token_scale = weigh().token_scale
-            rule = WeightRule()  # the second pass takes the weights of the first
-        run_head(flat, supervision.position, target, head, transform, rule, statistics, gradients, **options)
-
-        with on_device(hidden.device):
-            samples = weigh()
-        terms = TokenTerms(
-            statistics.nll,
-            (-statistics.nll).exp(),  # Eq. 1
-            statistics.weight,
-            supervision.is_cuda,
-            supervision.row,
-            samples.sample,
-            samples.region_confidence,
-            samples.sample_weight,
-            statistics.penalty,
+        position, target = supervision.position, supervision.target
+        run = partial(
+            run_head,
+            product,
+            position,
+            target,
+            head,
+            transform,
+            penalty_scale=penalty_scale,
+            kernels=kernels,
+            skip_zero_rows=skip_zero_rows,
         )
-        count = num_items_in_batch
-        if count is None:
-            count = target.numel() if settings.normalization == "tokens" else terms.is_sample.sum()
-        loss = samples.share.sum() / count
-        check = _Check(loss, statistics, target, weight.size(0))
+        if any(needs[1:]) and _reweights(settings):
+            run(rule, statistics, HeadGradients(), conclude=conclude)
+            gradients.token_scale = results[0].samples.token_scale
+            # The second pass takes the weights of the first, and finds the same losses.
+            run(WeightRule(), statistics, gradients)
+        else:
+            run(rule, statistics, gradients, conclude=conclude)
+
+        (result,) = results
         if not gradients.wanted:  # nobody else will ask
-            check.wait()
-            return loss, terms
+            result.check.wait()
+            return result.loss, result.terms
+        row_scale = result.samples.token_scale
+        if gradients.factor is not None:
+            row_scale = row_scale * gradients.factor
     return _CarryGradients.apply(
-        hidden, weight, bias, loss, supervision.position, samples, gradients, count, kernels, check
-    ), terms
+        hidden, weight, bias, result.loss, position, row_scale, gradients, result.count, kernels, result.check
+    ), result.terms
+
+
+@dataclass(frozen=True)
+class _Results:
+    """What a batch amounts to once every token's statistics are known; `count` is what the sum is divided by."""
+
+    samples: WeighedSamples
+    terms: TokenTerms
+    count: torch.Tensor | int
+    loss: torch.Tensor
+    check: _Check
+
+
+def _reweights(settings: ObjectiveSettings) -> bool:
+    """Whether samples have weights of their own (Eq. 8)."""
+    return settings.objective == "cuset" and settings.use_region_weight
+
+
+def _conclude(
+    kernels: ModuleType,
+    statistics: HeadStatistics,
+    supervision: Supervision,
+    settings: ObjectiveSettings,
+    num_items_in_batch: torch.Tensor | int | None,
+    vocab_size: int,
+) -> _Results:
+    """From the tokens to the samples and the loss."""
+    samples = kernels.weigh_samples(
+        statistics.nll,
+        statistics.weight,
+        statistics.penalty,
+        supervision.row,
+        supervision.sample_id,
+        supervision.is_cuda,
+        window=int(settings.window),
+        only_cuda=settings.region_scope == "cuda",
+        reweight=_reweights(settings),
+    )
+    terms = TokenTerms(
+        statistics.nll,
+        (-statistics.nll).exp(),  # Eq. 1
+        statistics.weight,
+        supervision.is_cuda,
+        supervision.row,
+        samples.sample,
+        samples.region_confidence,
+        samples.sample_weight,
+        statistics.penalty,
+    )
+    count = num_items_in_batch
+    if count is None:
+        count = supervision.target.numel() if settings.normalization == "tokens" else terms.is_sample.sum()
+    loss = samples.share.sum() / count
+    return _Results(samples, terms, count, loss, _Check(Arrival(loss), statistics, supervision.target, vocab_size))
 
 
 def fused_linear_cuset_loss(
@@ -282,10 +341,12 @@ def _allocate(hidden, head: Head, needs: list[bool], num_tokens: int, full: torc
     """Memory for the gradients that are needed."""
     weight = head.weight
     frozen_half = weight.dtype == torch.float16 and not any(needs[1:])  # sums over tokens would overflow
+    only_rows = needs[0] and not any(needs[1:])
     return HeadGradients(
         rows=weight.new_empty(num_tokens, hidden.size(-1)) if needs[0] else None,
         weight=torch.zeros(weight.shape, dtype=full, device=weight.device) if needs[1] else None,
         bias=torch.zeros(weight.size(0), dtype=full, device=weight.device) if needs[2] else None,
+        factor=torch.empty(num_tokens, dtype=full, device=weight.device) if only_rows and engine.SINGLE_READ else None,
         scale=FLOAT16_GRADIENT_SCALE if frozen_half else 1.0,
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from .terms import check_shapes, supervised_positions
+from .transfer import Arrival
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Supervision:
         row: [num_valid], its row of the batch.
         is_cuda: [num_valid] boolean, the CUDA mask.
         sample_id: [num_valid], the number of its sample within the row; None: a row is a sample.
+        count: num_valid, where the device alone knows it so far: then the tensors are longer, and beyond num_valid `position` is 0 and
+            the others hold anything. None: the tensors have their length.
     """
 
     position: torch.Tensor
@@ -24,6 +27,17 @@ class Supervision:
     row: torch.Tensor
     is_cuda: torch.Tensor
     sample_id: torch.Tensor | None
+    count: Arrival | None = None
+
+    def counted(self) -> "Supervision":
+        """The same with tensors of num_valid entries. Waits for the number, and for nothing that was queued after it."""
+        if self.count is None:
+            return self
+        count = self.count.get()
+        sample_id = None if self.sample_id is None else self.sample_id[:count]
+        return Supervision(
+            self.position[:count], self.target[:count], self.row[:count], self.is_cuda[:count], sample_id
+        )
 
 
 def check_inputs(

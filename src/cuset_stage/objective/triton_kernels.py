@@ -1,8 +1,11 @@
 """What happens to a chunk of logits between the fused head's two products: one Triton kernel (torch and triton).
 
-One program handles one row. It reads the row for the log-sum-exp, forms the token's weight, and reads the row again, from its end
-to its start so that the L2 cache still holds much of it, to write the gradient in place. Each lane keeps its own running maximum
-and sum: the loops need no exchange between threads. Work is in float32 and base 2, the natural base of the hardware.
+One program handles one row. `_chunk_kernel` reads the row for the log-sum-exp, forms the token's weight, and reads the row again,
+from its end to its start so that the L2 cache still holds much of it, to write the gradient in place. Each lane keeps its own running
+maximum and sum: the loops need no exchange between threads. Work is in float32 and base 2, the natural base of the hardware.
+
+Where each row's gradient may come with a factor that is applied later, `_unscaled_kernel` reads the row once: neither the sum of the
+exponentials nor the token's weight is needed to write them down.
 
 EAFT's entropy comes first, from a kernel that finds the 20 largest logits exactly without sorting: see `_top_entropy_kernel`.
 """
@@ -13,20 +16,23 @@ import triton.language as tl
 
 from .chunk import LogitTransform, WeightRule, entropy_to_weight
 from .triton_samples import weigh_samples
+from .triton_supervision import read_supervision
 from .weights import EAFT_TOP_K
 
 
-__all__ = ["chunk_step", "scatter_rows", "weigh_samples"]
+__all__ = ["chunk_step", "read_supervision", "scatter_rows", "weigh_samples"]
 
 _GIVEN, _ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
 _RULES = {"given": 0, "above": 1, "within": 2, "probability": 3, "entropy": 0}
 _LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
+_RANGE = tl.constexpr(64.0)  # in bits, of 127 that exponents have upwards: sums over a vocabulary need the rest
 _SLOTS = tl.constexpr(32)  # the power of two above the 20 of EAFT
 
 # (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second read finds
 # them in the L2 cache; small vocabularies would leave such programs half empty.
 LAUNCH_SHAPES = ((65536, 8192, 32), (8192, 2048, 8), (0, 1024, 4))
+UNSCALED_LAUNCH_SHAPES = ((65536, 16384, 32), (8192, 4096, 8), (0, 1024, 4))
 
 
 @triton.jit
@@ -194,6 +200,108 @@ def _chunk_kernel(
 
 
 @triton.jit
+def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.constexpr, HAS_SOFTCAP: tl.constexpr,
+                    LANES: tl.constexpr, MASKED: tl.constexpr):  # fmt: skip
+    """Write exp2(z - base) * dz/dx over a block of logits x; returns its lanes' sums added to `total`, and the base, raised where
+    the block's largest logit is out of its range."""
+    lanes = tl.arange(0, LANES)
+    z, slope = _transformed(x, scale, softcap, HAS_SOFTCAP)
+    if MASKED:
+        z = tl.where(start + lanes < SIZE, z, -float("inf"))
+    rise = tl.ceil(tl.max(z, axis=0) - base)
+    if (
+        rise > _RANGE
+    ):  # hardly ever: what was written so far is brought to the new base, by a power of two and so exactly
+        tl.debug_barrier()
+        base += rise
+        shrink = tl.exp2(-rise)
+        total = total * shrink
+        earlier = start * 0
+        while earlier < start:
+            inside = earlier + lanes < SIZE
+            old = tl.load(pointer + earlier + lanes, mask=inside, other=0.0).to(tl.float32)
+            tl.store(pointer + earlier + lanes, (old * shrink).to(pointer.dtype.element_ty), mask=inside)
+            earlier += LANES
+        tl.debug_barrier()
+    p = tl.exp2(z - base)
+    gradient = (p * slope).to(pointer.dtype.element_ty)
+    if MASKED:
+        tl.store(pointer + start + lanes, gradient, mask=start + lanes < SIZE)
+    else:
+        tl.store(pointer + start + lanes, gradient)
+    return total + p, base
+
+
+@triton.jit
+def _unscaled_kernel(
+    logits,
+    row_stride,
+    targets,
+    nlls,
+    weights,
+    factors,
+    SIZE: tl.constexpr,
+    scale,
+    softcap,
+    low,
+    high,
+    gradient_scale,
+    RULE: tl.constexpr,
+    HAS_SOFTCAP: tl.constexpr,
+    LANES: tl.constexpr,
+):
+    r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes (exp(z - base) - s * onehot) * dz/dx, which is
+    the gradient but for the factor M / s.
+
+    In base 2 and rounded to an integer, the base is the target's logit, or the largest so far where that is out of reach. The dtypes
+    have float32's exponents, which reach far enough from there to hold every probability that counts.
+    """
+    row = tl.program_id(0).to(tl.int64)
+    logits += row * row_stride
+    # Read before the row is overwritten: every block's maximum keeps the threads of a program in step.
+    target = tl.load(targets + row)
+    weight = tl.load(weights + row)
+    known = (target >= 0) & (target < SIZE)
+    at_target, slope = _transformed(
+        tl.load(logits + target, mask=known, other=float("nan")), scale, softcap, HAS_SOFTCAP
+    )
+    base = tl.where((at_target > -float("inf")) & (at_target < float("inf")), tl.floor(at_target), 0.0)
+
+    lanes = tl.arange(0, LANES)
+    total = tl.zeros((LANES,), tl.float32)
+    full: tl.constexpr = SIZE // LANES
+    x = tl.load(logits + lanes, mask=lanes < SIZE, other=0.0)
+    for i in range(full):
+        # The next block is on its way while this one is worked on.
+        ahead = (i + 1) * LANES + lanes
+        following = tl.load(logits + ahead, mask=ahead < SIZE, other=0.0)
+        total, base = _unscaled_block(
+            logits, i * LANES, x, total, base, scale, softcap, SIZE, HAS_SOFTCAP, LANES, False
+        )
+        x = following
+    if full * LANES < SIZE:
+        total, base = _unscaled_block(
+            logits, full * LANES, x, total, base, scale, softcap, SIZE, HAS_SOFTCAP, LANES, True
+        )
+
+    s = tl.sum(total, axis=0)
+    lse = base + tl.log2(s)
+    confidence = tl.exp2(at_target - lse)
+    if RULE == _ABOVE:
+        weight += tl.where(confidence > low, 1.0, 0.0)
+    elif RULE == _WITHIN:
+        weight = tl.where((confidence >= low) & (confidence <= high), 1.0, 0.0)
+    elif RULE == _PROBABILITY:
+        weight = confidence
+    tl.store(nlls + row, (lse - at_target) * _LN2)
+    tl.store(weights + row, weight)
+    tl.store(factors + row, weight / s * gradient_scale)
+    tl.debug_barrier()  # the target's place has been written above, perhaps by another thread
+    gradient = (tl.exp2(at_target - base) - s) * slope
+    tl.store(logits + target, gradient.to(logits.dtype.element_ty), mask=known)
+
+
+@triton.jit
 def _top_entropy_kernel(
     logits,
     row_stride,
@@ -255,8 +363,8 @@ def _top_entropy_kernel(
     tl.store(entropies + row, (tl.log2(total) - moment / total) * _LN2)
 
 
-def _launch_shape(vocab_size: int) -> tuple[int, int]:
-    lanes, warps = next((lanes, warps) for least, lanes, warps in LAUNCH_SHAPES if vocab_size >= least)
+def _launch_shape(vocab_size: int, shapes: tuple[tuple[int, int, int], ...]) -> tuple[int, int]:
+    lanes, warps = next((lanes, warps) for least, lanes, warps in shapes if vocab_size >= least)
     if torch.version.hip is not None:
         warps = min(warps, 16)  # a wave has 64 threads there, a program at most 1024
     return lanes, warps
@@ -296,11 +404,37 @@ def chunk_step(
     penalty_scale: float = 0.0,
     want_gradient: bool = True,
     gradient_scale: float = 1.0,
+    factor: torch.Tensor | None = None,
 ) -> None:
     """What `chunk.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
     if rule.kind == "entropy":
         weight.copy_(entropy_to_weight(top_entropy(logits, transform), rule.alpha))
-    lanes, warps = _launch_shape(logits.size(1))
+    lanes, warps = _launch_shape(logits.size(1), UNSCALED_LAUNCH_SHAPES)
+    has_range = logits.dtype != torch.float16
+    # Triton 3.6 does not compile the kernel for less than a whole block.
+    if want_gradient and factor is not None and reference is None and has_range and logits.size(1) >= lanes:
+        _unscaled_kernel[(logits.size(0),)](
+            logits,
+            logits.stride(0),
+            target,
+            nll,
+            weight,
+            factor,
+            logits.size(1),
+            float(transform.scale),
+            float(transform.softcap or 1.0),
+            rule.low,
+            rule.high,
+            float(gradient_scale),
+            RULE=_RULES[rule.kind],
+            HAS_SOFTCAP=transform.softcap is not None,
+            LANES=lanes,
+            num_warps=warps,
+        )
+        return
+    if factor is not None:
+        factor.fill_(1.0)
+    lanes, warps = _launch_shape(logits.size(1), LAUNCH_SHAPES)
     _chunk_kernel[(logits.size(0),)](
         logits,
         logits if reference is None else reference,

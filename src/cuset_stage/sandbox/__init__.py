@@ -10,7 +10,7 @@ from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, IsolationWarning, python_paths, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits
 from .process import Finished, run_sandboxed
-from .program import Ran, run_program
+from .program import Ran, Started, run_program, start_program
 from .toolkit import Toolkit, find_toolkit
 from .verdicts import SandboxError, Verdict
 
@@ -26,6 +26,7 @@ __all__ = [
     "Limits",
     "Ran",
     "SandboxError",
+    "Started",
     "Toolkit",
     "Verdict",
     "cache_root",
@@ -38,4 +39,5 @@ __all__ = [
     "run_program",
     "run_sandboxed",
     "scratch_folder",
+    "start_program",
 ]

@@ -134,6 +134,11 @@ def _probe(program: str) -> tuple[Bubblewrap | None, str]:
     return None, said
 
 
+# In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait on 8 until it may
+# begin, close both, become the command. (A shell knows descriptors of one digit.)
+_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && read -r go <&8; exec 8<&- 9>&-; exec "$0" "$@"'
+
+
 def bubblewrap_here() -> Bubblewrap | None:
     """How bubblewrap works on this machine; None when it does not."""
     program = _bubblewrap()
@@ -194,10 +199,11 @@ def gpu_devices(gpu: Gpu) -> list[str]:
     """The device nodes one GPU needs; those of the other GPUs are left out when the driver says which is which."""
     minor = minor_number(gpu)
     nodes = []
-    for path in sorted([*Path("/dev").glob("nvidia*"), *Path("/dev").glob("dxg")]):
-        number = path.name.removeprefix("nvidia")
-        if minor is None or not number.isdigit() or int(number) == minor:
-            nodes.append(str(path))
+    for name in sorted(os.listdir("/dev")):
+        number = name.removeprefix("nvidia")
+        other = number.isdigit() and minor is not None and int(number) != minor
+        if (name.startswith("nvidia") and not other) or name == "dxg":
+            nodes.append(f"/dev/{name}")
     return nodes
 
 
@@ -233,14 +239,19 @@ def bubblewrap_prefix(
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in covered:
         command += ["--remount-ro", place]
-    return [*_closed(command), "--chdir", str(folder), "--", *_become(how, uid, gpu)]
+    return [*_closed(command), "--chdir", str(folder), "--", *_become(how, uid, gpu), "/bin/sh", "-c", _GATE]
 
 
-def landlock_rules(folder: Path, visible: Sequence[Path], gpu: Gpu | None, *, network: bool) -> dict[str, object]:
+def landlock_rules(
+    folder: Path, visible: Sequence[Path], gpu: Gpu | None, uid: int | None, *, network: bool
+) -> dict[str, object]:
     """What a program may reach without bubblewrap, for kernels that can hold it to that (Landlock, Linux 5.19)."""
     readable = [*SYSTEM, *(f"/etc/{name}" for name in ETC), "/proc", *map(str, visible)]
     readable += [*GPU_SYSTEM, "/dev"] if gpu is not None else []
     readable += [f"/etc/{name}" for name in ETC_NETWORK] if network else []
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]
-    writable += gpu_devices(gpu) if gpu is not None else []
+    if gpu is not None:
+        # CUDA's driver names its threads there. A user of its own may write below no other's processes; else the program
+        # is held to itself, and a process that it forks finds no GPU.
+        writable += [*gpu_devices(gpu), "/proc" if uid is not None else "/proc/self"]
     return {"readable": readable, "writable": writable, "network": network}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from .folders import scratch_root
 from .gpus import Gpu
 from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
 from .limits import Limits
-from .supervision import hunt, supervise
+from .supervision import Supervised, hunt
 from .users import needed_by, user_of_its_own
 
 
@@ -49,6 +49,30 @@ def _is_public(path: Path) -> bool:
     return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
 
 
+class Sandboxed:
+    """A command that is shut in. `go` lets it begin, `wait` does so too and returns when it and all it started are dead."""
+
+    def __init__(self, run: Supervised | str, folder: Path, uid: int | None) -> None:
+        self._run, self._folder, self._uid = run, folder, uid
+        self.finished: Finished | None = _failed(run) if isinstance(run, str) else None
+
+    def go(self) -> None:
+        """Returns at once. A second call does nothing."""
+        if isinstance(self._run, Supervised):
+            self._run.go()
+
+    def wait(self) -> Finished:
+        self.go()
+        if self.finished is None:
+            answer = self._run.answer()
+            if isinstance(answer, str):
+                hunt(self._folder, self._uid)
+                self.finished = _failed(answer)
+            else:
+                self.finished = Finished(**{name: answer[name] for name in Finished.__dataclass_fields__})
+        return self.finished
+
+
 def run_sandboxed(
     command: Sequence[str],
     *,
@@ -73,6 +97,37 @@ def run_sandboxed(
     Never raises for what the command does; `Finished.infra` says when the judge itself failed. Raises SandboxError when
     BUBBLEWRAP is asked for and does not work, ValueError for a name in `readonly` that leaves the folder.
     """
+    with start_sandboxed(
+        command,
+        folder=folder,
+        readonly=readonly,
+        visible=visible,
+        limits=limits,
+        environment=environment,
+        gpu=gpu,
+        isolation=isolation,
+        network=network,
+    ) as running:
+        return running.wait()
+
+
+@contextmanager
+def start_sandboxed(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    readonly: Mapping[str, Path] | None = None,
+    visible: Sequence[Path] = (),
+    limits: Limits = Limits(),  # noqa: B008  a frozen record
+    environment: Mapping[str, str] | None = None,
+    gpu: Gpu | None = None,
+    isolation: Isolation | str = Isolation.AUTO,
+    network: bool = False,
+) -> Iterator[Sandboxed]:
+    """run_sandboxed in two steps: here all is set up, beside what this thread does meanwhile; the command begins at `go`.
+
+    Leaving the block ends what has not ended. Arguments and errors as of run_sandboxed.
+    """
     folder = folder.resolve()
     isolation = resolve_isolation(isolation)
     readonly = {name: Path(path).resolve() for name, path in (readonly or {}).items()}
@@ -80,7 +135,8 @@ def run_sandboxed(
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ValueError(f"readonly[{name!r}]: a name relative to the folder, without '..'")
         if not path.is_file():
-            return _failed(f"{path}: this file, meant for {name}, does not exist")
+            yield Sandboxed(f"{path}: this file, meant for {name}, does not exist", folder, None)
+            return
     environment = clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
     visible = [path for path in map(Path, (*library_folders(), *visible)) if not is_system(path)]
     (folder / "tmp").mkdir(exist_ok=True)
@@ -88,7 +144,8 @@ def run_sandboxed(
     how = bubblewrap_here() if wrapped else None
     with user_of_its_own() if how is None or how.own_user else nullcontext() as uid:
         if how is not None and how.own_user and uid is None:
-            return _failed("no user id is free for this run, or none can be locked")
+            yield Sandboxed("no user id is free for this run, or none can be locked", folder, None)
+            return
         mounted = {name: path for name, path in readonly.items() if wrapped and (uid is None or _is_public(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +162,7 @@ def run_sandboxed(
                 if name not in mounted
             ],
             "prefix": [],
-            "landlock": landlock_rules(folder, visible, gpu, network=network),
+            "landlock": landlock_rules(folder, visible, gpu, uid, network=network),
             "uid": uid,
             "judge": os.getpid(),
             "needed": needed_by(command, folder, visible, gpu),
@@ -114,8 +171,5 @@ def run_sandboxed(
         if wrapped:
             hidden = [Path.home(), cache_root()]
             request["prefix"] = bubblewrap_prefix(folder, mounted, visible, hidden, gpu, uid, network=network)
-        answer = supervise(request, gpu, limits)
-        if isinstance(answer, str):
-            hunt(folder, uid)
-            return _failed(answer)
-    return Finished(**{name: answer[name] for name in Finished.__dataclass_fields__})
+        with Supervised(request, gpu, limits) as run:
+            yield Sandboxed(run, folder, uid)

@@ -13,7 +13,7 @@ from .folders import keep_folder, scratch_folder, take_output
 from .gpus import Gpu
 from .isolation import Isolation
 from .limits import Limits
-from .process import Finished, run_sandboxed
+from .process import Finished, Sandboxed, start_sandboxed
 from .verdicts import SandboxError, Verdict
 
 
@@ -86,6 +86,56 @@ def run_program(
     keep: a folder that the run's own folder becomes afterwards, instead of being removed.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
+    with start_program(
+        binary, inputs=inputs, outputs=outputs, limits=limits, gpu=gpu, isolation=isolation, keep=keep
+    ) as started:
+        yield started.wait()
+
+
+class Started:
+    """A program whose folder and sandbox are there, or about to be. `go` lets it begin, `wait` does so too."""
+
+    def __init__(self, running: Sandboxed, scratch: Path, outputs: Mapping[str, int | None], limits: Limits) -> None:
+        self._running, self._scratch, self._outputs, self._limits = running, scratch, outputs, limits
+
+    def go(self) -> None:
+        """Returns at once. A second call does nothing."""
+        self._running.go()
+
+    def wait(self) -> Ran:
+        """What came out, when everything of the program is dead. Once."""
+        finished = self._running.wait()
+        verdict, message = _judge(finished, self._limits)
+        taken: dict[str, Path] = {}
+        problems = []
+        for name, size in self._outputs.items() if verdict is None else ():
+            target = self._scratch / "outputs" / name
+            refused = take_output(self._scratch / "run", name, target, size=size)
+            if refused is None:
+                taken[name] = target
+            else:
+                problems.append(refused)
+        if problems:
+            missing = [problem for problem in problems if not problem.wrong_size]
+            verdict = Verdict.MISSING_OUTPUT if missing else Verdict.MISMATCH
+            message = "; ".join(problem.reason for problem in (*missing, *(p for p in problems if p.wrong_size)))
+        return Ran(verdict, finished, taken, message)
+
+
+@contextmanager
+def start_program(
+    binary: Path,
+    *,
+    inputs: Mapping[str, Path],
+    outputs: Mapping[str, int | None],
+    limits: Limits = Limits(),  # noqa: B008  a frozen record
+    gpu: Gpu | None = None,
+    isolation: Isolation | str = Isolation.AUTO,
+    keep: Path | None = None,
+) -> Iterator[Started]:
+    """run_program in two steps: the folder and the sandbox are made while the caller does something else, such as waiting for a GPU
+    or for another program. Leaving the block ends what has not ended. Arguments and errors as of run_program.
+    """
     for name in outputs:
         if Path(name).is_absolute() or ".." in Path(name).parts or name in inputs:
             raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
@@ -96,30 +146,16 @@ def run_program(
         folder.mkdir()
         for name in ("data", *(str(Path(name).parent) for name in outputs)):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        finished = run_sandboxed(
+        with start_sandboxed(
             ["./program"],
             folder=folder,
             readonly={"program": binary, **inputs},
             limits=limits,
             gpu=gpu,
             isolation=isolation,
-        )
-        verdict, message = _judge(finished, limits)
-        taken: dict[str, Path] = {}
-        problems = []
-        for name, size in outputs.items() if verdict is None else ():
-            target = scratch / "outputs" / name
-            refused = take_output(folder, name, target, size=size)
-            if refused is None:
-                taken[name] = target
-            else:
-                problems.append(refused)
-        if problems:
-            missing = [problem for problem in problems if not problem.wrong_size]
-            verdict = Verdict.MISSING_OUTPUT if missing else Verdict.MISMATCH
-            message = "; ".join(problem.reason for problem in (*missing, *(p for p in problems if p.wrong_size)))
-        try:
-            yield Ran(verdict, finished, taken, message)
-        finally:
-            if keep is not None:
-                keep_folder(folder, keep)
+        ) as running:
+            try:
+                yield Started(running, scratch, outputs, limits)
+            finally:
+                if keep is not None and running.finished is not None:
+                    keep_folder(folder, keep)

@@ -1,12 +1,15 @@
-"""The judge's end of the supervisor: start it, hand it a request, watch the GPU for it, wait for the answer."""
+"""The judge's end of the supervisors: have one started, hand it a request, watch the GPU for it, wait for the answer."""
 
 from __future__ import annotations
 
+import atexit
 import marshal
 import os
+import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,27 +26,6 @@ PATIENCE_S = 90.0
 GPU_QUERY_S = 1.0
 
 
-def _watch_gpu(gpu: Gpu, most: int, supervisor: subprocess.Popen, ended: threading.Event) -> None:
-    """Ask nvidia-smi now and then; tell the supervisor when the program's device memory passes the limit.
-
-    In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts, which
-    is right while one run at a time has the GPU.
-    """
-    before = total_used_memory(gpu)
-    while not ended.wait(GPU_QUERY_S):
-        with suppress(psutil.Error):
-            pids = {child.pid for child in psutil.Process(supervisor.pid).children(recursive=True)}
-            used = used_memory(gpu, pids)
-            if used is None and before is not None:
-                now = total_used_memory(gpu)
-                used = now - before if now is not None else None
-            if used is not None and used > most and not ended.is_set():
-                with suppress(OSError, ValueError):
-                    supervisor.stdin.write(b"gpu_memory\n")
-                    supervisor.stdin.flush()
-                return
-
-
 def hunt(folder: Path, uid: int | None) -> None:
     """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
     for _ in range(100):
@@ -58,45 +40,203 @@ def hunt(folder: Path, uid: int | None) -> None:
             return
 
 
-def supervise(request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> dict[str, Any] | str:
-    """Start a supervisor, hand it the request, wait for its answer; a string says why there is none."""
-    try:
-        supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(SUPERVISOR)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches the judge alone; when it goes, the supervisor's stdin closes
-            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
-            cwd="/",
-        )
-    except OSError as error:
-        return f"the supervisor cannot be started: {error}"
-    ended = threading.Event()
-    overdue = threading.Timer(limits.wall_s + PATIENCE_S, supervisor.kill)
-    overdue.daemon = True
-    try:
-        overdue.start()
-        with suppress(BrokenPipeError):
-            message = marshal.dumps(request)
-            supervisor.stdin.write(len(message).to_bytes(8, "little") + message)
-            supervisor.stdin.flush()
-        if gpu is not None and limits.gpu_memory_bytes is not None:
-            threading.Thread(
-                target=_watch_gpu, args=(gpu, limits.gpu_memory_bytes, supervisor, ended), daemon=True
-            ).start()
-        answer = supervisor.stdout.read()
-        complaint = supervisor.stderr.read().decode(errors="replace").strip()
-    finally:
-        ended.set()
-        overdue.cancel()
-        with suppress(OSError):
-            supervisor.stdin.close()
-        supervisor.stdout.close()
-        supervisor.stderr.close()
-        supervisor.wait()  # also after Ctrl-C: it kills everything first
-    if answer and supervisor.returncode == 0:
-        return marshal.loads(answer)
-    if supervisor.returncode < 0:
-        return f"the supervisor died by signal {-supervisor.returncode}"
-    return f"the supervisor failed: {complaint[-1000:]}"
+class _Server:
+    """The judge's process that forks a supervisor for each run (supervisor/server.py)."""
+
+    def __init__(self) -> None:
+        self._control, its = socket.socketpair()
+        with its:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SUPERVISOR)],
+                stdin=its,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C reaches the judge alone; when it goes, this socket closes
+                env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+                cwd="/",
+            )
+        self._guard = threading.Lock()
+
+    @property
+    def works(self) -> bool:
+        return self._process.poll() is None
+
+    def begin(self) -> socket.socket:
+        """A supervisor's socket. Raises OSError when the server is gone."""
+        ours, its = socket.socketpair()
+        try:
+            with its, self._guard:
+                socket.send_fds(self._control, [b"run"], [its.fileno()])
+        except OSError:
+            ours.close()
+            raise
+        return ours
+
+    def kill(self, supervisor: int) -> None:
+        with suppress(OSError), self._guard:
+            self._control.send(b"%d" % supervisor)
+
+    def leave(self) -> None:
+        """In a fork of the judge: the server belongs to the original."""
+        self._control.close()
+        self._process.returncode = 0  # not this process's to wait for
+
+    def close(self) -> None:
+        self._control.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+
+
+_server: _Server | None = None
+_guard = threading.Lock()
+
+
+def _begin() -> tuple[_Server, socket.socket]:
+    """The server and a fresh supervisor's socket. The server is started with the first run, and anew when it was killed."""
+    global _server
+    for again in (True, False):
+        with _guard:
+            if _server is None or not _server.works:
+                _server = _Server()
+            server = _server
+        try:
+            return server, server.begin()
+        except OSError:
+            if not again:
+                raise
+            server.close()
+    raise AssertionError("the second try returns or raises")
+
+
+def _forget() -> None:
+    global _server, _guard
+    _guard = threading.Lock()
+    if _server is not None:
+        _server.leave()
+        _server = None
+
+
+@atexit.register
+def _close() -> None:
+    if _server is not None:
+        _server.close()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+class Supervised:
+    """One run: its supervisor is forked and sets everything up at once; the program begins at `go`.
+
+    Used as a context: when it is left before the answer has come, for whatever reason, the supervisor kills everything first.
+    """
+
+    def __init__(self, request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> None:
+        self._gpu, self._limits = gpu, limits
+        self._ended = threading.Event()
+        self._answered = self._gone = False
+        self._supervisor: Any = None
+        self._failure: str | None = None
+        message = marshal.dumps(request)
+        self._message = len(message).to_bytes(8, "little") + message
+        self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self._server, self._stream = _begin()
+        except OSError as error:
+            self._failure = f"the supervisor cannot be started: {error}"
+        else:
+            self._send(self._message + (b"go\n" if self._gone else b""))
+
+    def __enter__(self) -> Supervised:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._failure is not None:
+            return
+        self._ended.set()
+        if not self._answered:
+            with suppress(OSError):  # a time-out is one
+                self._stream.shutdown(socket.SHUT_WR)
+                deadline = time.monotonic() + PATIENCE_S
+                while self._receive(deadline) is not None:
+                    pass
+        self._stream.close()
+
+    def go(self) -> None:
+        """Let the program begin."""
+        if self._failure is None and not self._gone:
+            self._gone = True
+            if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
+                threading.Thread(target=self._watch_gpu, args=(self._limits.gpu_memory_bytes,), daemon=True).start()
+            self._send(b"go\n")
+
+    def answer(self) -> dict[str, Any] | str:
+        """What became of the run, when all of it is dead; a string says why that is not known."""
+        if self._failure is not None:
+            return self._failure
+        patience = self._limits.wall_s + PATIENCE_S
+        deadline = time.monotonic() + patience
+        try:
+            if self._supervisor is None:
+                self._supervisor = self._receive(deadline)
+            if self._supervisor is None:  # its server died before it was forked, so nothing has begun
+                self._stream.close()
+                self._begin()
+                if self._failure is not None:
+                    return self._failure
+                self._supervisor = self._receive(deadline)
+            answer = self._receive(deadline) if isinstance(self._supervisor, int) else self._supervisor
+        except TimeoutError:
+            if isinstance(self._supervisor, int):
+                self._server.kill(self._supervisor)
+            answer = f"the supervisor did not answer for {patience:.0f} s"
+        self._answered = True
+        return answer or "the supervisor died, and its server, too"
+
+    def _send(self, data: bytes) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._stream.sendall(data)
+
+    def _receive(self, deadline: float) -> Any:
+        """The next message; None when the other end is gone. Raises TimeoutError."""
+        head = self._read(8, deadline)
+        body = None if head is None else self._read(int.from_bytes(head, "little"), deadline)
+        return None if body is None else marshal.loads(body)
+
+    def _read(self, size: int, deadline: float) -> bytes | None:
+        parts = []
+        while size:
+            self._stream.settimeout(max(0.001, deadline - time.monotonic()))
+            try:
+                part = self._stream.recv(min(size, 1 << 20))
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                return None
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _watch_gpu(self, most: int) -> None:
+        """Ask nvidia-smi now and then; tell the supervisor when the program's device memory passes the limit.
+
+        In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
+        which is right while one run at a time has the GPU.
+        """
+        gpu = self._gpu
+        before = total_used_memory(gpu)
+        while not self._ended.wait(GPU_QUERY_S):
+            with suppress(psutil.Error):
+                if not isinstance(self._supervisor, int):
+                    continue
+                pids = {child.pid for child in psutil.Process(self._supervisor).children(recursive=True)}
+                used = used_memory(gpu, pids)
+                if used is None and before is not None:
+                    now = total_used_memory(gpu)
+                    used = now - before if now is not None else None
+                if used is not None and used > most and not self._ended.is_set():
+                    with suppress(OSError):
+                        self._stream.send(b"gpu_memory\n")
+                    return

@@ -14,10 +14,15 @@ _TIMERS = re.compile(
 )
 _THREADS = {"threading", "multiprocessing", "concurrent", "asyncio", "_thread"}
 _PEEKING = {"inspect", "gc", "ctypes"}
+_READERS = {
+    "open", "io.open", "os.open", "os.walk", "os.listdir", "os.scandir", "mmap.mmap", "torch.load", "torch.from_file",
+    "torch.UntypedStorage.from_file", "numpy.fromfile", "np.fromfile", "numpy.memmap", "np.memmap", "numpy.load",
+    "np.load", "Path", "pathlib.Path", "glob.glob",
+}  # fmt: skip
 
 
 def source_flags(source: str) -> list[str]:
-    """Suspicions about a Python source: fall-backs, calls of torch alone, replaced timers, threads, streams.
+    """Suspicions about a Python source: fall-backs, calls of torch alone, replaced timers, threads, streams, files.
 
     Text that is no Python gives none: it fails when it is imported.
     """
@@ -57,6 +62,8 @@ def _found(tree: ast.AST) -> Iterator[str]:
                     yield f"source: sets an attribute of {place}"
             elif name in ("torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"):
                 yield "source: streams of its own"
+            elif name in _READERS:
+                yield "source: looks at files, where it could find its inputs ahead of time"
             elif name == "sys._getframe":
                 yield "source: looks at the frames that call it"
     if isinstance(tree, ast.Module):

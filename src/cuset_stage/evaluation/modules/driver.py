@@ -1,9 +1,22 @@
 """Judge an answer to a `ModuleTask`: KernelBench's protocol, with the candidate and the reference in processes apart.
 
 For every task, once: the inputs of all seeds (one process), the reference's outputs (another). For every answer: import
-without a GPU, which builds its extensions; forward on every seed, in a process that never holds a reference output; the
-comparison here, on raw bytes. On a GPU, for a right answer: the reference is timed, then the candidate, whose outputs
-of two timed calls are compared again, then the reference once more.
+without a GPU, which builds its extensions; forward, in a process that never holds a reference output; the comparison
+here, on raw bytes. The same module object is called with fresh tensors for every seed, then with the first call's own
+tensors into which other contents are written (plan.py), so that a result kept by object, address, shape, first elements
+or sums is wrong. On a GPU, for a right answer: the reference is timed, then the candidate, then the reference once more.
+Every timed call is given new contents at the same addresses; outputs of calls that the candidate does not know are
+compared. Without a GPU the same calls are made and compared, and no speed comes of them.
+
+What this does not protect from:
+- A candidate runs in the process that calls and times it. One that goes after the interpreter itself (frames, gc,
+  ctypes, the CUDA driver) can change the clock's readings and the report. The comparison is out of its reach; the times
+  are not. The flags say where a source reaches for such things.
+- A reference whose outputs depend on earlier calls: only the first calls can be compared. Flagged.
+- The inputs' files lie in its sandbox before forward is called: one that reads them could compute ahead. Flagged.
+- A task whose right outputs are the same for all inputs cannot tell a kept result from a computed one. Flagged.
+- Results kept by the whole contents are right results; contents that no call has seen bring their cost to light, but
+  what costs less than half as much again as a kept result, or less than 3 microseconds more, goes unseen.
 """
 
 from collections.abc import Sequence
@@ -21,6 +34,7 @@ from ..oracle_runs import OracleError
 from ..tasks import ModuleTask
 from .checks import source_flags
 from .outputs import compare_run
+from .plan import POOL, Call, compared_calls, in_place, timed_calls, unseen
 from .reference import Reference
 from .runs import (
     BUILD_LIMITS,
@@ -36,6 +50,13 @@ from .runs import (
 
 
 SUSPICIOUS_SPEEDUP = 10.0
+EARLY = 10  # timed calls
+PROTOCOL = 2  # raised when the verdicts on modules come about differently
+CONSTANT = (
+    "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
+)
+
+STATEFUL = "task: the reference's outputs depend on earlier calls: only first calls are compared, no timed ones"
 
 
 @dataclass
@@ -73,6 +94,7 @@ class ModuleJudge:
             raise SandboxError("torch is not installed: tasks of KernelBench's kind need it") from None
         settings = {
             "judge": JUDGE_VERSION,
+            "protocol": PROTOCOL,
             "torch": torch,
             "device": self.device,
             "arch": self.arch,
@@ -155,58 +177,74 @@ class ModuleJudge:
         return replace(judgement, overhead_s=built.judgement.overhead_s + clock.own())
 
     def _judge(self, built: Built, reference: Reference, gpu: Gpu | None, clock: Clock) -> Judgement:
-        seeds = range(self.seeds)
-        report = self._run(built, "forward", seeds, reference, gpu, clock)
+        again = in_place(self.seeds, reference.permuted(gpu))
+        request = {"action": "forward", "seeds": [str(seed) for seed in range(self.seeds)], "again": again}
+        report = self._run(built, request, reference, gpu, clock)
         flags = (*built.judgement.flags, *report.record.get("flags", ()))
         known = replace(built.judgement, run_s=report.finished.seconds, flags=flags)
         if not report.done:
             return self._failed(known, report, gpu)
         with clock.excluded():
             expected = reference.expected(gpu)
-        verdict, message, cases = compare_run(report, seeds, expected)
+        if expected.constant:
+            known = replace(known, flags=(*known.flags, CONSTANT))
+        if expected.stateful:
+            known = replace(known, flags=(*known.flags, STATEFUL))
+        calls = compared_calls(self.seeds, () if expected.stateful else again)
+        verdict, message, cases = compare_run(report, calls, expected)
         known = replace(known, verdict=verdict, message=shorten(message), cases=cases)
         if verdict is not Verdict.PASSED:
             return replace(known, case=cases[-1].name)
         if self.device == "cuda":
             return self._time(built, reference, gpu, known, clock)
-        again = self._run(built, "forward", seeds[:1], reference, gpu, clock)
-        return self._hold(known, again, seeds[:1], reference, gpu)
+        known, _ = self._timed(built, reference, gpu, known, clock)
+        return known
 
     def _run(
-        self, built: Built, action: str, seeds: Sequence[int], reference: Reference, gpu: Gpu | None, clock: Clock
+        self, built: Built, request: dict[str, Any], reference: Reference, gpu: Gpu | None, clock: Clock
     ) -> Report:
-        request = {"action": action, "model": "ModelNew", "seeds": list(seeds)}
-        report = self.worker.run(built.product, request, reference.inputs(gpu), gpu)
+        report = self.worker.run(built.product, {"model": "ModelNew", **request}, reference.inputs(gpu), gpu)
         clock.exclude(report.finished.seconds)
         return report
 
-    def _hold(
-        self, known: Judgement, again: Report, seeds: Sequence[int], reference: Reference, gpu: Gpu | None
-    ) -> Judgement:
-        """The answer after its run behind the reference's: what was right has to be right again."""
-        known = replace(known, flags=tuple(dict.fromkeys([*known.flags, *again.record.get("flags", ())])))
-        if not again.done:
-            return self._failed(known, again, gpu)
-        verdict, message, cases = compare_run(again, seeds, reference.expected(gpu))
+    def _timed(
+        self, built: Built, reference: Reference, gpu: Gpu | None, known: Judgement, clock: Clock
+    ) -> tuple[Judgement, Report]:
+        """The timed run, and the answer after it: what was right has to be right again."""
+        request = {"action": "time", "seeds": POOL, "unseen": unseen(self.seeds)}
+        if self.device != "cuda":
+            request["trials"] = 0  # the fewest: nobody looks at the times
+        report = self._run(built, request, reference, gpu, clock)
+        known = replace(known, flags=tuple(dict.fromkeys([*known.flags, *report.record.get("flags", ())])))
+        if not report.done:
+            return self._failed(known, report, gpu), report
+        calls: list[Call] = timed_calls(self.seeds)
+        labels = {call.label for call in calls}
+        if set(report.record["outputs"]) != labels or not report.record["times"] or not report.record["unseen"]:
+            failed = replace(known, verdict=Verdict.RUNTIME_ERROR, message="the timed run did not save its outputs")
+            return failed, report
+        expected = reference.expected(gpu)
+        verdict, message, cases = compare_run(report, [] if expected.stateful else calls, expected)
         if verdict is Verdict.PASSED:
-            return known
+            return known, report
         message = shorten(f"right at first, wrong when run again: {message}")
-        return replace(known, verdict=verdict, message=message, case=cases[-1].name)
+        return replace(known, verdict=verdict, message=message, case=cases[-1].name), report
 
     def _time(self, built: Built, reference: Reference, gpu: Gpu | None, known: Judgement, clock: Clock) -> Judgement:
         """Speed-up by the medians; the reference is timed before and after, in processes of its own."""
         with clock.excluded():
             before = reference.time(gpu)
-        report = self._run(built, "time", [0, 1], reference, gpu, clock)
-        if report.done and (set(report.record["outputs"]) != {"0", "1"} or not report.record["times"]):
-            return replace(known, verdict=Verdict.RUNTIME_ERROR, message="the timed run saved no outputs")
-        known = self._hold(known, report, [0, 1], reference, gpu)
+        known, report = self._timed(built, reference, gpu, known, clock)
         if not known.passed:
             return known
         with clock.excluded():
             after = reference.time(gpu)
         flags = list(known.flags)
         kernel, late = median(report.record["times"]), median(report.record["late"])
+        new, new_late = (unseen_time(report.record[name], report.record["unseen"]) for name in ("times", "late"))
+        if new is not None or new_late is not None:
+            flags.append("slower on inputs it has not seen, as if it kept results: timed on those alone")
+            kernel, late = new or kernel, new_late or late
         if late > 1.5 * kernel + 1e-4:
             flags.append("work goes on after the timed stream is done: timed until the device is idle")
             kernel = late
@@ -249,3 +287,14 @@ class ModuleJudge:
         if error["type"] == "Problem":
             return replace(known, verdict=Verdict.MISMATCH, message=shorten(error["message"]))
         return replace(known, verdict=Verdict.RUNTIME_ERROR, message=shorten(first_error(error)))
+
+
+def unseen_time(times: Sequence[float], unseen_at: Sequence[int]) -> float | None:
+    """Median of the calls with inputs never seen before, in seconds, where it says that results are kept; else None.
+
+    It has to be above the median of all calls and that of the other early ones: a device may only be warming up.
+    """
+    early = [time for i, time in enumerate(times[: max(EARLY, 1 + min(unseen_at))]) if i not in unseen_at]
+    usual = max(median(times), median(early or times))
+    new = median(times[i] for i in unseen_at)
+    return new if new > 1.5 * usual + 3e-6 else None

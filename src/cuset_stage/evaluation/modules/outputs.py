@@ -7,22 +7,23 @@ from ...sandbox import Verdict
 from ...sandbox.folders import take_output
 from ..judge import CaseResult
 from .closeness import compare_raw
+from .plan import Call
 from .reference import Expected
 from .runs import Report
 
 
 def compare_run(
-    report: Report, seeds: Sequence[int], expected: Expected
+    report: Report, calls: Sequence[Call], expected: Expected
 ) -> tuple[Verdict, str, tuple[CaseResult, ...]]:
-    """The verdict on a run that came to its end, what is to say about it, and a result for each seed that was looked at.
+    """The verdict on a run that came to its end, what is to say about it, and a result for each call that was looked at.
 
-    Every output of every seed is compared, up to the first that differs; then inputs that the candidate changed and the
+    Every output of every call is compared, up to the first that differs; then inputs that the candidate changed and the
     reference did not, and outputs that a later call wrote over.
     """
     results: list[CaseResult] = []
-    for seed in map(str, seeds):
-        verdict, message, largest, relative = _compare_seed(report, seed, expected)
-        results.append(CaseResult(f"seed {seed}", verdict, 0.0, largest, relative))
+    for call in calls:
+        verdict, message, largest, relative = _compare_call(report, call, expected)
+        results.append(CaseResult(call.title, verdict, 0.0, largest, relative))
         if message:
             return verdict, message, tuple(results)
     changed = set(report.record["changed_inputs"]) - set(expected.changed_inputs)
@@ -35,25 +36,27 @@ def compare_run(
     return Verdict.PASSED, "", tuple(results)
 
 
-def _compare_seed(report: Report, seed: str, expected: Expected) -> tuple[Verdict, str, float | None, float | None]:
+def _compare_call(report: Report, call: Call, expected: Expected) -> tuple[Verdict, str, float | None, float | None]:
     """Verdict, message ("": right), largest absolute and relative error."""
-    rows = expected.rows[seed]
-    message = _shapes_differ(report.record["outputs"].get(seed), rows)
+    rows = expected.rows[call.content]
+    message = _shapes_differ(report.record["outputs"].get(call.label), rows)
     if message:
-        return Verdict.MISMATCH, message, None, None
+        return Verdict.MISMATCH, f"{call.title}: {message}", None, None
     largest = relative = 0.0
     taken = report.work.parent / "taken.bin"
-    for number, (path, row) in enumerate(zip(expected.files[seed], rows, strict=True)):
-        refused = take_output(report.work, f"out/{report.name}/{seed}/{number}.bin", taken, size=path.stat().st_size)
+    for number, (path, row) in enumerate(zip(expected.files[call.content], rows, strict=True)):
+        refused = take_output(
+            report.work, f"out/{report.name}/{call.label}/{number}.bin", taken, size=path.stat().st_size
+        )
         if refused is not None:
             verdict = Verdict.MISMATCH if refused.wrong_size else Verdict.MISSING_OUTPUT
-            return verdict, f"seed {seed}: {row['name']}: {refused.reason}", largest, relative
+            return verdict, f"{call.title}: {row['name']}: {refused.reason}", largest, relative
         found = compare_raw(taken, path, row["dtype"], row["shape"])
         taken.unlink()
         largest, relative = max(largest, found.max_abs_error), max(relative, found.max_rel_error)
         if not found.close:
             message = (
-                f"seed {seed}: {row['name']}{list(found.first or ())} is {found.actual}, expected {found.expected}; "
+                f"{call.title}: {row['name']}{list(found.first or ())} is {found.actual}, expected {found.expected}; "
                 f"largest error {found.max_abs_error:.6g}, relative {found.max_rel_error:.6g}"
             )
             return Verdict.MISMATCH, message, largest, relative

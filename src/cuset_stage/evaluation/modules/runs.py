@@ -25,6 +25,7 @@ from ...sandbox import (
 
 GIB = 2**30
 WORKER = Path(__file__).with_name("worker.py")
+BESIDE = Path(__file__).with_name("permuted.py")
 RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
 BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=8 * GIB, processes=1024)
 BUILT_BYTES = 2 * GIB
@@ -82,7 +83,7 @@ class Worker:
         work = folder / "work"
         name = secrets.token_hex(16)
         full = {"module": "answer.py", "model": "ModelNew", "device": self.device, "token": "token", "seeds": [],
-                "trials": self.trials, "budget_s": self.budget_s, **request}  # fmt: skip
+                "again": [], "unseen": [], "trials": self.trials, "budget_s": self.budget_s, **request}  # fmt: skip
         try:
             remove_tree(work)
             work.mkdir()
@@ -95,7 +96,7 @@ class Worker:
         finished = run_sandboxed(
             [sys.executable, "-s", "-B", "worker.py"],
             folder=work,
-            readonly={"worker.py": WORKER, "answer.py": folder / "answer.py", **inputs},
+            readonly={"worker.py": WORKER, "permuted.py": BESIDE, "answer.py": folder / "answer.py", **inputs},
             visible=python_paths(),
             limits=limits or self.limits,
             environment=self.environment(work),

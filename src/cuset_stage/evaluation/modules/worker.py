@@ -4,14 +4,17 @@ A script of its own (`python worker.py request.json`), with torch and the standa
 reference run in different processes; this one never holds the other's outputs. Everything it needs of torch is taken
 before the module is imported, as functions and C descriptors that an assignment to `torch.<name>` cannot change.
 
-request.json: action ("inputs" | "build" | "forward" | "time"), module, model (class name), device, seeds, budget_s,
-trials, token (a file that holds the name of the report and goes before the module is imported).
+request.json: action ("inputs" | "build" | "forward" | "time"), module, model (class name), device, seeds (the names of
+contents; "time" draws from them), again (contents that "forward" writes into the tensors of its first call), unseen
+(contents that "time" gives to one call each), budget_s, trials, token (a file that holds the name of the report and goes
+before the module is imported).
 Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` says what they are.
 """
 
 import importlib.util
 import json
 import os
+import random
 import sys
 import threading
 import time
@@ -22,6 +25,8 @@ INIT_SEED = 42  # KernelBench's
 WARM_UPS = 3
 FLUSH_BYTES = 256 << 20  # more than twice the L2 cache of any GPU so far
 FEWEST_TRIALS = 10
+KEPT_OUTPUTS = 5  # that later calls may not write over
+HELD_BYTES = 1 << 30  # contents that are larger wait in the host's memory
 
 
 class Problem(Exception):
@@ -42,6 +47,23 @@ def encode(value, place, tensors, torch):
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: encode(item, place, tensors, torch) for key, item in value.items()}}
     raise Problem(f"{place}: a value of type {type(value).__name__}; expected tensors, numbers, text, lists or dicts")
+
+
+class Moment:
+    """A CUDA event where there is no GPU: what is recorded is done."""
+
+    def __init__(self, clock=time.perf_counter, **_):
+        self.clock, self.at = clock, 0.0
+
+    def record(self, stream):
+        self.at = self.clock()
+
+    def synchronize(self):
+        pass
+
+    def elapsed_time(self, later):
+        """In milliseconds."""
+        return (later.at - self.at) * 1e3
 
 
 class Torch:
@@ -81,6 +103,9 @@ class Torch:
             self.watched += [(torch.cuda, "Event"), (torch.cuda, "synchronize"), (torch.cuda, "current_stream")]
             self.watched += [(torch.cuda.Event, name) for name in ("record", "elapsed_time", "synchronize")]
         else:
+            self.new_event, self.record, self.elapsed = Moment, Moment.record, Moment.elapsed_time
+            self.finish = Moment.synchronize
+            self.current_stream = lambda device: None
             self.synchronize = lambda: None
         self.before = [getattr(place, name) for place, name in self.watched]
         self.clock = time.perf_counter
@@ -100,19 +125,22 @@ class Torch:
 
 
 class Arguments:
-    """Arguments that the inputs process saved: fresh tensors at each call of `load`."""
+    """Arguments that the inputs process saved."""
 
     def __init__(self, torch, folder):
         self.torch, self.folder = torch, folder
         with open(os.path.join(folder, "arguments.json"), encoding="utf-8") as file:
             self.structure = json.load(file)
 
-    def load(self, name, device):
-        """The arguments `name` ("init", or a seed's), with the tensors among them in their order."""
-        tensors = []
-        return self._decode(self.structure[name], name, device, tensors), tensors
+    def load(self, name, device, into=()):
+        """The arguments `name` ("init", or a content's), with the tensors among them in their order.
 
-    def _decode(self, item, name, device, tensors):
+        Fresh tensors, but where one of `into` at the same place has the shape and dtype: it is written into and given.
+        """
+        tensors = []
+        return self._decode(self.structure[name], name, device, tensors, into), tensors
+
+    def _decode(self, item, name, device, tensors, into):
         ((kind, value),) = ((key, item[key]) for key in item if key not in ("dtype", "shape"))
         if kind == "tensor":
             dtype = self.torch.dtypes[item["dtype"]]
@@ -122,16 +150,19 @@ class Arguments:
                     tensor = self.torch.frombuffer(bytearray(file.read()), dtype=dtype)
             else:
                 tensor = self.torch.empty(0, dtype=dtype)
-            tensor = self.torch.to(self.torch.reshape(tensor, item["shape"]), device)
+            tensor = self.torch.reshape(tensor, item["shape"])
+            live = into[value] if value < len(into) else None
+            fits = live is not None and (live.shape, live.dtype) == (tensor.shape, dtype)
+            tensor = self.torch.copy_(live, tensor) if fits else self.torch.to(tensor, device)
             tensors.append(tensor)
             return tensor
         if kind == "dtype_name":
             return self.torch.dtypes[value]
         if kind in ("list", "tuple"):
-            items = [self._decode(part, name, device, tensors) for part in value]
+            items = [self._decode(part, name, device, tensors, into) for part in value]
             return tuple(items) if kind == "tuple" else items
         if kind == "dict":
-            return {key: self._decode(part, name, device, tensors) for key, part in value.items()}
+            return {key: self._decode(part, name, device, tensors, into) for key, part in value.items()}
         return value
 
 
@@ -177,18 +208,23 @@ def save(folder, tensors, torch):
 
 
 def make_inputs(request, torch, report):
-    """The trusted side: get_init_inputs and get_inputs for every seed, saved."""
+    """The trusted side: get_init_inputs and get_inputs for every seed, saved; those of seed 0 permuted as well."""
+    from permuted import permuted
+
     module = import_module(request["module"], report)
     report["stage"] = "inputs"
     structure = {}
     for name, seed, make in [
         ("init", INIT_SEED, module.get_init_inputs),
-        *((str(seed), seed, module.get_inputs) for seed in request["seeds"]),
+        *((name, int(name), module.get_inputs) for name in request["seeds"]),
     ]:
         torch.manual_seed(seed)
         tensors = []
         structure[name] = encode(make(), name, tensors, torch.module)
         save(os.path.join("out", name), tensors, torch)
+        if name == "0" and (others := permuted(tensors, torch.module)):
+            structure["permuted"] = structure[name]
+            save(os.path.join("out", "permuted"), others, torch)
     with open(os.path.join("out", "arguments.json"), "w", encoding="utf-8") as file:
         json.dump(structure, file)
 
@@ -214,18 +250,31 @@ def call(model, values):
     return model(**values) if isinstance(values, dict) else model(*values)
 
 
+def seed_of(name):
+    return 0 if name == "permuted" else int(name)
+
+
+def rows_of(named):
+    return [{"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named]
+
+
 def forward(request, torch, report):
-    """One call for every seed: outputs are saved as the caller's stream sees them, then checked for late changes."""
+    """A call for every seed, in fresh tensors, then one for every content of `again`, in the tensors of the first call.
+
+    Outputs are saved as the caller's stream sees them before the next call, then checked for late changes: what a
+    module kept by the object, the address, the shape or a part of its inputs is wrong in one of these calls.
+    """
     arguments = Arguments(torch, "inputs")
     threads = threading.active_count()
     model = construct(request, torch, arguments, report)
     report["stage"] = "forward"
-    kept = []
+    kept, first = [], ()
     report["outputs"] = {}
     with torch.no_grad():
-        for seed in request["seeds"]:
-            values, given = arguments.load(str(seed), torch.device)
-            torch.manual_seed(seed)
+        for label, name in [(n, n) for n in request["seeds"]] + [(f"again-{n}", n) for n in request["again"]]:
+            values, given = arguments.load(name, torch.device, first if label != name else ())
+            first = first or given
+            torch.manual_seed(seed_of(name))
             named = flatten(call(model, values), torch)
             seen = [torch.clone(torch.detach(tensor)) for _, tensor in named]  # on the caller's stream
             torch.synchronize()
@@ -233,22 +282,25 @@ def forward(request, torch, report):
                 report["flags"].append(
                     "outputs change after forward has returned: work on a side stream nobody waits for"
                 )
-            report["outputs"][str(seed)] = [
-                {"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named
-            ]
-            save(os.path.join("out", report["name"], str(seed)), seen, torch)
-            _, fresh = arguments.load(str(seed), torch.device)
-            changed = [i for i, pair in enumerate(zip(given, fresh, strict=True)) if not same_bytes(torch, *pair)]
-            report["changed_inputs"] = sorted({*report["changed_inputs"], *changed})
-            kept.append((seed, named, [torch.to(tensor, "cpu") for tensor in seen]))
+            report["outputs"][label] = rows_of(named)
+            save(os.path.join("out", report["name"], label), seen, torch)
+            note_changes(arguments.load(name, torch.device)[1], given, torch, report)
+            if len(kept) < KEPT_OUTPUTS:
+                kept.append((name, named, [torch.to(tensor, "cpu") for tensor in seen]))
     report["stage"] = "after"
-    for seed, named, seen in kept:
-        for (name, tensor), before in zip(named, seen, strict=True):
+    for name, named, seen in kept:
+        for (part, tensor), before in zip(named, seen, strict=True):
             if not same_bytes(torch, torch.to(torch.detach(tensor), "cpu"), before):
-                report["overwritten"].append(f"{name} of seed {seed}")
+                report["overwritten"].append(f"{part} of seed {name}")
     if threading.active_count() > threads:
         report["flags"].append("threads are left running")
     report["flags"] += [f"{name} was replaced" for name in torch.replaced()]
+
+
+def note_changes(before, given, torch, report):
+    """Which inputs a call wrote into."""
+    changed = [i for i, (a, b) in enumerate(zip(before, given, strict=True)) if not same_bytes(torch, a, b)]
+    report["changed_inputs"] = sorted({*report["changed_inputs"], *changed})
 
 
 def same_bytes(torch, one, other):
@@ -259,33 +311,55 @@ def same_bytes(torch, one, other):
     return torch.equal(*views)
 
 
-def measure(request, torch, report):
-    """Time forward by CUDA events, the L2 cache flushed before each call.
+def schedule(chance, pool, unseen, count):
+    """Contents of the first calls: those unseen once each, in places nobody knows, each of the pool behind another."""
+    while True:
+        order = [chance.choice(pool) for _ in range(count)]
+        for place, name in zip(chance.sample(range(count), len(unseen)), unseen, strict=True):
+            order[place] = name
+        if all(any(order[i] == name != order[i - 1] for i in range(1, count)) for name in pool):
+            return order
 
-    The inputs alternate between two seeds and are copied into the same tensors, so that remembering a result by where
-    its input lies gives wrong ones; the outputs of one call with each, chosen by the token, are saved and compared.
+
+def measure(request, torch, report):
+    """Time forward by CUDA events, the L2 cache flushed before each call; by the clock where there is no GPU.
+
+    Every call is given the same tensors. Before it, outside what is timed and on the same stream, contents are written
+    into them: of a pool of seeds, in an order drawn by the token, and in a few calls and the last one a content that
+    no call has seen. Saved and compared are the outputs of all unseen contents, and of one call for each seed of the
+    pool: any of them with equal chance, among those whose content is not that of the call before.
     """
     arguments = Arguments(torch, "inputs")
+    pool, unseen = request["seeds"], request["unseen"]
+    trials = max(request["trials"], FEWEST_TRIALS + 1)
+    chance = random.Random(report["name"])  # all is drawn before the module is imported
+    order = schedule(chance, pool, unseen[:-1], FEWEST_TRIALS)
+    order += [chance.choice(pool) for _ in range(trials - FEWEST_TRIALS + WARM_UPS)]  # the warm-ups' stand at the end
+    dice = [chance.random() for _ in range(trials)]
     model = construct(request, torch, arguments, report)
     report["stage"] = "time"
-    first, second = request["seeds"][:2]
-    values, live = arguments.load(str(first), torch.device)
-    sources = [[torch.clone(tensor) for tensor in live], arguments.load(str(second), torch.device)[1]]
-    flush = torch.empty(FLUSH_BYTES, dtype=torch.bytes_of, device=torch.device)
+    sources = {name: arguments.load(name, "cpu")[1] for name in (*pool, *unseen)}
+    _, live = arguments.load(pool[0], torch.device)
+    given = {name: arguments.load(name, torch.device, live) for name in sources}
+    small = sum(tensor.numel() * tensor.element_size() for tensor in live) <= HELD_BYTES // len(sources)
+    for name in sources if small else pool:
+        sources[name] = [torch.to(tensor, torch.device, copy=True) for tensor in sources[name]]
+    flush = torch.empty(FLUSH_BYTES if torch.on_gpu else 1, dtype=torch.bytes_of, device=torch.device)
     events = [torch.new_event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)]
-    chance = int(report["name"][:8], 16)  # the module does not know which calls are looked at: one with each seed
-    checked = {2 * (chance % (FEWEST_TRIALS // 2)), 2 * (chance // 97 % (FEWEST_TRIALS // 2)) + 1}
     report["outputs"] = {}
-    times, late = [], []
+    report["times"], report["late"], report["unseen"] = [], [], []
+    candidates = dict.fromkeys(pool, 0)
+    before = None
     began = torch.clock()
     with torch.no_grad():
-        for trial in range(-WARM_UPS, max(request["trials"], FEWEST_TRIALS)):
-            if trial >= FEWEST_TRIALS and torch.clock() - began > request["budget_s"]:
-                break
-            for tensor, source in zip(live, sources[trial % 2], strict=True):
-                torch.copy_(tensor, source)
+        for trial in range(-WARM_UPS, trials):
+            over = trial >= FEWEST_TRIALS and (trial == trials - 1 or torch.clock() - began > request["budget_s"])
+            name = unseen[-1] if over else order[trial]
+            values, tensors = given[name]
+            for tensor, content in zip(tensors, sources[name], strict=True):
+                torch.copy_(tensor, content)
             torch.zero_(flush)
-            torch.manual_seed((first, second)[trial % 2])
+            torch.manual_seed(seed_of(name))
             torch.synchronize()
             stream = torch.current_stream(torch.device)
             begin = torch.clock()
@@ -296,20 +370,25 @@ def measure(request, torch, report):
             wall = torch.clock() - begin
             torch.record(events[2], stream)
             torch.finish(events[2])
-            if trial < 0:
-                continue
-            times.append(torch.elapsed(events[0], events[1]) / 1e3)
-            late.append(torch.elapsed(events[0], events[2]) / 1e3)
-            report["walls"].append(wall)
-            if trial in checked:
-                seed = str((first, second)[trial % 2])
-                named = flatten(output, torch)
-                report["outputs"][seed] = [
-                    {"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named
-                ]
-                save(os.path.join("out", report["name"], seed), [tensor for _, tensor in named], torch)
-            del output
-    report["times"], report["late"] = times, late
+            named = flatten(output, torch)
+            if trial >= 0:
+                report["times"].append(torch.elapsed(events[0], events[1]) / 1e3)
+                report["late"].append(torch.elapsed(events[0], events[2]) / 1e3)
+                report["walls"].append(wall)
+                looked_at = name in unseen
+                if looked_at:
+                    report["unseen"].append(len(report["times"]) - 1)
+                elif name != before:
+                    candidates[name] += 1
+                    looked_at = dice[trial] * candidates[name] < 1  # the newest of n replaces the saved: 1 in n
+                if looked_at:
+                    report["outputs"][f"timed-{name}"] = rows_of(named)
+                    save(os.path.join("out", report["name"], f"timed-{name}"), [tensor for _, tensor in named], torch)
+                    note_changes([torch.to(t, torch.device) for t in sources[name]], tensors, torch, report)
+            del output, named
+            before = name
+            if over:
+                break
     report["flags"] += [f"{name} was replaced" for name in torch.replaced()]
 
 

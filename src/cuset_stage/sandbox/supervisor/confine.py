@@ -152,7 +152,7 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
             restrict_files(**request["landlock"])
             _prctl(_PR_SET_NO_NEW_PRIVS, 1)
             _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            install_filter((os.getppid(), request["judge"]))
+            install_filter((os.getppid(), request["server"], request["judge"]))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
         _limit(resource.RLIMIT_AS, limits["address_space_bytes"])

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import marshal
 import os
 import resource
 import select
 import signal
-import sys
 import time
 
-from confine import become_program, become_subreaper, works_as
+from confine import become_program, works_as
 from files import CappedFile, copy_file, folder_usage
 from seccomp import build_filter
 from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly
 
 
-SHORTEST_S, LONGEST_S = (
-    0.002,
-    0.02,
-)  # between two looks at the processes: quick at first, since most programs are short
+# between two looks at the processes: quick at first, since most programs are short
+SHORTEST_S, LONGEST_S = 0.002, 0.02
+ANNOUNCE_FD, RELEASE_FD = 9, 8  # on which isolation.py's prefix says that all is set up, and waits before it begins
+SET_UP_S = 60.0  # what bubblewrap may take before the program begins
+GRACE_S = 0.005  # for bubblewrap's process namespace to end after bubblewrap
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
 
 
@@ -34,6 +33,10 @@ class Run:
         self.stopped: str | None = None
         self.peak = 0
         self.status: int | None = None
+        self.begin: float | None = None  # when the program began; in bubblewrap, that takes a while
+        self.end: float | None = None
+        self.is_ready = self.may_go = False
+        self.ready = self.bwrap_status = self.release = -1  # pipes of bubblewrap's
         self.next_count = 0.0
         self.hidden_memory = 0
         own = 2 if request["prefix"] else 0  # bubblewrap's two processes
@@ -42,11 +45,15 @@ class Run:
 
     def start(self, stdout: int, stderr: int) -> str | None:
         """Fork and exec; the reason when that fails."""
+        for fd in (ANNOUNCE_FD, RELEASE_FD):
+            os.dup2(0, fd, inheritable=False)  # so that nothing else gets these numbers
         reading, report = os.pipe()
         own: list[int] = []
         if self.request["prefix"]:
             self.bwrap_status, status = os.pipe()
-            own.append(status)
+            self.ready, announce = os.pipe()
+            release, self.release = os.pipe()
+            own += [status, announce, release]
             names = {"STATUS_FD": str(status)}
             program = build_filter()
             if program is None:
@@ -62,14 +69,20 @@ class Run:
         # as root: however many processes and sessions there are, this one runs first
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-        self.begin = time.monotonic()
+        self.forked = time.monotonic()
         self.pid = os.fork()
         if self.pid == 0:
+            if self.request["prefix"]:
+                os.dup2(announce, ANNOUNCE_FD)
+                os.dup2(release, RELEASE_FD)
+                own[1:3] = ANNOUNCE_FD, RELEASE_FD
             become_program(self.request, stdout, stderr, report, own)
         for fd in (report, *own):
             os.close(fd)
         with os.fdopen(reading, "rb") as pipe:
             problem = pipe.read().decode(errors="replace")  # ends at exec
+        if not self.request["prefix"]:
+            self.begin = time.monotonic()
         return problem or None
 
     def look(self) -> str | None:
@@ -112,28 +125,59 @@ class Run:
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         poll.register(0, select.POLLIN | select.POLLHUP)
+        with contextlib.suppress(OSError, AttributeError):  # a fork of the judge may hold the other end of stdin open
+            poll.register(os.pidfd_open(self.request["judge"]), select.POLLIN)
+        if self.begin is None:
+            poll.register(self.ready, select.POLLIN)
         pause = SHORTEST_S
-        while True:
+        while self.stopped is None:
             ended, _ = reap()
             if self.pid in ended:
                 self.status = ended[self.pid]
-                return
-            for output in outputs:
-                output.trim()
-            self.stopped = self.look()
-            left = self.begin + self.limits["wall_s"] - time.monotonic()
-            if self.stopped is None and left <= 0:
-                self.stopped = "wall"
+                break
+            if self.begin is not None:
+                for output in outputs:
+                    output.trim()
+                self.stopped = self.look()
+                left = self.begin + self.limits["wall_s"] - time.monotonic()
+                if self.stopped is None and left <= 0:
+                    self.stopped = "wall"
+                wait = min(pause, left)
+                pause = min(LONGEST_S, pause * 1.5)
+            else:
+                wait = left = self.forked + SET_UP_S - time.monotonic()
+                if left <= 0 and not self.is_ready:
+                    self.stopped = "set-up"
+                if self.is_ready:  # for `go`, however long that takes
+                    wait = None
             if self.stopped is not None:
-                return
-            for fd, _ in poll.poll(max(1, 1000 * min(pause, left))):
+                break
+            for fd, _ in poll.poll(None if wait is None else max(1, 1000 * wait)):
                 if fd == reading:
                     os.read(reading, 4096)
+                elif fd == self.ready and self.begin is None:
+                    poll.unregister(fd)
+                    # else it was closed: the program cannot be run, and bubblewrap is about to say so
+                    self.is_ready = bool(os.read(fd, 1))
+                elif fd == 0:
+                    self.heed()
                 else:
-                    word = os.read(0, 4096).decode().strip()
-                    self.stopped = word or "judge"
-                    return
-            pause = min(LONGEST_S, pause * 1.5)
+                    self.stopped = "judge"
+            if self.is_ready and self.may_go and self.begin is None:
+                self.begin = time.monotonic()
+                os.write(self.release, b"\n")
+        self.end = time.monotonic()
+
+    def heed(self) -> None:
+        """What the judge says: "go", or the limit that it saw passed, or nothing when it is gone."""
+        words = b""
+        with contextlib.suppress(ConnectionResetError):  # gone, and did not read what it was sent
+            words = os.read(0, 4096)
+        for word in words.decode().split() or ["judge"]:
+            if word == "go":
+                self.may_go = True
+            else:
+                self.stopped = word
 
     def returncode(self) -> int | None:
         """As subprocess has it: negative is a signal. None when we stopped it, or bubblewrap never started it."""
@@ -144,7 +188,7 @@ class Run:
             return code
         with os.fdopen(self.bwrap_status, "rb") as pipe:
             reported = pipe.read()
-        if b'"exit-code"' not in reported:
+        if b'"exit-code"' not in reported or self.begin is None:
             return None if code >= 0 else code
         return 128 - code if 128 < code < 128 + signal.NSIG else code
 
@@ -194,14 +238,17 @@ def run(request: dict) -> dict:
     current = Run(request)
     try:
         _prepare(request)
-        problem = current.start(outputs[0].fd, outputs[1].fd)
-        seconds = 0.0
-        if problem is None:
+        problem = None
+        while not request["prefix"] and not current.may_go and current.stopped is None:
+            current.heed()  # without bubblewrap nothing takes long enough to be done ahead
+        if current.stopped is None:
+            problem = current.start(outputs[0].fd, outputs[1].fd)
+        if problem is None and current.stopped is None:
             current.watch(outputs)
-            seconds = time.monotonic() - current.begin
     except OSError as error:
-        problem, seconds = f"{error.strerror}: {error.filename}", 0.0
-    collected, clean = kill_all(request["uid"])
+        problem = f"{error.strerror}: {error.filename}"
+    ends_itself = bool(request["prefix"]) and current.status is not None
+    collected, clean = kill_all(request["uid"], GRACE_S if ends_itself else 0.0)
     if current.status is None and current.stopped is None and problem is None:
         current.status = collected.get(current.pid)
     if not clean:
@@ -211,6 +258,8 @@ def run(request: dict) -> dict:
         _sweep(request["uid"], request["sweep"])
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = usage.ru_utime + usage.ru_stime
+    if problem is None and current.stopped == "set-up":
+        problem = f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
     code = current.returncode() if current.stopped is None and problem is None else None
     if problem is None and current.stopped is None and code is None:
         problem = f"bubblewrap did not start the program: {outputs[1].text().strip()[-500:]}"
@@ -223,7 +272,7 @@ def run(request: dict) -> dict:
     return {
         "returncode": code if stopped is None else None,
         "stopped": stopped,
-        "seconds": seconds,
+        "seconds": max(0.0, current.end - current.begin) if current.begin and current.end else 0.0,
         "cpu_seconds": cpu,
         "peak_memory_bytes": max(current.peak, usage.ru_maxrss * 1024),
         "stdout": outputs[0].text(),
@@ -231,26 +280,3 @@ def run(request: dict) -> dict:
         "infra": problem,
         "own_user": request["uid"] is not None,
     }
-
-
-def _read_request() -> bytes:
-    """Eight bytes of length and then the request; what follows on stdin is for `watch`."""
-    data = b""
-    while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "little"):
-        most = 8 + int.from_bytes(data[:8], "little") - len(data) if len(data) >= 8 else 8 - len(data)
-        part = os.read(0, most)
-        if not part:
-            raise SystemExit(1)  # the judge is gone before it asked
-        data += part
-    return data[8:]
-
-
-def main() -> int:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the judge decides; when it goes, stdin closes
-    become_subreaper()
-    request = marshal.loads(_read_request())
-    answer = run(request)
-    sys.stdout.buffer.write(marshal.dumps(answer))
-    sys.stdout.buffer.flush()
-    return 0

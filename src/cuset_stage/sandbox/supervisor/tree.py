@@ -20,7 +20,8 @@ def _read(path: str) -> bytes:
         return file.read(65536)
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """Of all of its threads; for kernels that have the `children` file."""
     found: list[int] = []
     for thread in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(OSError):
@@ -59,9 +60,9 @@ def descendants(most: int = ALL) -> list[int]:
     queue = [os.getpid()]
     while queue and len(found) <= most:
         with contextlib.suppress(OSError):
-            children = _children(queue.pop(0))
-            found += children
-            queue += children
+            below = children(queue.pop(0))
+            found += below
+            queue += below
     return found
 
 
@@ -172,9 +173,23 @@ def _kill_as(uid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
-    """End every descendant. Returns what was collected, and whether nothing is left."""
+def end_of_child(seconds: float) -> None:
+    """Wait until a child ends, at most so long."""
+    signal.sigtimedwait([signal.SIGCHLD], seconds)
+
+
+def kill_all(uid: int | None, grace_s: float = 0.0) -> tuple[dict[int, int], bool]:
+    """End every descendant. Returns what was collected, and whether nothing is left.
+
+    grace_s: how long what ends anyhow (a process namespace whose first process is gone) is left to it.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # so that none that comes now is missed
     collected: dict[int, int] = {}
+    if grace_s:
+        ended, left = reap()
+        collected |= ended
+        if left:
+            end_of_child(grace_s)
     deadline = time.monotonic() + KILL_PATIENCE_S
     pause = 0.0005
     while True:
@@ -194,5 +209,5 @@ def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
                 # to die it has to run, and among hundreds that fork its turn comes late; after the signal it runs no code
                 # of its own, and cannot fork
                 os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
-        time.sleep(pause)
+        end_of_child(pause)
         pause = min(0.02, 2 * pause)

@@ -1,0 +1,158 @@
+"""What `cuset curate` does with a source, stage by stage: rows, seconds, memory. Stages may run on different machines.
+
+    python scripts/bench_curate.py WORK --source kernels=data/kernels --json OUT.json         # everything, where the GPU is
+    python scripts/bench_curate.py WORK --source tree=/data/tree --stages import,adapt,cases   # here
+    python scripts/bench_curate.py WORK --stages verify --json OUT.json                       # there, in a copy of WORK
+    python scripts/bench_curate.py WORK --stages select,write --json OUT.json                 # here again
+
+Every stage runs in a process of its own, as from the command line. Its memory is that of the process with all it starts
+(compilers, oracles, programs), read every 50 ms; `own_mib` is the largest the stage's own process had. WORK keeps what was
+measured in bench.json, so that a later call adds to it; --json writes that record with the machine and the funnel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+
+ROOT = Path(__file__).resolve().parents[1]
+STAGES = ("import", "adapt", "cases", "verify", "select", "write")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=Path, help="the folder of the curation")
+    parser.add_argument("--source", action="append", default=[], help="name=path, for import; may be repeated")
+    parser.add_argument("--stages", default=",".join(STAGES), help="comma-separated, in order")
+    parser.add_argument("--revision", help="commit or version of the source")
+    parser.add_argument("--licence", help="what applies where a source states none")
+    parser.add_argument("--verify", default="", help='options of `cuset curate verify`, as in --verify="--workers 8"')
+    parser.add_argument("--select", default="", help="options of `cuset curate select`")
+    parser.add_argument("--write", default="", help="options of `cuset curate write`")
+    parser.add_argument("--cache", type=Path, help="folder for prepared cases and compiled programs")
+    parser.add_argument("--json", type=Path, dest="target")
+    args = parser.parse_args()
+    stages = [stage.strip() for stage in args.stages.split(",") if stage.strip()]
+    if unknown := set(stages) - set(STAGES):
+        parser.error(f"--stages {sorted(unknown)[0]}: there are {', '.join(STAGES)}")
+    if "import" in stages and not args.source:
+        parser.error("--source is missing: name=path of what is to be imported")
+    args.work.mkdir(parents=True, exist_ok=True)
+    record = Record(args.work / "bench.json")
+    status = 0
+    for stage, command in ((each, command) for each in stages for command in commands(each, args)):
+        if status := record.run(stage, command):
+            break  # what was done is kept, and the same call goes on
+    subprocess.run(curate("funnel", args.work), env=environment(), check=False)
+    if args.target is not None:
+        shown = subprocess.run(
+            curate("funnel", args.work, "--json"), env=environment(), capture_output=True, text=True, check=True
+        )
+        args.target.parent.mkdir(parents=True, exist_ok=True)
+        args.target.write_text(
+            json.dumps({"funnel": json.loads(shown.stdout), "runs": record.runs}, indent=2) + "\n", encoding="utf-8"
+        )
+    return status
+
+
+def curate(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "cuset_stage.cli", "curate", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def commands(stage: str, args: argparse.Namespace) -> list[list[str]]:
+    """What is run for a stage: for import a command a source."""
+    cache = ["--cache", str(args.cache)] if args.cache else []
+    if stage == "import":
+        stated = [*(("--revision", args.revision) if args.revision else ())]
+        stated += ["--licence", args.licence] if args.licence else []
+        parts = [source.partition("=") for source in args.source]
+        return [curate("import", args.work, path or name, "--name", name, *stated) for name, _, path in parts]
+    more = {"cases": cache, "verify": [*cache, *args.verify.split()], "select": args.select.split()}
+    return [curate(stage, args.work, *more.get(stage, args.write.split() if stage == "write" else []))]
+
+
+class Record:
+    """What was measured so far, in a file of the curation's folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+
+    def run(self, stage: str, command: list[str]) -> int:
+        """Run a stage's command and keep its figures; its exit status."""
+        print(f"$ cuset curate {' '.join(command[4:])}", flush=True)
+        begun = time.perf_counter()
+        process = subprocess.Popen(command, env=environment())
+        whole, own = watch(process)
+        self.runs.append(
+            {
+                "stage": stage,
+                "status": process.returncode,
+                "seconds": round(time.perf_counter() - begun, 2),
+                "peak_mib": round(whole / 2**20, 1),
+                "own_mib": round(own / 2**20, 1),
+                "started": datetime.now(UTC).isoformat(timespec="seconds"),
+                "machine": {"cpus": len(os.sched_getaffinity(0)), "python": platform.python_version(), "gpus": gpus()},
+            }
+        )
+        self.path.write_text(json.dumps(self.runs, indent=2) + "\n", encoding="utf-8")
+        print(f"  {self.runs[-1]['seconds']} s, {self.runs[-1]['peak_mib']} MiB with all it starts", flush=True)
+        return process.returncode
+
+
+def watch(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """The most resident bytes of a process with all its descendants, and of itself, until it ends."""
+    whole = own = 0
+    root = psutil.Process(process.pid)
+    while process.poll() is None:
+        try:
+            mine, children = resident(root)
+            own, whole = max(own, mine), max(whole, mine + children)
+            time.sleep(0.05)
+        except KeyboardInterrupt:  # the stage has it as well, and ends in order
+            process.wait()
+    return whole, own
+
+
+def resident(root: psutil.Process) -> tuple[int, int]:
+    """Resident bytes of a process, and of all its descendants together."""
+    try:
+        mine = root.memory_info().rss
+        below = root.children(recursive=True)
+    except psutil.Error:
+        return 0, 0
+    total = 0
+    for child in below:
+        with contextlib.suppress(psutil.Error):
+            total += child.memory_info().rss
+    return mine, total
+
+
+def gpus() -> list[str]:
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return done.stdout.strip().splitlines()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Arguments whose batch is in another order, so that what is summed up about them stays. Runs beside the worker."""
+
+FEWEST_ROWS = 4  # fewer may be parts of one thing, as the two ends of edges
+FEW_ZEROS = 0.01
+
+
+def permuted(tensors, torch):
+    """The tensors with the slices of their first dimension above 1 in another order; tensors as long move alike.
+
+    The first and the last slice stay where they are, as do tensors with fewer than four.
+
+    None where an order may mean something that an answer may build upon: a symmetric, sorted, triangular, sparse or
+    masked tensor; where nothing would change; and for dtypes that are not known here.
+    """
+    known = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int8, torch.uint8, torch.int16,
+             torch.int32, torch.int64, torch.bool}  # fmt: skip
+    if any(tensor.dtype not in known for tensor in tensors):
+        return None
+    generator = torch.Generator().manual_seed(0)
+    orders, moved = {}, []
+    for tensor in tensors:
+        tensor = tensor.detach().cpu()
+        at = next((i for i, size in enumerate(tensor.shape) if size > 1), None)
+        if at is None or not tensor.numel() or tensor.shape[at] < FEWEST_ROWS:
+            moved.append(tensor)
+            continue
+        if _means_something(tensor, at):
+            return None
+        size = tensor.shape[at]
+        if size not in orders:
+            orders[size] = _order(size, generator, torch)
+        moved.append(tensor.index_select(at, orders[size]))
+    same = all(torch.equal(one.detach().cpu(), other) for one, other in zip(tensors, moved, strict=True))
+    return None if same else moved
+
+
+def _order(size, generator, torch):
+    """No slice but the first and the last stays: a cycle through the others in an order that is drawn."""
+    order = torch.arange(size)
+    drawn = torch.randperm(size - 2, generator=generator) + 1
+    order[drawn] = drawn.roll(1)
+    return order
+
+
+def _means_something(tensor, at):
+    if tensor.dim() > 1:
+        if int((tensor == 0).sum()) > FEW_ZEROS * tensor.numel():
+            return True
+        if tensor.shape[-1] == tensor.shape[-2] > 1 and bool((tensor == tensor.mT).all()):
+            return True
+    size = tensor.shape[at]
+    one, other = tensor.narrow(at, 0, size - 1), tensor.narrow(at, 1, size - 1)
+    return bool((one <= other).all()) or bool((one >= other).all())
