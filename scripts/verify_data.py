@@ -5,7 +5,8 @@
     python scripts/verify_data.py --only tiled_sgemm --sanitizer memcheck racecheck initcheck synccheck
 
 Needs the package (or PYTHONPATH=src, NumPy and psutil), an NVIDIA GPU and the CUDA toolkit. --jobs tasks are under way at a time,
-and --gpu-jobs of their programs share the GPU: the times are for finding what is slow, they are no benchmark.
+and --gpu-jobs of their programs share the GPU: the times are for finding what is slow, they are no benchmark. A record that is
+there already is gone on with: tasks that passed in the same setting, from the same files, are not run again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ from cuset_stage.evaluation.devices import GpuPool
 from cuset_stage.evaluation.oracle import CaseCache, OracleError, PreparedCase
 from cuset_stage.evaluation.tasks.base import Case, TaskError
 from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict, list_gpus, run_program
-from cuset_stage.sandbox.files import file_sha256
+from cuset_stage.sandbox.files import file_sha256, write_atomically
 
 
 SANITIZER_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -152,15 +153,25 @@ def _digest(files: Mapping[str, str]) -> str:
 # ------------------------------------------------------------------------------------------------------ the whole set
 
 
-def verify_tasks(tasks: list[BundledTask], verifier: Verifier, jobs: int) -> list[dict[str, Any]]:
-    """The results in the order of `tasks`; a line is printed as each ends."""
-    results = {}
+def verify_tasks(
+    tasks: list[BundledTask],
+    verifier: Verifier,
+    jobs: int,
+    known: Mapping[str, dict[str, Any]] | None = None,
+    keep: Callable[[list[dict[str, Any]]], None] = lambda results: None,
+) -> list[dict[str, Any]]:
+    """The results in the order of `tasks`; a line is printed as each ends.
+
+    known: task -> its result of an earlier run. keep: called with all results so far, whenever there is one more.
+    """
+    results = {task.name: known[task.name] for task in tasks if known and task.name in known}
     pool = ThreadPoolExecutor(jobs)  # threads: compiling, making a case and running it are processes of their own
     try:
-        futures = {pool.submit(verifier.verify, task): task.name for task in tasks}
+        futures = {pool.submit(verifier.verify, task): task.name for task in tasks if task.name not in results}
         for future in as_completed(futures):
             results[futures[future]] = future.result()
             _print_result(future.result())
+            keep([results[task.name] for task in tasks if task.name in results])
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return [results[task.name] for task in tasks]
@@ -184,6 +195,31 @@ def _print_result(result: dict[str, Any]) -> None:
         print(f"    {result['detail'].splitlines()[0]}", flush=True)
 
 
+def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "passed": sum(result["verdict"] == Verdict.PASSED for result in results),
+        "total": len(results),
+        "cases": sum(len(result["cases"]) for result in results),
+        "tasks": results,
+    }
+
+
+def _read_known(file: Path | None, setting: Mapping[str, Any], tasks: list[BundledTask]) -> dict[str, dict[str, Any]]:
+    """The tasks that the record in `file` has as passed, on all cases, in the same setting and from the same files."""
+    if file is None or not file.is_file():
+        return {}
+    record = json.loads(file.read_text(encoding="utf-8"))
+    if any(record.get(key) != value for key, value in setting.items()):
+        return {}
+    now = {task.name: (task.sha256, len(task.program.cases)) for task in tasks}
+    return {
+        row["name"]: row
+        for row in record["tasks"]
+        if row["verdict"] == Verdict.PASSED and (row["sha256"], len(row["cases"])) == now.get(row["name"])
+    }
+
+
 def verify(options: argparse.Namespace) -> int:
     tasks = load_tasks(only=tuple(options.only))
     gpus = list_gpus()[:1]
@@ -204,17 +240,7 @@ def verify(options: argparse.Namespace) -> int:
             cases=tuple(options.cases),
             sanitizer=tuple(options.sanitizer),
         )
-        print(f"{gpus[0].name}, driver {gpus[0].driver}, nvcc {compiler.toolkit.version}, {arch}, {len(tasks)} tasks")
-        print(f"{'task':<32}{'verdict':<16}{'compile s':>10}{'run s':>8}{'max abs':>11}{'max rel':>11}  runs")
-        begin = time.perf_counter()
-        results = verify_tasks(tasks, verifier, min(options.jobs, len(tasks)))
-        seconds = time.perf_counter() - begin
-    passed = sum(result["verdict"] == Verdict.PASSED for result in results)
-    cases = sum(len(result["cases"]) for result in results)
-    print(f"{passed} of {len(results)} tasks passed ({cases} cases) in {seconds:.0f} s")
-    if options.json:
-        record = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        setting = {
             "gpu": gpus[0].name,
             "driver": gpus[0].driver,
             "arch": arch,
@@ -223,16 +249,24 @@ def verify(options: argparse.Namespace) -> int:
             "isolation": str(compiler.isolation),
             "repeats": options.repeats,
             "sanitizer": options.sanitizer,
-            "jobs": options.jobs,
-            "gpu_jobs": options.gpu_jobs,
-            "seconds": round(seconds, 1),
-            "passed": passed,
-            "total": len(results),
-            "cases": cases,
-            "tasks": results,
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        known = _read_known(options.json, setting, tasks)
+        print(f"{gpus[0].name}, driver {gpus[0].driver}, nvcc {compiler.toolkit.version}, {arch}, {len(tasks)} tasks")
+        if known:
+            print(f"{len(known)} of them have passed as they are: {options.json}")
+        print(f"{'task':<32}{'verdict':<16}{'compile s':>10}{'run s':>8}{'max abs':>11}{'max rel':>11}  runs")
+        begin = time.perf_counter()
+
+        def keep(results: list[dict[str, Any]]) -> None:
+            if options.json:
+                write_atomically(options.json, json.dumps(setting | _summary(results), indent=1) + "\n")
+
+        results = verify_tasks(tasks, verifier, min(options.jobs, len(tasks)), known, keep)
+        seconds = time.perf_counter() - begin
+    keep(results)
+    summary = _summary(results)
+    passed = summary["passed"]
+    print(f"{passed} of {len(results)} tasks passed ({summary['cases']} cases) in {seconds:.0f} s")
     return 0 if passed == len(results) else 1
 
 

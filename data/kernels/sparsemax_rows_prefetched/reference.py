@@ -9,10 +9,10 @@ def make_inputs(rng, rows, cols, values="normal"):
     spread = np.exp2(rng.uniform(-12.0, 3.0, (rows, 1)))
     scores = rng.normal(0.0, 1.0, (rows, cols)) * spread + rng.normal(0.0, 2.0, (rows, 1))
     if values == "extremes":
-        # Rows in turn: all equal, one far above the rest, ties for the maximum, a large offset, a line, as usual.
+        # Rows in turn: all equal, the last far above the rest, ties for the maximum, a large offset, a line, as usual.
         scores[0::6] = rng.normal(0.0, 5.0, scores[0::6].shape[:1])[:, None]
         scores[1::6] = -3.0e38
-        scores[1::6, cols // 3] = 3.0e38
+        scores[1::6, -1] = 3.0e38
         scores[2::6] = rng.choice([-1.0, 4.0, 4.25], scores[2::6].shape)
         scores[3::6] = 4096.0 + np.round(scores[3::6] * 64.0) / 64.0
         scores[4::6] = -np.arange(cols) / 256.0
