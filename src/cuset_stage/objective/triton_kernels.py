@@ -411,8 +411,8 @@ def chunk_step(
         weight.copy_(entropy_to_weight(top_entropy(logits, transform), rule.alpha))
     lanes, warps = _launch_shape(logits.size(1), UNSCALED_LAUNCH_SHAPES)
     has_range = logits.dtype != torch.float16
-    # Triton 3.6 does not compile the kernel for less than a whole block.
-    if want_gradient and factor is not None and reference is None and has_range and logits.size(1) >= lanes:
+    # Triton 3.6 does not compile the kernel for less than two whole blocks.
+    if want_gradient and factor is not None and reference is None and has_range and logits.size(1) >= 2 * lanes:
         _unscaled_kernel[(logits.size(0),)](
             logits,
             logits.stride(0),
