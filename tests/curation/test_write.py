@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from cuset_stage.curation.funnel import read_funnel
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.write import Output, run_write
 
@@ -108,3 +109,37 @@ def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
     assert (
         found[0].cuda_tokens == found[1].cuda_tokens > 0 and found[0].supervised_tokens == found[1].supervised_tokens
     )
+
+
+def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
+    work = tmp_path / "work"
+    (work / "verify").mkdir(parents=True)
+    settings = {
+        "gpu": "H200",
+        "driver": "1",
+        "toolkit": "13.0",
+        "arch": "sm_90",
+        "flags": [],
+        "times": 2,
+        "mutants": 0,
+    }
+    (work / "verify" / "settings.json").write_text(json.dumps(settings | {"compile_only": False}))
+    (work / "verify" / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(4)))
+    (work / "verify" / "dropped.jsonl").write_text('{"reason": "mismatch"}\n{"reason": "timeout"}\n{"reas')
+    (work / "cases").mkdir()
+    counts = {
+        "read": 15,
+        "kept": 12,
+        "dropped": 3,
+        "unsettled": 0,
+        "repeated": 0,
+        "seconds": 1.0,
+        "peak_memory_mib": 1.0,
+    }
+    (work / "cases" / "summary.json").write_text(json.dumps(counts | {"reasons": {}, "settings": {}, "name": None}))
+    step = read_funnel(work)[-1]
+    assert (step.stage, step.read, step.kept, step.dropped, step.unsettled) == ("verify", 12, 8, 2, 2)
+    assert step.stopped and step.reasons == {"mismatch": 1, "timeout": 1}
+    _, folder = write(tmp_path, rows(4))
+    card = (folder / "curated.md").read_text()
+    assert "The verification was stopped: 2 of 12 rows are still to come." in card and "H200" in card

@@ -51,6 +51,8 @@ def _verification(steps: list[Step], verdicts: Counter[str]) -> str:
     if step is None:
         lines.append("The programs were not verified.\n")
         return "\n".join(lines)
+    if step.stopped:
+        lines.append(f"The verification was stopped: {step.unsettled:,} of {step.read:,} rows are still to come.\n")
     settings = step.settings
     if settings.get("compile_only"):
         lines.append(f"Programs were compiled and not run: nvcc {settings['toolkit']}, `-arch={settings['arch']}`.\n")

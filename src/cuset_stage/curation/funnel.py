@@ -1,9 +1,12 @@
-"""How many rows each stage was given, and what became of them. Reads summary.json of every stage that has run."""
+"""How many rows each stage was given, and what became of them: summary.json of every stage that has run, the rows themselves of one
+that was stopped."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,10 @@ from .stage import STAGES
 
 @dataclass(frozen=True)
 class Step:
-    """A stage of a curation folder, its sources added up where there are several."""
+    """A stage of a curation folder, its sources added up where there are several.
+
+    `stopped`: the stage has not come to its end (any more of its rows may be settled later); time and memory are 0 then.
+    """
 
     stage: str
     read: int
@@ -27,6 +33,7 @@ class Step:
     peak_memory_mib: float
     settings: dict[str, Any]
     sources: tuple[str, ...]
+    stopped: bool = False
 
 
 def read_funnel(folder: Path) -> list[Step]:
@@ -45,6 +52,8 @@ def read_funnel(folder: Path) -> list[Step]:
         records = [_read(path) for path in paths if path.is_file()]
         if records:
             steps.append(_step(stage, records))
+        elif (folder / stage / "settings.json").is_file():
+            steps.append(_stopped_step(folder / stage, steps[-1].kept if steps else 0))
     if not steps:
         raise CurationError(f"{folder}: no stage has run there; begin with `cuset curate import`.")
     return steps
@@ -68,7 +77,10 @@ def print_funnel(steps: list[Step]) -> None:
     for step in steps:
         numbers = (step.read, step.kept, step.dropped, step.unsettled)
         table.add_row(
-            step.stage, *(f"{number:,}" for number in numbers), f"{step.seconds:,.1f}", f"{step.peak_memory_mib:,.0f}"
+            step.stage,
+            *(f"{number:,}" for number in numbers),
+            "stopped" if step.stopped else f"{step.seconds:,.1f}",
+            "" if step.stopped else f"{step.peak_memory_mib:,.0f}",
         )
     console.print(table)
     for step in steps:
@@ -100,3 +112,33 @@ def _step(stage: str, records: list[dict[str, Any]]) -> Step:
         settings=records[-1]["settings"],
         sources=tuple(record["name"] for record in records if record["name"]),
     )
+
+
+def _stopped_step(folder: Path, given: int) -> Step:
+    """What the journal of a stage without a summary holds; `given`: how many rows the stage before it kept."""
+    kept = sum(1 for _ in _lines(folder / "rows.jsonl"))
+    reasons: Counter[str] = Counter()
+    for line in _lines(folder / "dropped.jsonl"):
+        with suppress(ValueError, KeyError, TypeError):  # cut off; the stage mends it when it goes on
+            reasons[json.loads(line)["reason"]] += 1
+    dropped = reasons.total()
+    return Step(
+        stage=folder.name,
+        read=given,
+        kept=kept,
+        dropped=dropped,
+        unsettled=max(0, given - kept - dropped),
+        repeated=0,
+        reasons=dict(reasons.most_common()),
+        seconds=0.0,
+        peak_memory_mib=0.0,
+        settings=_read(folder / "settings.json"),
+        sources=(),
+        stopped=True,
+    )
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    if path.is_file():
+        with path.open("rb") as file:
+            yield from file
