@@ -83,7 +83,8 @@ def full_run(llamafactory):
 
 
 def test_the_loss_goes_down_and_a_checkpoint_is_written(full_run):
-    first, second = (evaluation["eval_loss"] for evaluation in full_run.evaluations)  # of the same rows, unlike the steps'
+    # Losses of the same rows, which those of the steps are not.
+    first, second = (evaluation["eval_loss"] for evaluation in full_run.evaluations)
     assert second < first
     assert (full_run.output_dir / "checkpoint-4" / "model.safetensors").exists()
     assert (full_run.output_dir / "model.safetensors").exists()

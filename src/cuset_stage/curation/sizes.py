@@ -15,6 +15,7 @@ from .spec import SizeRange, Spec, SpecError
 
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MIB = 1 << 20
+BLOCK = 128  # threads; hardly a launch has fewer
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
@@ -32,6 +33,9 @@ BUDGETS = (
     {"usual": Budget(1 * MIB, 1 << 16), "large": Budget(4 * MIB, 1 << 20)},
     {"usual": Budget(1 * MIB, 1 << 12), "large": Budget(1 * MIB, 1 << 14)},
 )
+
+# How much of the largest size that is allowed a case takes at most: where that is little, all of them would be cut to it.
+_SHARES = {"power_of_two": 0.5, "odd": 0.83, "large": 1.0, "special": 0.61}
 
 
 def five_cases(spec: Spec, *, attempt: int = 0) -> list[dict[str, object]]:
@@ -63,7 +67,10 @@ def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
         return sizes
     scale = math.log2(budget.product) / max(1, len(names))
     while True:
-        sizes = {each: _legal(spec.sizes[each], _size(name, scale, index)) for index, each in enumerate(names)}
+        sizes = {
+            each: _legal(spec.sizes[each], _capped(name, index, spec.sizes[each].most, _size(name, scale, index)))
+            for index, each in enumerate(names)
+        }
         fits = spec.check(sizes) <= budget.bytes
         if fits:
             return sizes
@@ -80,6 +87,16 @@ def _size(name: str, scale: float, index: int) -> int:
         return size if name == "power_of_two" else size + (3 * size) // 8 + 2 * index
     size = max(3, round(2**scale * (0.83, 0.61, 0.71)[index % 3]))
     return _odd(size + 12 * (index // 3))
+
+
+def _capped(name: str, index: int, most: int, size: int) -> int:
+    """The size where the case may have it, else one of its kind at the case's share of `most`."""
+    share = max(1, int(most * _SHARES[name] * (1.0, 0.8, 0.65)[index % 3]))
+    if size <= (most if name == "large" else share):
+        return size
+    if name == "power_of_two":
+        return 1 << (share.bit_length() - 1)
+    return share if name == "large" else _odd(share)
 
 
 def _odd(size: int) -> int:
@@ -104,7 +121,8 @@ def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
     """Cases that somebody else chose, in our form.
 
     Raises:
-        SpecError: a name or a size is missing, out of its limits or too large, or fewer than four sets of sizes differ.
+        SpecError: a name or a size is missing, out of its limits or too large, not of the kind that the case is named after, or
+            fewer than four sets of sizes differ.
     """
     if not isinstance(given, list) or not all(isinstance(case, dict) for case in given):
         raise SpecError("cases: a list of five objects was expected")
@@ -127,7 +145,27 @@ def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
         cases.append({"name": name, "parameters": {**sizes, **({"special": 1} if name == "special" else {})}})
     if spec.sizes and differing(cases) < len(CASES) - 1:
         raise SpecError("cases: at least four of the five must differ in their sizes")
+    _check_kinds(spec, by_name)
     return cases
+
+
+def _check_kinds(spec: Spec, sizes: Mapping[str, Mapping[str, int]]) -> None:
+    """Hold each case to its name, as far as the limits of the sizes let it have such a size."""
+    free = {key: limits for key, limits in spec.sizes.items() if limits.least < limits.most}
+    if not free:
+        return
+    if not any(sizes["power_of_two"][key] & (sizes["power_of_two"][key] - 1) == 0 for key in free):
+        raise SpecError("cases.power_of_two: none of its sizes is a power of two")
+    odd = [key for key, limits in free.items() if limits.multiple_of % 2]
+    if odd and not any(sizes["odd"][key] % 2 for key in odd):
+        raise SpecError("cases.odd: none of its sizes is odd")
+    total = {name: spec.check(sizes[name]) for name in CASES}
+    if total["small"] > min(total.values()) or not any(
+        sizes["small"][key] <= max(BLOCK, limits.least) for key, limits in free.items()
+    ):
+        raise SpecError(f"cases.small: it has to be the smallest, with a size of at most {BLOCK}, less than a block")
+    if total["large"] < max(total.values()):
+        raise SpecError("cases.large: its files have to be the largest")
 
 
 def differing(cases: list[dict[str, object]]) -> int:
