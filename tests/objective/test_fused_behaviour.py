@@ -15,6 +15,7 @@ from cuset_stage.objective import (
     engine,
     fused_linear_cuset_loss,
     fused_objective,
+    objective_loss,
 )
 from cuset_stage.objective.engine import CHUNK_BYTES, choose_backend, rows_per_chunk
 from cuset_stage.objective.supervision import Supervision
@@ -218,6 +219,20 @@ def test_a_diverged_base_model_is_reported():
         case.fused(ObjectiveSettings(objective="asft"))
 
 
+@pytest.mark.parametrize("options", [{"num_items_in_batch": 0}, {"num_items_in_batch": torch.tensor(0)}])
+@pytest.mark.parametrize("trained", [("hidden",), ()])
+def test_an_infinite_loss_of_finite_logits_is_none_of_the_models(options, trained):
+    """Where the divisor is at fault, nobody says that training has diverged: the loss is infinite as the readable one is."""
+    case = make_case(trained=trained)
+    leaves = case.leaves()
+    with torch.set_grad_enabled(bool(trained)):
+        loss, terms = fused_objective(leaves["hidden"], leaves["weight"], *case.batch, ObjectiveSettings(), **options)
+        expected = objective_loss(case.logits(**case.leaves()), *case.batch, ObjectiveSettings(), **options)
+    if trained:
+        loss.backward()
+    assert loss == expected == float("inf") and torch.isfinite(terms.nll).all()
+
+
 @pytest.mark.parametrize("label", [-1, 123, 10**6])
 def test_labels_outside_the_vocabulary(label):
     case = make_case()
@@ -236,6 +251,9 @@ def test_tensors_that_do_not_belong_together():
         ((h, w, labels[:, :-1], cuda, ids), {}, "labels has the shape"),
         ((h, w, labels, cuda[:1], ids), {}, "cuda_mask has the shape"),
         ((h, w, labels, cuda, ids[:1]), {}, "sample_ids has the shape"),
+        ((h, w, labels.to("meta"), cuda, ids), {}, "labels is on meta, hidden on cpu"),
+        ((h, w, labels, cuda.to("meta"), ids), {}, "cuda_mask is on meta, hidden on cpu"),
+        ((h, w, labels, cuda, ids.to("meta")), {}, "sample_ids is on meta, hidden on cpu"),
         ((h, w, labels, cuda, ids), {"bias": w[:5, 0]}, "bias has the shape"),
         ((h, w.bfloat16(), labels, cuda, ids), {}, "expected one floating dtype"),
         ((h, w, labels, cuda, ids), {"logit_softcap": 0.0}, "logit_softcap=0.0"),
@@ -255,6 +273,11 @@ def test_asft_wants_a_reference_that_fits():
         ({"reference_hidden": case.hidden[:, :-1]}, "same batch and length"),
         ({"reference_hidden": case.hidden[..., :-1]}, "another hidden size"),
         ({"reference_hidden": case.hidden, "reference_weight": case.weight[:-1]}, "reference_weight has the shape"),
+        (
+            {"reference_hidden": case.hidden, "reference_weight": case.weight, "reference_bias": case.weight[:1, 0]},
+            "reference_bias has the shape",
+        ),
+        ({"reference_hidden": case.hidden, "reference_bias": case.weight[:, 0]}, "without reference_weight"),
     ):
         with pytest.raises(ValueError, match=message):
             fused_objective(*arguments, **options)

@@ -83,7 +83,8 @@ class _Check:
         finite = torch.isfinite(self.statistics.nll)
         if self.statistics.penalty is not None:
             finite &= torch.isfinite(self.statistics.penalty)
-        raise diverged(finite)
+        if not finite.all():  # else it is the caller's: a num_items_in_batch of 0 makes the readable loss infinite too
+            raise diverged(finite)
 
 
 @torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
@@ -332,6 +333,12 @@ def _reference(hidden, head, reference_hidden, reference_weight, reference_bias)
         expected = [head.weight.size(0), reference_hidden.size(-1)]
         if list(base.weight.shape) != expected:
             raise ValueError(f"reference_weight has the shape {list(base.weight.shape)}, expected {expected}.")
+        if base.bias is not None and list(base.bias.shape) != expected[:1]:
+            raise ValueError(f"reference_bias has the shape {list(base.bias.shape)}, expected {expected[:1]}.")
+    elif reference_bias is not None:
+        raise ValueError(
+            "reference_bias was passed without reference_weight: expected both, or neither for the same head."
+        )
     elif reference_hidden.size(-1) != hidden.size(-1):
         raise ValueError("reference_hidden has another hidden size than hidden: pass reference_weight.")
     return reference_hidden.detach().reshape(-1, reference_hidden.size(-1)), base

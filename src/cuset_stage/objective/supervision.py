@@ -50,6 +50,12 @@ def check_inputs(
 ) -> None:
     """Raise ValueError when the tensors do not belong together."""
     check_shapes("hidden", hidden, labels, cuda_mask, sample_ids)
+    for key, values in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
+        # A kernel that reads another GPU's memory would take the whole process down.
+        if values is not None and values.device != hidden.device:
+            raise ValueError(
+                f"{key} is on {values.device}, hidden on {hidden.device}: expected one device; move the batch to the head's."
+            )
     if weight.dim() != 2 or hidden.size(-1) != weight.size(-1):
         raise ValueError(
             f"hidden {list(hidden.shape)} and weight {list(weight.shape)} have different hidden sizes: expected the head's own "
