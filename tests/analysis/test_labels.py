@@ -109,3 +109,12 @@ def test_faults_name_the_option(tiny_model, dataset, tmp_path):
             )
     with pytest.raises(AnalysisError, match="--cutoff-len 1"):
         LabelRequest("m", ("rows",), cutoff_len=1)
+
+
+@pytest.mark.parametrize(
+    "data", [b'[{"instruction": "x", "input": "", "output": "y\xff"}]', b'[{"instruction": 1}, {"instruction": "x"}]']
+)
+def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data):
+    (dataset / "rows.json").write_bytes(data)
+    with pytest.raises(AnalysisError, match="--dataset rows: a file of it cannot be read"):
+        summarise(request(tiny_model, dataset, workers=1))

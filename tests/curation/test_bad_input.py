@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 from cuset_stage.curation.adapt import run_adapt
 from cuset_stage.curation.columns import parse_map
 from cuset_stage.curation.importing import Source, run_import
+from cuset_stage.curation.readers import read_list
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.stage import run_stage, stage_files
 
@@ -73,6 +75,74 @@ def test_an_arrow_stream_that_breaks_off_is_read_up_to_there(tmp_path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
     summary = run_import(tmp_path / "work", source(path))
     assert 0 < summary.kept < 50 and summary.reasons == {"unreadable_file": 1}
+
+
+def _write_arrow(path: Path, table: pa.Table) -> None:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+
+
+@pytest.mark.parametrize("write", [pq.write_table, _write_arrow])
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+def test_a_text_of_a_column_that_is_not_utf8_costs_its_row_alone(tmp_path, write, kind):
+    texts = [f"{KERNEL} // {i}".encode() for i in range(40)]
+    texts[7] = b"\xff\xfe" + texts[7]
+    stored = pa.array(texts, pa.binary())
+    column = pa.Array.from_buffers(kind, len(texts), stored.buffers())
+    log = pa.Array.from_buffers(kind, len(texts), pa.array([b"\xff"] * len(texts), pa.binary()).buffers())
+    path = tmp_path / ("rows.arrow" if write is _write_arrow else "rows.parquet")
+    table = pa.table({"text": column, "log": log})
+    write(table, path) if write is pq.write_table else write(path, table)
+    summary = run_import(tmp_path / "work", source(path))
+    assert (summary.read, summary.kept, summary.reasons) == (40, 39, {"not_utf8": 1})
+    dropped = lines(tmp_path / "work" / "import" / "bad" / "dropped.jsonl")[0]
+    assert dropped["row"] == 8 and dropped["data"]["text"].encode("utf-8", errors="surrogateescape") == texts[7]
+    kept = lines(tmp_path / "work" / "import" / "bad" / "rows.jsonl")
+    assert kept[0]["code"] == f"{KERNEL} // 0"  # bytes are text, and not Python's way of writing them
+
+
+def test_a_date_that_python_does_not_know_costs_nothing(tmp_path):
+    path = tmp_path / "rows.arrow"
+    _write_arrow(path, pa.table({"text": [KERNEL] * 3, "when": pa.array([0, 2**62, 5], pa.timestamp("s"))}))
+    assert run_import(tmp_path / "work", source(path)).kept == 3
+
+
+def test_a_broken_element_of_a_json_list_costs_itself_alone(tmp_path):
+    codes = [json.dumps({"text": f'{KERNEL} // [\\\\" ,{i}'}).encode() for i in range(4)]
+    rows = [codes[0], b'{"text": "\xff"}', b'{"text": oops}', codes[1], b"7", codes[2], codes[3][:-2]]
+    path = tmp_path / "rows.json"
+    path.write_bytes(b"\xef\xbb\xbf[\n" + b",\n".join(rows))
+    summary = run_import(tmp_path / "work", source(path))
+    dropped = {each["row"]: each["reason"] for each in lines(tmp_path / "work" / "import" / "bad" / "dropped.jsonl")}
+    assert summary.kept == 3 and dropped == {2: "not_utf8", 3: "not_json", 5: "not_an_object", 7: "not_json"}
+
+
+def test_a_json_list_is_not_held_in_memory(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([{"text": KERNEL, "n": i} for i in range(20_000)]), encoding="utf-8")
+    tracemalloc.start()
+    assert sum(item.row is not None for item in read_list(path, "rows")) == 20_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < path.stat().st_size > 2 << 20
+
+
+def test_a_byte_order_mark_does_not_cost_the_first_row(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"text": KERNEL}) + "\n", encoding="utf-8-sig")
+    assert run_import(tmp_path / "work", source(path)).kept == 1
+
+
+def test_later_stages_name_the_rows_number_in_the_source_and_its_own_key(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = [{"text": 1}, {"text": 2}, {"text": KERNEL[:-1], "number": "a7"}, {"text": KERNEL, "number": "a8"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    given = Source(path, name="bad", columns=parse_map("code=text,key=number"), licence="MIT")
+    run_import(tmp_path / "work", given)
+    run_adapt(tmp_path / "work", stage_files(tmp_path / "work", "import"))
+    dropped = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")[0]
+    assert (dropped["file"], dropped["row"], dropped["reason"]) == ("rows.jsonl", 3, "does_not_parse")
+    assert lines(tmp_path / "work" / "adapt" / "rows.jsonl")[0]["source"]["key"] == "a8"
 
 
 def test_code_that_does_not_parse_is_dropped_with_its_row(tmp_path):

@@ -177,3 +177,10 @@ def test_bad_options_end_with_a_sentence(tmp_path):
         cuset("run", tmp_path, "--source", tmp_path / "no"), capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2 and "nothing is downloaded" in done.stderr
+    for name in ("a", "b"):  # the second one, with --fresh, would take the first one's rows away
+        write_program(tmp_path / name / "kernels", "square", "x * x", "x * x")
+    twice = ("--source", tmp_path / "a" / "kernels", "--source", tmp_path / "b" / "kernels")
+    done = subprocess.run(
+        cuset("run", tmp_path / "work", *twice, "--fresh"), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2 and "kernels is given twice" in done.stderr and not (tmp_path / "work").exists()

@@ -134,6 +134,63 @@ def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
     assert report["against"]["mini"]["tasks"] == 1 and sum(report["found_in_benchmarks"].values()) == 4
 
 
+MODULE = '''import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    """
+    Simple model that performs a ReLU activation on whatever tensor it is given.
+    """
+
+    def __init__(self):
+        super(Model, self).__init__()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """
+        Applies the activation, element by element, and returns a tensor of the same shape.
+        """
+        return torch.relu(x)  # nothing more
+
+
+batch_size = 16
+dim = 16384
+
+
+def get_inputs():
+    return [torch.randn(batch_size, dim)]
+
+
+def get_init_inputs():
+    return []  # none are needed
+'''
+
+
+def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_its_name(tmp_path):
+    level = tmp_path / "KernelBench" / "level1"
+    level.mkdir(parents=True)
+    (level / "19_ReLU.py").write_text(MODULE, encoding="utf-8")
+    bare = re.sub(r'"""[^"]*"""\n', "", MODULE).replace(": torch.Tensor", "").replace("  # nothing more", "")
+    other = bare.replace("torch.relu(x)", "torch.linalg.solve(x @ x.mT, x).flatten(1).cumsum(1)").replace(
+        "torch.randn(batch_size, dim)", "torch.rand([4, 4]), torch.rand([4, 4])"
+    )
+    sources = {"bare": bare, "sizes": bare.replace("16384", "2048").replace("16\n", "64\n"), "other": other}
+    rows = [row(name, "", kind="module", module_code=code, answer_code="") for name, code in sources.items()]
+    rows.append(row("named", "", kind="module", module_code=other.replace("4", "5"), description="19_ReLU"))
+    benchmarks = {"kernelbench": tmp_path / "KernelBench"}
+    run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(near=1.0), benchmarks)
+    found = [json.loads(line) for line in (tmp_path / "select" / "contamination.jsonl").read_text().splitlines()]
+    assert {each["id"]: each["method"] for each in found} == {"bare": "module", "sizes": "module", "named": "name"}
+
+
+def test_answers_to_one_prompt_are_answers_to_one_task(tmp_path):
+    rows = [row(f"r{i}", bundled(i)[1], speedup=float(i)) for i in range(3)]
+    for each, prompt in zip(rows, ("Sort it.", "Sort it.", "Scan it."), strict=True):
+        each["prompt"], each["task"]["prompt"] = prompt, f"{prompt}\n\nFiles of {each['id']}"
+    summary = run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(per_task=1), {})
+    assert summary.kept == 2 and reasons(tmp_path) == {"r0": "not_among_best"}
+
+
 def test_concurs_rule_keeps_short_and_fast_very_fast_and_single_operators():
     def of(key, group, reasoning, speedup, single=False):
         return Candidate(key, key, group, "f", 100, speedup, reasoning, single)

@@ -5,13 +5,17 @@ import json
 import pytest
 
 from cuset_stage.curation.adapt import adapt_row, run_adapt
+from cuset_stage.curation.attempts import embedded_function
 from cuset_stage.curation.callsite import read_call
 from cuset_stage.curation.cases import run_cases
 from cuset_stage.curation.ctext import functions
 from cuset_stage.curation.importing import Source, run_import
 from cuset_stage.curation.parallel import Executor
+from cuset_stage.curation.prompts import task_prompt
 from cuset_stage.curation.reachable import host_part, without_unused
+from cuset_stage.curation.signature import Signature
 from cuset_stage.curation.similarity import code_print, compared_code
+from cuset_stage.curation.spec import parse_spec
 from cuset_stage.curation.stage import Kept, stage_files
 
 
@@ -189,3 +193,24 @@ int main() { return 0; }
     assert "unused(" not in left and "main" not in left and "cpu" not in left
     cpu = next(each for each in functions(code) if each.name == "cpu")
     assert host_part(code, cpu).splitlines() == ["const int LIMIT = 4;", "int cpu(int v) { return v + LIMIT; }"]
+
+
+SHARED = """__host__ __device__ void add_all(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }
+__global__ void add(int n, const float* x, float* y) { add_all(n, x, y); }
+"""
+
+
+def test_a_function_that_the_kernel_calls_is_no_reference_for_it():
+    signature = adapt_row({"id": "t:a", "code": SHARED, "launch": {"grid": ["1"], "block": ["1"]}}).row["signature"]
+    signature = Signature.from_record(signature)
+    assert embedded_function(SHARED, signature) is None
+    own = "void add_cpu(int n, const float* x, float* y) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n"
+    assert "add_cpu" in embedded_function(SHARED + own, signature)
+
+
+@pytest.mark.parametrize("prompt", ["Double it.", "Read data/x.bin, write data/y.bin."])
+def test_a_sources_own_prompt_gets_the_files_it_does_not_name(prompt):
+    array = {"dtype": "float32", "shape": ["n"]}
+    spec = parse_spec({"sizes": {"n": {}}, "inputs": {"x": array}, "outputs": {"y": array}})
+    made = task_prompt({"id": "t:a", "prompt": prompt}, spec, None)
+    assert made.startswith(prompt) and "data/y.bin" in made and ("float32" in made) == (prompt == "Double it.")

@@ -56,6 +56,26 @@ def test_a_task_that_says_its_split_keeps_it(tmp_path):
     assert {row["instruction"] for row in held_out} == {"Write program number 1.", "Write program number 4."}
 
 
+def test_a_second_run_leaves_no_held_out_rows_of_the_first(tmp_path):
+    _, folder = write(tmp_path, rows(8), validation=0.25)
+    assert (folder / "curated_eval.json").exists() and (folder / "curated_sharegpt_eval.json").exists()
+    (folder / "own_eval.json").write_text("[]", encoding="utf-8")
+    write(tmp_path, rows(8), validation=0.0)  # all of them are trained on now
+    assert set(json.loads((folder / "dataset_info.json").read_text())) == {"curated", "curated_sharegpt"}
+    assert {path.name for path in folder.glob("*_eval.json")} == {"own_eval.json"}
+
+
+def test_answers_to_one_module_are_on_one_side_whatever_they_are_asked_with(tmp_path):
+    given = rows(20)
+    for row in given:
+        row |= {"kind": "module", "module_code": row["task"]["id"], "answer_code": "class ModelNew: pass"}
+        row["prompt"] = row["task"]["prompt"] = f"In the words of {row['id']}."
+    _, folder = write(tmp_path, given, validation=0.25)
+    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
+    tasks = [{row["id"].split(".")[0] for row in split} for split in (train, held_out)]
+    assert not tasks[0] & tasks[1] and len(tasks[1]) == 5
+
+
 def test_both_formats_say_the_same_and_other_entries_stay(tmp_path):
     (tmp_path / "dataset").mkdir()
     info = tmp_path / "dataset" / "dataset_info.json"
@@ -77,6 +97,7 @@ def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path):
     with pytest.raises(CurationError, match=r"other\.json.*--name"):
         write(tmp_path, rows(1))
     assert json.loads(info.read_text()) == {"curated": {"file_name": "other.json"}}
+    assert not (tmp_path / "dataset" / "curated.json").exists()  # nothing is written before that is known
     info.write_text("{", encoding="utf-8")
     with pytest.raises(CurationError, match="not JSON"):
         write(tmp_path, rows(1))

@@ -178,6 +178,8 @@ def summarise(
     Raises:
         AnalysisError: a tokenizer, a data set or a template that does not exist or cannot be read.
     """
+    from datasets.exceptions import DatasetsError
+
     from ..factory import inspect
     from ..factory.processors import LabelRules
     from ..factory.survey import open_survey
@@ -223,6 +225,11 @@ def summarise(
         raise AnalysisError(
             f"--dataset {','.join(request.datasets)}: its rows have no column {error}; see `columns` in "
             f"{Path(request.dataset_dir) / 'dataset_info.json'}."
+        ) from error
+    except DatasetsError as error:  # bytes that are no UTF-8, a column of several types
+        reason = next(iter(str(error.__cause__ or error).splitlines()), "")
+        raise AnalysisError(
+            f"--dataset {','.join(request.datasets)}: a file of it cannot be read ({reason}); `cuset curate import` tells which rows are broken."
         ) from error
     except (ValueError, OSError) as error:
         raise AnalysisError(str(error)) from error

@@ -269,15 +269,22 @@ def run(
 
     def import_all() -> Any:
         from ..curation.importing import Source, run_import
+        from ..curation.rows import CurationError
 
+        sources: dict[str, Source] = {}
         for value in source:
             label, sign, path = value.partition("=")
             given = Source(
                 Path(path if sign else value), label if sign else None, preset=preset, licence=licence, allowed=names(allow),
                 allow_unknown=allow_unknown,
             )  # fmt: skip
-            summary = run_import(folder, given, fresh=fresh)
-            _report(summary)
+            if given.label in sources:
+                raise CurationError(
+                    f"--source {value}: {given.label} is given twice; give each its own name, as in second={path or value}."
+                )
+            sources[given.label] = given
+        for given in sources.values():
+            _report(run_import(folder, given, fresh=fresh))
 
     def adapt_all() -> Any:
         from ..curation.adapt import run_adapt

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .ctext import functions
-from .reachable import host_part
+from .reachable import called_by_kernels, host_part
 from .reference import cpu_reference, numpy_reference, same_parameters
 from .rows import Row
 from .signature import Call, Signature
@@ -131,14 +131,15 @@ def reference_source(row: Row, signature: Signature | None) -> tuple[str, str] |
 def embedded_function(code: str, signature: Signature) -> str | None:
     """A host function of the source with the kernel's parameters, such as the `..._cpu` that samples check against.
 
-    It comes with the helpers and constants that it needs.
+    It comes with the helpers and constants that it needs. A `__host__ __device__` function that a kernel calls is the kernel itself
+    under another name, and no reference.
     """
     found = []
+    in_kernels = called_by_kernels(code)
     for each in functions(code):
         body = each.body_text(code)
-        is_host = (
-            not each.is_kernel and (not each.is_device or "__host__" in each.source(code)) and each.name != "main"
-        )
+        for_both = each.is_device and "__host__" in each.source(code) and each.name not in in_kernels
+        is_host = not each.is_kernel and (not each.is_device or for_both) and each.name != "main"
         if is_host and each.name != signature.function and "<<<" not in body and not re.search(r"\bcuda[A-Z]", body):
             found.append(each)
     same = same_parameters(signature, found)

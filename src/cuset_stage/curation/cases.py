@@ -247,7 +247,7 @@ class CaseMaker:
             "idioms": row.get("idioms") or [],
             "licence": row["source"].get("licence"),
         }
-        return {**row, "task": record, "family": family, "prompt": prompt}
+        return {**row, "task": record, "family": family, "prompt": row.get("prompt") or prompt}
 
     def _check(self, row: Row) -> None:
         """Make every case with the reference, and see whether they tell right from wrong.

@@ -5,12 +5,13 @@ Standard library only.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .licences import UNKNOWN, spdx
-from .rows import CurationError, Row
+from .rows import CurationError, Problem, Row, is_utf8
 
 
 # What a row can hold, and the type it has to have. `Any` columns are kept as they come.
@@ -171,10 +172,10 @@ def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
     return ColumnMap({**preset.columns, **columns}, preset.licence, preset.needs, preset.note, preset.constants)
 
 
-def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, str | None]:
+def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, Problem | None]:
     """Our fields of a source's row, and what is wrong with it (None: nothing).
 
-    A column that is missing or null is left out; one of another type than its field's is an error of the row.
+    A column that is missing or null is left out; one of another type than its field's, or not in UTF-8, is an error of the row.
     """
     row: Row = dict(column_map.constants)
     for ours, theirs in column_map.columns.items():
@@ -183,17 +184,21 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, str
             continue
         wanted = FIELDS[ours]
         if isinstance(value, bool) and wanted is not bool:
-            return row, f"column {theirs!r} holds a truth value, {_name(wanted)} was expected"
+            return row, Problem("wrong_type", f"column {theirs!r} holds a truth value, {_name(wanted)} was expected")
         if not isinstance(value, wanted):
-            return row, f"column {theirs!r} holds {_name(type(value))}, {_name(wanted)} was expected"
+            detail = f"column {theirs!r} holds {_name(type(value))}, {_name(wanted)} was expected"
+            return row, Problem("wrong_type", detail)
+        if not is_utf8(json.dumps(value, ensure_ascii=False)):
+            return row, Problem("not_utf8", f"column {theirs!r} is not UTF-8")
         row[ours] = value
     missing = [
         column_map.columns[field] for field in column_map.needs if field not in row and field in column_map.columns
     ]
     if missing:
-        return row, f"column {missing[0]!r} is missing or empty"
+        return row, Problem("missing_column", f"column {missing[0]!r} is missing or empty")
     if not any(field in row for field in ("code", "answer", "module_code", "task")):
-        return row, "none of the columns holds code: " + ", ".join(sorted(map(str, given))[:12])
+        there = ", ".join(sorted(map(str, given))[:12])
+        return row, Problem("missing_column", f"none of the columns holds code: {there}")
     return row, None
 
 

@@ -5,22 +5,25 @@ Nobody else's benchmark is kept here; a path to a local copy is all we take.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..evaluation.tasks import ModuleTask, TaskError, load_tasks
+from .response import own_prompt
 from .rows import CurationError, Row, sha256_text
-from .similarity import NearIndex, any_equal, code_print, compared_code, prose_print
+from .similarity import NearIndex, any_equal, code_print, compared_code, module_print, prose_print
 
 
 CODE_THRESHOLD = 0.6
 PROMPT_THRESHOLD = 0.7
+_NUMBERED = re.compile(r"\d+_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
 
 
 @dataclass(frozen=True)
 class Contamination:
-    """A row found in a benchmark. method: exact, normalised, kernel, near, module or prompt."""
+    """A row found in a benchmark. method: exact, normalised, kernel, near, module, name or prompt."""
 
     benchmark: str
     task: str
@@ -53,7 +56,10 @@ class Benchmarks:
         self._normalised: dict[str, str] = {}
         self._kernels: dict[str, str] = {}
         self._prompts: dict[str, str] = {}
+        self._modules: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._near = NearIndex(code_threshold)
+        self._near_modules = NearIndex(code_threshold)
         self._near_prompts = NearIndex(prompt_threshold)
         self.record: dict[str, dict[str, object]] = {}
         self.tasks: dict[str, int] = {}
@@ -64,12 +70,12 @@ class Benchmarks:
                 raise CurationError(f"--against {name}={path}: {error}") from None
             for task in loaded:
                 if isinstance(task, ModuleTask):
-                    self._add_code(f"{name}\t{task.id}", task.reference)
-                elif task.solution:
+                    self._add_module(f"{name}\t{task.id}", task)
+                    continue
+                if task.solution:
                     self._add_code(f"{name}\t{task.id}", task.solution)
-                if not isinstance(task, ModuleTask):  # a module's prompt is its code in our words
-                    for prompt in task.prompts.values():
-                        self._add_prompt(f"{name}\t{task.id}", prompt)
+                for prompt in task.prompts.values():
+                    self._add_prompt(f"{name}\t{task.id}", prompt)
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
             self.tasks[name] = len(loaded)
 
@@ -81,6 +87,15 @@ class Benchmarks:
             self._kernels.setdefault(kernel, name)
         self._near.add(name, found.near)
 
+    def _add_module(self, name: str, task: ModuleTask) -> None:
+        """Its prompt is its code in our words, and not compared."""
+        found = module_print(task.reference)
+        self._modules.setdefault(found.exact, name)
+        self._modules.setdefault(found.normalised, name)
+        self._near_modules.add(name, found.near)
+        if _NUMBERED.match(task.name):
+            self._names.setdefault(task.name, name)
+
     def _add_prompt(self, name: str, text: str) -> None:
         found = prose_print(text)
         self._prompts.setdefault(found.exact, name)
@@ -88,13 +103,13 @@ class Benchmarks:
 
     def find(self, row: Row) -> Contamination | None:
         """What the row shares with a benchmark; the surest sign first."""
-        sources = [("", compared_code(row))]
+        code = compared_code(row)
         if row.get("kind") == "module":
-            sources.append(("module", str(row.get("module_code") or "")))
-        for kind, source in sources:
-            if not source.strip():
-                continue
-            found = code_print(source)
+            contamination = self._find_module(row, code)
+            if contamination is not None:
+                return contamination
+        if code.strip():
+            found = code_print(code)
             for method, values, known in (
                 ("exact", (found.exact,), self._exact),
                 ("normalised", (found.normalised,), self._normalised),
@@ -102,17 +117,30 @@ class Benchmarks:
             ):
                 name = any_equal(values, known)
                 if name is not None:
-                    return _contamination(name, kind or method, 1.0)
+                    return _contamination(name, method, 1.0)
             best = self._near.best(found.near)
             if best is not None:
-                return _contamination(best[0], kind or "near", best[1])
+                return _contamination(best[0], "near", best[1])
         if row.get("kind") == "module":
             return None
-        found = prose_print(str((row.get("task") or {}).get("prompt") or row.get("prompt") or ""))
+        found = prose_print(own_prompt(row))
         if found.exact in self._prompts:
             return _contamination(self._prompts[found.exact], "prompt", 1.0)
         best = self._near_prompts.best(found.near)
         return None if best is None else _contamination(best[0], "prompt", best[1])
+
+    def _find_module(self, row: Row, answer: str) -> Contamination | None:
+        for source in (str(row.get("module_code") or ""), answer):
+            found = module_print(source)
+            name = any_equal((found.exact, found.normalised), self._modules)
+            if name is not None:
+                return _contamination(name, "module", 1.0)
+            best = self._near_modules.best(found.near)
+            if best is not None:
+                return _contamination(best[0], "module", best[1])
+        # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks.
+        name = any_equal([str(row.get("name")), str(row.get("description"))], self._names)
+        return None if name is None else _contamination(name, "name", 1.0)
 
 
 def _contamination(name: str, method: str, similarity: float) -> Contamination:

@@ -120,7 +120,7 @@ class _Importer:
         given, file, number = placed["given"], placed["file"], placed["number"]
         row, problem = apply_map(self.column_map, given)
         if problem:
-            return Dropped("wrong_type" if "holds" in problem else "missing_column", problem, given)
+            return Dropped(problem.reason, problem.detail, given)
         if self.source.preset == "cuset":
             row["task"] = given
         licence, stated_by = self._licence(row, file)
@@ -135,6 +135,7 @@ class _Importer:
         if self.kind == "tree" and "function" in given:
             place = f"{file}#{given['function']}"
         row.pop("licence", None)
+        own_key = row.pop("key", None)  # a row's `key` is the journal's
         kept = {
             "id": f"{self.source.label}:{place}",
             **row,
@@ -142,6 +143,7 @@ class _Importer:
                 "name": self.source.label,
                 "file": file,
                 "row": number,
+                "key": own_key,
                 "revision": row.pop("revision", None) or self.revision,
                 "licence": licence,
                 "licence_from": stated_by,

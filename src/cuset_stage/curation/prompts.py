@@ -15,13 +15,14 @@ from .spec import Spec
 
 
 def task_prompt(row: Row, spec: Spec, description: str | None, cpu_code: str | None = None) -> str | None:
-    """The prompt; None where nothing says what the program computes.
+    """The prompt; None where nothing says what the program computes. A source's own gets the files, which it cannot know.
 
     Args:
         cpu_code: the reference, where it is C++ for the CPU.
     """
     if row.get("prompt"):
-        return str(row["prompt"]).strip()
+        given = str(row["prompt"]).strip()
+        return given if "data/" in given else f"{given}\n\n{files_text(row, spec)}"
     description = description or row.get("description")
     if description:
         head = f"Write a complete CUDA C++ program for this task.\n\n{str(description).strip()}"

@@ -40,6 +40,12 @@ def without_unused(code: str, roots: Iterable[str]) -> str:
     return re.sub(r"\n{3,}", "\n\n", code)
 
 
+def called_by_kernels(code: str) -> set[str]:
+    """The names of the functions that the kernels of a source call, and of those that these call."""
+    found = functions(code)
+    return _closure(code, found, {each.name for each in found if each.is_kernel})
+
+
 def host_part(code: str, function: Function) -> str:
     """A host function with what it needs of its source, as C++ without CUDA: helpers, constants, types and macros."""
     found = functions(code)

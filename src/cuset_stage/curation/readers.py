@@ -12,17 +12,18 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .ctext import functions
 from .includes import with_local_headers
-from .rows import CurationError, Item, Problem, digest, dumps, parse_item, plain, read_lines
+from .rows import LINE_LIMIT, CurationError, Item, Problem, digest, dumps, parse_item, plain, read_lines
 
 
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
 _CUDA = {".cu", ".cuh"}
 _CONTRACT = re.compile(r'"(?:\./)?data/\w+\.bin"')
+_MARK = re.compile(rb'[\\"\[\]{},]')
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
 FORMATS = ("jsonl", "json", "parquet", "arrow", "tree", "tasks")
 # Beside kernel.cu: kernel.json with further fields of the row, kernel.ref.py or kernel.ref.cpp with a reference.
@@ -59,33 +60,58 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
 
 def read_list(path: Path, name: str) -> Iterator[Item]:
     """The objects of a JSON list, each decoded by itself; a file of JSON lines under another name is read as such."""
-    decoder = json.JSONDecoder()
     with path.open("rb") as stream:
         start = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not start.startswith(b"["):
-        yield from read_lines(path, name)
-        return
-    try:
-        text = path.read_text(encoding="utf-8-sig")  # a list has no line to take up at, so it is held in memory
-    except UnicodeDecodeError as error:
-        yield _broken(
-            name, 1, "not_utf8", f"byte {error.start} of the file is not UTF-8; the whole list is lost with it"
-        )
-        return
-    position, number = text.index("[") + 1, 0
-    while True:
-        while position < len(text) and text[position] in " \t\r\n,":
-            position += 1
-        if position >= len(text) or text[position] == "]":
+        if start.startswith(b"["):
+            stream.seek(0)
+            for number, body in enumerate(_elements(stream), start=1):
+                if len(body) < LINE_LIMIT:
+                    yield parse_item(name, number, body)
+                else:
+                    detail = (
+                        f"more than {LINE_LIMIT >> 20} MiB without an end; what follows it in the list is not read"
+                    )
+                    yield Item(
+                        name, number, digest(name, str(number), body), None, Problem("too_long", detail), body[:65536]
+                    )
             return
-        number += 1
-        try:
-            _value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            yield _broken(name, number, "not_json", f"not JSON: {error}; what follows it in the list is lost")
-            return
-        yield parse_item(name, number, text[position:end].encode("utf-8", errors="surrogatepass"))
-        position = end
+    yield from read_lines(path, name)
+
+
+def _elements(stream: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of each element of a JSON list, found by its brackets, commas and strings alone."""
+    element = bytearray()
+    depth, quoted, escaped, offset = 0, False, -1, 0
+    while chunk := stream.read(1 << 20):
+        start = 0
+        for match in _MARK.finditer(chunk):
+            mark, at = match[0], match.start()
+            if offset + at == escaped:
+                continue
+            if mark == b"\\":
+                escaped = offset + at + 1 if quoted else -1
+            elif mark == b'"':
+                quoted = not quoted
+            elif quoted:
+                continue
+            elif mark in b"[{":
+                depth += 1
+                start = at + 1 if depth == 1 else start
+            elif mark in b"]}":
+                depth -= 1
+            if depth == 0 or (depth == 1 and mark == b"," and not quoted):
+                if body := bytes(element + chunk[start:at]).strip():
+                    yield body
+                element.clear()
+                start = at + 1
+                if depth == 0:
+                    return
+        element += chunk[start:]
+        offset += len(chunk)
+        if len(element) >= LINE_LIMIT:
+            break
+    if body := bytes(element).strip():
+        yield body  # cut off
 
 
 def read_parquet(path: Path, name: str) -> Iterator[Item]:
@@ -105,10 +131,10 @@ def read_parquet(path: Path, name: str) -> Iterator[Item]:
             expected = number + file.metadata.row_group(group).num_rows
             try:
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group]):
-                    for row in batch.to_pylist():
+                    for row in _rows(batch):
                         number += 1
                         yield _from_columns(name, number, row)
-            except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            except (arrow.ArrowException, OSError) as error:
                 while number < expected:
                     number += 1
                     yield _broken(name, number, "unreadable_row", f"row group {group}: {_first_line(error)}")
@@ -130,12 +156,33 @@ def read_arrow(path: Path, name: str) -> Iterator[Item]:
                 batches = iter(arrow.ipc.open_stream(source))
             for batch in batches:
                 for start in range(0, batch.num_rows, BATCH_ROWS):
-                    for row in batch.slice(start, BATCH_ROWS).to_pylist():
+                    for row in _rows(batch.slice(start, BATCH_ROWS)):
                         number += 1
                         yield _from_columns(name, number, row)
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (arrow.ArrowException, OSError) as error:
         detail = f"the stream breaks off after row {number}: {_first_line(error)}"
         yield _broken(name, number + 1, "unreadable_file", detail)
+
+
+def _rows(batch: Any) -> list[dict[str, Any]]:
+    """The rows of a record batch. A text that is not UTF-8 keeps its bytes as surrogates, which `columns.apply_map` looks for."""
+    import pyarrow as arrow
+
+    try:
+        return batch.to_pylist()
+    except (ValueError, OverflowError):  # of one value as a rule; the others are none the worse for it
+        pass
+
+    def value(scalar: Any) -> Any:
+        try:
+            return scalar.as_py()
+        except (ValueError, OverflowError) as error:
+            if isinstance(scalar, (arrow.StringScalar, arrow.LargeStringScalar)):
+                return scalar.as_buffer().to_pybytes().decode("utf-8", errors="surrogateescape")
+            return f"not readable: {error}"  # a date beyond the years that Python knows, and the like
+
+    columns = [[value(scalar) for scalar in column] for column in batch.columns]
+    return [dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
@@ -251,7 +298,7 @@ def git_revision(path: Path) -> str | None:
 
 
 def _from_columns(name: str, number: int, row: dict[str, Any]) -> Item:
-    row = plain(row)  # bytes and dates become text, which is what the fields need
+    row = plain(row)
     return Item(name, number, digest(name, str(number), dumps(row)), row)
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from .rows import Row
+from .rows import Row, digest
 from .tasks import program_of
 
 
 def prompt_text(row: Row) -> str:
     """The user's message."""
     return str((row.get("task") or {}).get("prompt") or row.get("prompt") or "")
+
+
+def own_prompt(row: Row) -> str:
+    """What its source asks, without what `cases` says of the files; else the user's message."""
+    return str(row.get("prompt") or prompt_text(row))
+
+
+def group_of(row: Row) -> str:
+    """Equal for answers to one task: rows with the same module, else with the same prompt."""
+    if row.get("kind") == "module":
+        return digest("module", " ".join(str(row.get("module_code")).split()))
+    return digest("prompt", " ".join(own_prompt(row).lower().split()) or row["id"])
 
 
 def answer_text(row: Row, *, reasoning: bool = False) -> str:

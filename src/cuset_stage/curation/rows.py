@@ -75,13 +75,18 @@ def sha256_text(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text."""
+    """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text.
+
+    Bytes are text in UTF-8; those that are not become surrogates.
+    """
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="surrogateescape")
     return value if isinstance(value, (str, int, float, type(None))) else str(value)
 
 
@@ -91,10 +96,11 @@ def dumps(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:
         text = json.dumps(plain(value), ensure_ascii=False)
-    return text if _is_utf8(text) else json.dumps(json.loads(text))
+    return text if is_utf8(text) else json.dumps(json.loads(text))
 
 
-def _is_utf8(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Whether a text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -139,7 +145,7 @@ def read_lines(path: Path, name: str | None = None) -> Iterator[Item]:
                 problem = Problem("too_long", f"the line has more than {LINE_LIMIT >> 20} MiB")
                 yield Item(file, number, key, None, problem, line[:65536])
                 continue
-            body = line.strip()
+            body = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
             if body:
                 yield parse_item(file, number, body)
 

@@ -1,6 +1,6 @@
 """Stage `select`: no row from a benchmark, no row twice, the best answers, in balance.
 
-The rows are read twice: once for fingerprints and lengths (under 2 KB a row are held), once to write what was decided. The stage
+The rows are read twice: once for fingerprints and lengths (about 9 KB a row are held), once to write what was decided. The stage
 is quick and depends on all rows together, so it is always done afresh. Beside the usual files it writes selection.json, with the
 length report, and contamination.jsonl, with every row that was found in a benchmark.
 """
@@ -18,7 +18,7 @@ from ..sandbox.files import write_atomically
 from .contamination import CODE_THRESHOLD, PROMPT_THRESHOLD, Benchmarks
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .ranking import REWARDS, Candidate, balance, best_answers, concur, is_single_operator
-from .response import answer_text, prompt_text
+from .response import answer_text, group_of, prompt_text
 from .rows import CurationError, Item, Row, digest, dumps, read_stage_rows
 from .similarity import NearIndex, Print, code_print, compared_code, same_device_code
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
@@ -155,15 +155,13 @@ def _decide(
 
 
 def _candidate(item: Item, row: Row, count: Callable[[str], int]) -> Candidate:
-    task = row.get("task") or {}
     module = row.get("kind") == "module"
-    group = digest(" ".join(str(row.get("module_code")).split())) if module else str(task.get("id") or row["id"])
     measured = (row.get("verified") or {}).get("speedup")
     speedup = measured if measured is not None else row.get("speedup")
     return Candidate(
         key=digest(row["id"], str(row.get("key"))),
         id=row["id"],
-        group=group,
+        group=group_of(row),
         family=str(row.get("family") or "other"),
         tokens=count(prompt_text(row)) + count(answer_text(row)) + TEMPLATE_TOKENS,
         speedup=None if speedup is None else float(speedup),

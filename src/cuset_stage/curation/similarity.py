@@ -7,6 +7,7 @@ reformatting hides a copy; of a prompt, a run of words.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -66,8 +67,37 @@ def code_print(source: str) -> Print:
 
 def _shingles(words: Sequence[Token]) -> list[str]:
     """Runs of tokens in which every name the program chose is `_`."""
-    shape = ["_" if token.kind == "word" and not KEPT_WORDS.match(token.text) else token.text for token in words]
-    return [" ".join(shape[i : i + CODE_SHINGLE]) for i in range(len(shape) - CODE_SHINGLE + 1)]
+    return _runs(["_" if token.kind == "word" and not KEPT_WORDS.match(token.text) else token.text for token in words])
+
+
+def _runs(words: Sequence[str]) -> list[str]:
+    return [" ".join(words[i : i + CODE_SHINGLE]) for i in range(len(words) - CODE_SHINGLE + 1)]
+
+
+def module_print(source: str) -> Print:
+    """The fingerprint of a PyTorch module: its statements, without docstrings, annotations and comments. Never raises.
+
+    Modules are short, and what they say in prose is most of the text of many. In `near` names stay, which say what operator it is, and sizes do not.
+    """
+    text = _bare(source)
+    words = tokens(text)
+    shape = ["0" if token.kind == "number" else token.text for token in words]
+    return Print(digest(" ".join(token.text for token in words)), digest(normalised(text)), (), _minhash(_runs(shape)))
+
+
+def _bare(source: str) -> str:
+    try:
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+            if isinstance(node, ast.arg):
+                node.annotation = None
+        return ast.unparse(tree)
+    except (SyntaxError, ValueError, RecursionError):
+        return source
 
 
 def same_device_code(one: Print, other: Print, threshold: float) -> bool:

@@ -154,14 +154,19 @@ def _check_kinds(spec: Spec, sizes: Mapping[str, Mapping[str, int]]) -> None:
     free = {key: limits for key, limits in spec.sizes.items() if limits.least < limits.most}
     if not free:
         return
-    if not any(sizes["power_of_two"][key] & (sizes["power_of_two"][key] - 1) == 0 for key in free):
+    powers = [
+        key
+        for key, limits in free.items()
+        if limits.multiple_of.bit_count() == 1 and 1 << (limits.most.bit_length() - 1) >= limits.least
+    ]
+    if powers and not any(sizes["power_of_two"][key].bit_count() == 1 for key in powers):
         raise SpecError("cases.power_of_two: none of its sizes is a power of two")
     odd = [key for key, limits in free.items() if limits.multiple_of % 2]
     if odd and not any(sizes["odd"][key] % 2 for key in odd):
         raise SpecError("cases.odd: none of its sizes is odd")
     total = {name: spec.check(sizes[name]) for name in CASES}
     if total["small"] > min(total.values()) or not any(
-        sizes["small"][key] <= max(BLOCK, limits.least) for key, limits in free.items()
+        sizes["small"][key] <= max(BLOCK, limits.least, limits.multiple_of) for key, limits in free.items()
     ):
         raise SpecError(f"cases.small: it has to be the smallest, with a size of at most {BLOCK}, less than a block")
     if total["large"] < max(total.values()):

@@ -129,12 +129,10 @@ def run_stage(
                     journal.keep(item.key, with_provenance(outcome.row, stage, **outcome.details))
                 elif isinstance(outcome, Dropped):
                     saved = item.saved() if outcome.row is None else outcome.row
-                    place = {"file": item.file, "row": item.number, "id": (item.row or {}).get("id")}
-                    journal.drop(item.key, outcome.reason, {"detail": outcome.detail, **place, "data": saved})
+                    journal.drop(item.key, outcome.reason, {"detail": outcome.detail, **_place(item), "data": saved})
                 else:
                     count[outcome.reason] += 1
-                    place = {"file": item.file, "row": item.number, "id": (item.row or {}).get("id")}
-                    record = {"reason": outcome.reason, "detail": outcome.detail, **place}
+                    record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
                     retry.write(dumps(record) + "\n")
                     retry.flush()
                     if len(unsettled) < REPORTED:
@@ -164,6 +162,14 @@ def run_stage(
         )
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
     return summary
+
+
+def _place(item: Item) -> dict[str, Any]:
+    """File and number of a row for people: those of the source, which a row that went through `import` brings with it."""
+    row = item.row or {}
+    source = row.get("source")
+    found = (source.get("file"), source.get("row")) if isinstance(source, dict) else (item.file, item.number)
+    return {"file": found[0], "row": found[1], "id": row.get("id")}
 
 
 class _Todo:

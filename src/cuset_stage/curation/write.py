@@ -19,7 +19,7 @@ from typing import IO, Any
 from ..sandbox.files import write_atomically
 from .card import data_card
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
-from .response import answer_text, prompt_text
+from .response import answer_text, group_of, prompt_text
 from .rows import CurationError, Row, digest, read_stage_rows
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
@@ -70,6 +70,10 @@ class Output:
         if not 0 <= self.validation < 1:
             raise CurationError(f"--validation {self.validation}: a share in [0, 1).")
 
+    def file(self, form: str, split: str) -> Path:
+        form_part = "" if form == "alpaca" else f"_{form}"
+        return self.folder / f"{self.name}{form_part}{'_eval' if split == 'eval' else ''}.json"
+
 
 def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
     """Write the rows of `files`; the summary goes to `folder`/write/.
@@ -80,6 +84,13 @@ def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
     output.folder.mkdir(parents=True, exist_ok=True)
     info = _read_info(output.folder / "dataset_info.json")
     splits = split_tasks(files, output)
+    possible = {output.file(form, split): _ENTRIES[form] for form in output.formats for split in ("train", "eval")}
+    for path in possible:
+        old = info.get(path.stem)
+        if isinstance(old, dict) and old.get("file_name") != path.name:
+            raise CurationError(
+                f"{output.folder}: {path.stem} is another data set ({old.get('file_name')}); give another --name."
+            )
     writer = _Writer(output, splits)
     with ExitStack() as stack:
         stack.enter_context(writer)
@@ -92,15 +103,15 @@ def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
             fresh=True,
         )
         entries = writer.finish()
-    _merge_info(output.folder / "dataset_info.json", info, entries)
+    for path, entry in possible.items():  # of an earlier run: its rows may now be on the other side of the split
+        if path.stem not in entries and info.get(path.stem) == {"file_name": path.name, **entry}:
+            path.unlink(missing_ok=True)
+            del info[path.stem]
+    info.update(entries)
+    write_atomically(output.folder / "dataset_info.json", json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     card = data_card(folder, output.name, writer.facts, entries)
     write_atomically(output.folder / f"{output.name}.md", card)
     return summary
-
-
-def group_of(row: Row) -> str:
-    """What must not be torn apart: rows of one task, told by its prompt."""
-    return digest(" ".join(prompt_text(row).lower().split()))
 
 
 def split_tasks(files: Sequence[Path], output: Output) -> dict[str, str]:
@@ -154,12 +165,8 @@ class _Writer:
             stream.close()
             self._part(*key).unlink(missing_ok=True)
 
-    def _file(self, form: str, split: str) -> Path:
-        form_part = "" if form == "alpaca" else f"_{form}"
-        return self._output.folder / f"{self._output.name}{form_part}{'_eval' if split == 'eval' else ''}.json"
-
     def _part(self, form: str, split: str) -> Path:
-        path = self._file(form, split)
+        path = self._output.file(form, split)
         return path.with_name(f"{path.name}.{os.getpid()}.part")
 
     def __call__(self, row: Row) -> Outcome:
@@ -219,7 +226,7 @@ class _Writer:
             stream.write("\n]\n")
             stream.flush()
             os.fsync(stream.fileno())
-            path = self._file(form, split)
+            path = output.file(form, split)
             self._part(form, split).replace(path)
             entries[path.stem] = {"file_name": path.name, **_ENTRIES[form]}
         return entries
@@ -235,12 +242,3 @@ def _read_info(path: Path) -> dict[str, Any]:
     if not isinstance(info, dict):
         raise CurationError(f"{path}: an object with an entry a data set was expected.")
     return info
-
-
-def _merge_info(path: Path, info: dict[str, Any], entries: dict[str, dict[str, Any]]) -> None:
-    for name, entry in entries.items():
-        old = info.get(name)
-        if isinstance(old, dict) and old.get("file_name") != entry["file_name"]:
-            raise CurationError(f"{path}: {name} is another data set ({old.get('file_name')}); give another --name.")
-        info[name] = entry
-    write_atomically(path, json.dumps(info, indent=2, ensure_ascii=False) + "\n")

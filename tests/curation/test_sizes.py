@@ -1,0 +1,55 @@
+"""Five sets of sizes: each of its kind, all different, also where little is allowed; and those that a model chose are held to it."""
+
+import pytest
+
+from cuset_stage.curation.sizes import CASES, check_cases, differing, five_cases
+from cuset_stage.curation.spec import SpecError, parse_spec
+
+
+def spec_of(**sizes):
+    array = {"dtype": "float32", "shape": list(sizes)}
+    return parse_spec({"sizes": sizes, "inputs": {"x": array}, "outputs": {"y": array}})
+
+
+@pytest.mark.parametrize("most", [8, 64, 1000, 1024, 65536, 1 << 24])
+def test_a_small_limit_does_not_make_all_cases_alike(most):
+    cases = five_cases(spec_of(n={"max": most}))
+    sizes = {case["name"]: case["parameters"]["n"] for case in cases}
+    assert differing(cases) >= 4 and max(sizes.values()) == sizes["large"] <= most
+    assert sizes["power_of_two"].bit_count() == 1 and sizes["odd"] % 2 == 1 and sizes["special"] % 2 == 1
+    assert sizes["small"] < 32
+
+
+def test_two_limited_sizes_of_one_case_differ():
+    for case in five_cases(spec_of(rows={"max": 512}, cols={"max": 512, "multiple_of": 4})):
+        assert case["parameters"]["rows"] != case["parameters"]["cols"] and case["parameters"]["cols"] % 4 == 0
+
+
+GOOD = {"power_of_two": 1024, "odd": 1013, "small": 3, "large": 50000, "special": 502}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, None),
+        ({"power_of_two": 1000}, "power of two"),
+        ({"odd": 1012}, "odd"),
+        ({"small": 900}, "small"),
+        ({"large": 500}, "large"),
+        ({"odd": 1024, "special": 1024}, "at least four"),
+    ],
+)
+def test_cases_that_a_model_chose_are_of_the_kind_they_are_named_after(changed, said):
+    spec = spec_of(n={"max": 65536})
+    given = [{"name": name, "parameters": {"n": size}} for name, size in {**GOOD, **changed}.items()]
+    if said is None:
+        assert [case["name"] for case in check_cases(spec, given)] == list(CASES)
+        return
+    with pytest.raises(SpecError, match=said):
+        check_cases(spec, given)
+
+
+def test_what_the_limits_forbid_is_not_asked_for():
+    spec = spec_of(n={"min": 256, "max": 4096, "multiple_of": 256})
+    given = zip(CASES, (1024, 768, 256, 4096, 512), strict=True)
+    assert check_cases(spec, [{"name": name, "parameters": {"n": size}} for name, size in given])
