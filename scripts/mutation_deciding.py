@@ -13,9 +13,13 @@ from typing import Any
 from mutation_evidence import TOOLS, MachineCode, Sanitizer, find_sanitizer, machine_code, with_lines_of
 from mutation_judging import PASSED, Run, Subject
 
+from cuset_stage.evaluation.mutants.adverse import VARIANTS, make_adverse
 from cuset_stage.evaluation.oracle import PreparedCase
 from cuset_stage.evaluation.tasks import ProgramTask
 from cuset_stage.sandbox import SandboxError
+
+
+WRONG = ("mismatch", "missing_output", "runtime_error")
 
 
 def compare_code(run: Run, subjects: list[Subject]) -> None:
@@ -124,6 +128,51 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     return f"no tool of compute-sanitizer came to an end with: {names}" if unusable else ""
 
 
+def judge_adversely(run: Run, subjects: list[Subject]) -> None:
+    """Judge what compute-sanitizer did not decide, and its original, in the form of `make_adverse`: where the original passes
+    and the mutant does not, the mutant lives from what CUDA leaves undefined."""
+
+    def verdict(task: ProgramTask, source: str, variant: int) -> dict[str, Any]:
+        adverse = make_adverse(source, variant)
+        key = hashlib.sha256(json.dumps([adverse, task.fingerprint, run.settings]).encode()).hexdigest()
+        with locks[key]:
+            known = run.ledger.get("adverse verdict", key)
+            if known is None:
+                if run.is_late():
+                    raise SandboxError("time is up before it came to be judged in its adverse form")
+                judgement = run.judge.judge(task, adverse or "")
+                if judgement.infra:
+                    raise SandboxError(judgement.message)
+                known = {"verdict": str(judgement.verdict), "case": judgement.case, "message": judgement.message[:300]}
+                run.ledger.put("adverse verdict", key, known)
+            return known
+
+    def examine(subject: Subject) -> None:
+        found, usable = None, 0
+        for variant, (pattern, late) in enumerate(VARIANTS):
+            if verdict(subject.task, subject.task.solution, variant)["verdict"] != PASSED:
+                continue
+            usable += 1
+            judged = verdict(subject.task, subject.mutant.source, variant)
+            if judged["verdict"] in WRONG:
+                found = (
+                    f"{judged['verdict']} with shared memory full of {pattern:#x} and {'odd' if late else 'even'} warps late, "
+                    f"case {judged['case']}: {judged['message']}"
+                )
+                break
+        run.ledger.put("adverse", run.key(subject), {"found": found, "usable": usable})
+
+    locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+    left = [
+        subject
+        for subject in subjects
+        if not is_same_code(run, subject)
+        and not (run.ledger.get("sanitizer", run.key(subject)) or {}).get("found")
+        and run.ledger.get("adverse", run.key(subject)) is None
+    ]
+    run.each(examine, left, len(run.pool) if run.pool else 1, "adverse forms")
+
+
 def outcome(run: Run, subject: Subject, reasons: Mapping[str, str]) -> dict[str, Any]:
     """A row of the JSON: what the judge said, and what is made of it."""
     key = run.key(subject)
@@ -148,7 +197,12 @@ def outcome(run: Run, subject: Subject, reasons: Mapping[str, str]) -> dict[str,
     sanitized = run.ledger.get("sanitizer", key)
     if sanitized is not None and sanitized["found"]:
         return row | {"outcome": "sanitizer", "evidence": sanitized["found"]}
+    adverse = run.ledger.get("adverse", key)
+    if adverse is not None and adverse["found"]:
+        return row | {"outcome": "adverse", "evidence": adverse["found"]}
     if subject.name in reasons:
         return row | {"outcome": "equivalent", "evidence": reasons[subject.name]}
     clean = f"clean under {', '.join(sanitized['complete'])}" if sanitized is not None else ""
+    if adverse is not None and adverse["usable"]:
+        clean = f"{clean}{'; ' if clean else ''}right in its adverse form"
     return row | {"outcome": "survived", "evidence": clean}

@@ -6,7 +6,8 @@
 
 Each mutant is compiled, run on every case and compared as `cuset eval` does it. What passes is then decided: `same code`
 when nvcc makes the machine code of the original from it; `sanitizer` when compute-sanitizer reports an error that the
-original does not have; `equivalent` when --equivalent gives a reason by hand (an object of "task:sha256" -> a sentence);
+original does not have; `adverse` when it is wrong and the original right with shared memory full of rubbish and late
+warps (`mutants/adverse.py`); `equivalent` when --equivalent gives a reason by hand (an object of "task:sha256" -> a sentence);
 else it `survived`. Every verdict is appended to --jsonl at once, and a second call takes up what the first one left.
 """
 
@@ -25,7 +26,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mutation_deciding import compare_code, outcome, sanitize
+from mutation_deciding import compare_code, judge_adversely, outcome, sanitize
 from mutation_judging import COMPILED, PASSED, Run
 
 from cuset_stage import __version__
@@ -37,7 +38,7 @@ from cuset_stage.sandbox import SandboxError, list_gpus, resolve_isolation
 
 ROOT = Path(__file__).resolve().parent.parent
 CAUGHT = ("compile_error", "compile_timeout", "runtime_error", "timeout", "mismatch", "missing_output")
-UNCAUGHT = ("same code", "sanitizer", "equivalent", "survived")
+UNCAUGHT = ("same code", "sanitizer", "adverse", "equivalent", "survived")
 
 
 def read_reasons(path: Path) -> dict[str, str]:
@@ -78,7 +79,7 @@ def print_table(counts: Mapping[str, Counter[str]]) -> None:
 def detectable(counter: Mapping[str, int]) -> tuple[int, int]:
     """Mutants that ran and are not known to be equivalent, and how many of these failed when they ran."""
     caught = sum(counter[name] for name in ("runtime_error", "timeout", "mismatch", "missing_output"))
-    return caught + counter["sanitizer"] + counter["survived"], caught
+    return caught + counter["sanitizer"] + counter["adverse"] + counter["survived"], caught
 
 
 def build(options: argparse.Namespace) -> int:
@@ -102,6 +103,8 @@ def build(options: argparse.Namespace) -> int:
             compare_code(run, passed)
         if not options.no_sanitizer:
             problem = sanitize(run, passed)
+        if not options.compile_only:
+            judge_adversely(run, passed)
         rows = [outcome(run, subject, reasons) for subject in run.subjects]
     finally:
         run.ledger.close()

@@ -65,6 +65,7 @@ def test_code_that_is_given_is_not_extracted(tmp_path):
         (line(sample=-1), "samples are numbered from 0"),
         (line(answer=["x"]), "answer is list"),
         (line(temperature="hot"), "expected int or float"),
+        (line(temperature=float("nan")), "temperature is nan; expected a finite number"),
         ([1], "list; expected one JSON object a line"),
     ],
 )

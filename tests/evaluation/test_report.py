@@ -217,6 +217,21 @@ def test_findings_in_the_header_count_as_well(write):
     assert [task.findings for task in collection.tasks] == [(), ("unseeded inputs",)]
 
 
+def test_notes_of_the_audit_are_shown_and_flag_nothing(write, tmp_path):
+    """From the header and from --audit; of tasks that are not in the report none."""
+    seeds = {"unseeded_inputs": {"a": "gen.py draws <x> without a seed", "gone": "not here"}}
+    audit = tmp_path / "audit.jsonl"
+    note = {"task": "b", "code": "unseeded_inputs", "severity": "note", "message": "no seed"}
+    audit.write_text(json.dumps({"task": "b", "findings": [], "notes": [note]}) + "\n")
+    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M]}, notes=seeds)], audit=audit)
+    assert collection.unflagged.all()
+    report = build_report(collection)
+    assert "| unseeded inputs | 2 | a, b | gen.py draws \\<x\\> without a seed |" in render_markdown(report)
+    assert "gen.py draws &lt;x&gt; without a seed" in render_html(report)
+    write_report(report, tmp_path / "report", ["csv"])
+    assert 'unseeded inputs,2,"a, b",' in (tmp_path / "report" / "csv" / "audit_notes.csv").read_text()
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [("[1]", ":1: a JSON list"), ("{", ":1: not JSON"), ('{"task": "a"}', ':1: "findings" is None')],

@@ -84,6 +84,9 @@ def test_parts_of_a_file_add_up(run: Any) -> None:
     assert "nothing new" in said and results.run["answers"]["chosen"] == 2
     said, results = run(answers)
     assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
+    # The header speaks for every line: what was judged in another way does not stay beside it.
+    said, results = run(answers, "--limit", "1", "--compile-only")
+    assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}
 
 
 def test_another_models_results_are_not_written_over(run: Any) -> None:

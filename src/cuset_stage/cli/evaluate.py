@@ -103,19 +103,20 @@ def evaluate(
     try:
         task_set = load_tasks(tasks, format=task_format)
         found = read_answers(answers)
+        everything = choose_samples(found, task_set, rule=ExtractRule(extract))
         chosen = choose_samples(found, task_set, split=split, level=level, rule=ExtractRule(extract))
         samples = chosen[:limit]
         languages = sorted({sample.task.language for sample in samples})
         backend, judge = _open_backend(spec, languages, jobs, retry_infra, ray)
-        audited, findings = _findings([task for task in task_set if split is None or task.split == split])
+        audited, findings, notes = _findings([task for task in task_set if split is None or task.split == split])
         header = describe_run(
             answers_path=answers, answers=found, chosen=len(chosen), tasks=task_set, spec=judge.describe(), method=method,
-            level=level, split=split, findings=findings, audited=audited,
+            level=level, split=split, findings=findings, notes=notes, audited=audited,
         )  # fmt: skip
         with _Progress(len(samples)) as progress:
             summary = run(
                 samples, backend, output, header=header, settings=judge.settings,
-                every_key=[answer.key for answer in found], progress=progress,
+                everything=everything, progress=progress,
             )  # fmt: skip
     except (TaskError, AnswersError, ResultsError, SandboxError) as error:
         raise fail(str(error)) from None
@@ -163,13 +164,17 @@ def _open_backend(spec: Any, languages: list[str], jobs: int | None, retries: in
     return Pipeline(bench.judges, jobs=jobs, runs=runs, retries=retries), bench
 
 
-def _findings(tasks: list[Any]) -> tuple[int, dict[str, list[str]]]:
-    """How many of the tasks `cuset audit-tasks` has seen, and what it found about them."""
-    from ..evaluation.audit import load_audit, load_findings
+def _findings(tasks: list[Any]) -> tuple[int, dict[str, list[str]], dict[str, dict[str, str]]]:
+    """How many of the tasks `cuset audit-tasks` has seen, task -> what it found, and code -> task -> what it notes besides."""
+    from ..evaluation.audit import load_audit
 
-    found = {task.id: [finding.message for finding in load_findings(task)] for task in tasks}
-    audited = sum(load_audit(task) is not None for task in tasks)
-    return audited, {task: messages for task, messages in found.items() if messages}
+    audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
+    findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
+    notes: dict[str, dict[str, str]] = {}
+    for audit in audits:
+        for note in audit.notes:
+            notes.setdefault(note.code, {})[audit.task] = note.message
+    return len(audits), findings, notes
 
 
 def _wind_up(backend: Any) -> None:

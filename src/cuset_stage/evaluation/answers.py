@@ -21,6 +21,7 @@ Other keys are kept in `Answer.extra`. A folder works as well: `<task>/<sample>.
 `<task>/<sample>.md` (or .txt) a whole answer.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -130,6 +131,8 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
             continue
         if not isinstance(value, kinds) or isinstance(value, bool):
             raise AnswersError(f"{source}: {key} is {type(value).__name__} ({value!r:.60}); expected {expected}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise AnswersError(f"{source}: {key} is {value}; expected a finite number, or null when it is not known.")
         values[key] = value
     if values["sample"] < 0:
         raise AnswersError(f"{source}: sample={values['sample']}: samples are numbered from 0.")

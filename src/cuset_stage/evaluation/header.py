@@ -26,6 +26,7 @@ def describe_run(
     level: int | None = None,
     split: str | None = None,
     findings: Mapping[str, Sequence[str]] | None = None,
+    notes: Mapping[str, Mapping[str, str]] | None = None,
     audited: int = 0,
 ) -> dict[str, Any]:
     """The header of a run.
@@ -34,6 +35,7 @@ def describe_run(
         chosen: How many of the answers a finished run judges.
         spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
         findings: task id -> what the audit of the task set found.
+        notes: code of a note -> task id -> what the audit notes that puts no verdict in doubt, such as unseeded inputs.
         audited: How many of the tasks were audited: no finding says something of these alone.
     """
     return {
@@ -59,6 +61,7 @@ def describe_run(
         **spec,
         "generation": {name: _common(vars(answer)[name] for answer in answers) for name in GENERATION_KEYS},
         "findings": {task: list(found) for task, found in (findings or {}).items()},
+        "notes": {code: dict(found) for code, found in (notes or {}).items()},
         "audited": audited,
     }
 

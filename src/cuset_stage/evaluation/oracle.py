@@ -27,6 +27,7 @@ from .oracle_runs import (
     GIB,
     ORACLE_LIMITS,
     OracleError,
+    OracleUnavailable,
     needs_cuda,
     oracle_folder,
     run_compare,
@@ -120,7 +121,8 @@ class CaseCache:
                     self._make(task, case, place, gpu)
                     found = self._read(place, task, case)
         except OracleError as error:
-            self._failures[key] = str(error)
+            if not isinstance(error, OracleUnavailable):
+                self._failures[key] = str(error)
             raise
         except OSError as error:
             raise OracleError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
@@ -263,7 +265,7 @@ class CaseCache:
         while self._short_of(need, entries):
             idle = [entry for entry in entries if time.time() - entry[0] > IN_USE_S]
             if not idle:
-                raise OracleError(
+                raise OracleUnavailable(
                     f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, and there is no room for it "
                     f"under {self.folder}; free disk space there or set CUSET_CACHE to a larger disk"
                 )

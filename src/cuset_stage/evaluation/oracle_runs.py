@@ -44,6 +44,10 @@ class OracleError(RuntimeError):
     """The judge's own side failed: a reference that cannot be made or read. Never charged to a model."""
 
 
+class OracleUnavailable(OracleError):
+    """Something of this machine failed, not the task: no space, no process. Another try may work."""
+
+
 class OracleStopped(OracleError):
     """A script of the task was stopped at one of its limits."""
 
@@ -173,7 +177,7 @@ def _run_driver(
                 isolation=isolation,
             )
         except (SandboxError, OSError) as error:
-            raise OracleError(f"the sandbox failed: {error}") from error
+            raise OracleUnavailable(f"the sandbox failed: {error}") from error
 
 
 @contextmanager
@@ -184,13 +188,13 @@ def oracle_folder() -> Iterator[Path]:
             folder = stack.enter_context(scratch_folder()) / "work"
             folder.mkdir()
         except (SandboxError, OSError) as error:
-            raise OracleError(f"no folder to work in: {error}") from error
+            raise OracleUnavailable(f"no folder to work in: {error}") from error
         yield folder
 
 
 def _check(finished: Finished, what: str, limits: Limits, hint: str = "") -> None:
     if finished.infra is not None:
-        raise OracleError(f"{what} could not be run: {finished.infra}")
+        raise OracleUnavailable(f"{what} could not be run: {finished.infra}")
     if finished.stopped is not None:
         allowed = {
             "wall": f"{limits.wall_s:g} s",

@@ -142,7 +142,7 @@ def evaluate(
     *,
     header: Mapping[str, Any],
     settings: Mapping[str, Mapping[str, Any]],
-    every_key: Iterable[Key] = (),
+    everything: Iterable[Sample] = (),
     progress: Callable[[Summary], None] = lambda _: None,
 ) -> Summary:
     """Judge samples and write the results file; what it holds already, judged in the same way, is taken up.
@@ -151,15 +151,17 @@ def evaluate(
         samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
         header: The run's line; `header.describe_run` makes it.
         settings: language -> what verdicts depend on (`Judge.settings`).
-        every_key: All samples of the answers file: earlier results for those not in `samples` (another --split,
-            --limit) stay in the file. Results for samples that are not among them go to `<output>.replaced`.
+        everything: All samples of the answers file: earlier results for those not in `samples` (another --split,
+            --limit) stay in the file when they were judged in the same way, since the header speaks for all lines. Other
+            results go to `<output>.replaced`.
         progress: Called after every sample.
 
     Raises:
         ResultsError: The file holds results of another model or method, or cannot be written.
     """
     keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
-    kept = _take_up(output, header, keys, set(every_key))
+    others = {one.key: resume_key(one, settings[one.task.language]) for one in everything if one.key not in keys}
+    kept = _take_up(output, header, keys, others)
     taken_up = [line for line in kept if _place(line) in keys]
     summary = Summary(len(samples), Counter(Verdict(line["verdict"]) for line in taken_up), resumed=len(taken_up))
     have = {_place(line) for line in taken_up}
@@ -251,7 +253,7 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
 
 
 def _take_up(
-    output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], every: set[Key]
+    output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], others: Mapping[Key, str]
 ) -> list[dict[str, Any]]:
     """The lines of an earlier run that stay."""
     if not output.exists() or not output.stat().st_size:
@@ -270,7 +272,7 @@ def _take_up(
         if place in keys:
             stays = line.get("key") == keys[place] and line["verdict"] != Verdict.INFRA_ERROR
         else:
-            stays = place in every
+            stays = place in others and line.get("key") == others[place]
         if stays:
             kept[place] = line
     return list(kept.values())

@@ -81,13 +81,18 @@ class Audit:
         """The findings that put a verdict on the task in doubt."""
         return tuple(finding for finding in self.findings if finding.severity in FLAGGED)
 
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """The other findings."""
+        return tuple(finding for finding in self.findings if finding.severity not in FLAGGED)
+
     def as_record(self) -> dict[str, Any]:
         """A line of audit.jsonl: "findings" are those that put a verdict in doubt, "notes" the others."""
         return {
             "task": self.task,
             "fingerprint": self.fingerprint,
             "findings": [asdict(finding) for finding in self.flagged],
-            "notes": [asdict(finding) for finding in self.findings if finding.severity not in FLAGGED],
+            "notes": [asdict(finding) for finding in self.notes],
             "seconds": round(self.seconds, 3),
             "complete": self.complete,
         }

@@ -43,3 +43,14 @@ def read_audit(path: Path) -> Mapping[str, list[str]]:
                 raise AuditError(f"{path}:{number}: a finding is {finding!r}; {expected}.")
             texts.append(text)
     return findings
+
+
+def read_audit_notes(path: Path) -> Mapping[str, dict[str, str]]:
+    """Code of a note -> task id -> its message, from a file that `read_audit` takes."""
+    notes: dict[str, dict[str, str]] = {}
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        record = json.loads(line) if line.strip() else {}
+        for note in record.get("notes") or []:
+            if "task" in record and isinstance(note, dict) and {"code", "message"} <= note.keys():
+                notes.setdefault(str(note["code"]), {})[str(record["task"])] = str(note["message"])
+    return notes

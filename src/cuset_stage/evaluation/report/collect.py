@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..results import ResultsError, read_results
-from .audit import read_audit
+from .audit import read_audit, read_audit_notes
 from .notes import run_notes, setting_notes
 from .records import Collection, Note, Run, TaskInfo
 
@@ -62,10 +62,16 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
                 "weak. `cuset audit-tasks` goes on where it was; judge or report again then."
             )
         )
-    collection = Collection(tuple(runs), tasks, (), bool(audit) or bool(findings) or seen >= len(tasks))
+    here = {task.id for task in tasks}
+    audit_notes: dict[str, dict[str, str]] = {}
+    for source in [*(run.header.get("notes") or {} for run in runs), read_audit_notes(Path(audit)) if audit else {}]:
+        for code, noted in source.items():
+            audit_notes.setdefault(code, {}).update({task: text for task, text in noted.items() if task in here})
+    audit_notes = {code: noted for code, noted in audit_notes.items() if noted}
+    collection = Collection(tuple(runs), tasks, (), bool(audit) or bool(findings) or seen >= len(tasks), audit_notes)
     notes += run_notes(collection)
     notes += setting_notes(runs)
-    return Collection(collection.runs, tasks, tuple(notes), collection.audited)
+    return replace(collection, notes=tuple(notes))
 
 
 def _read(path: Path, notes: list[Note]) -> list[Run]:

@@ -8,7 +8,15 @@ from typing import Any
 from ..statistics import Rule
 from .build import Report
 from .cells import Table
-from .details import audit_table, case_table, flag_table, score_table, settings_tables, timing_table
+from .details import (
+    audit_note_table,
+    audit_table,
+    case_table,
+    flag_table,
+    score_table,
+    settings_tables,
+    timing_table,
+)
 from .tables import comparison_table, family_table, token_table, verdict_table
 
 
@@ -45,7 +53,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     ]
     builders = (
         *(comparison_table, verdict_table, token_table, family_table, case_table, score_table, timing_table),
-        *(flag_table, audit_table),
+        *(flag_table, audit_table, audit_note_table),
     )
     for build in builders:
         if table := build(report):

@@ -7,8 +7,12 @@ from typing import Any
 from . import numbers
 from .build import Report
 from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, percent, seconds
+from .collect import natural_key
 from .records import Run
 from .tables import VERDICTS
+
+
+NOTED_TASKS = 20  # ids that a note lists; CSV has all
 
 
 def score_table(report: Report) -> Table | None:
@@ -132,6 +136,25 @@ def audit_table(report: Report) -> Table | None:
         "in the main tables; the tables without them stand here."
     )
     return Table("audit", "Flagged tasks", columns, rows, text) if rows else None
+
+
+def audit_note_table(report: Report) -> Table | None:
+    """What the audit notes besides, a row a kind; None without any."""
+    rows = []
+    for code, noted in sorted(report.collection.audit_notes.items()):
+        tasks = sorted(noted, key=natural_key)
+        shown = ", ".join(tasks[:NOTED_TASKS]) + (", ..." if len(tasks) > NOTED_TASKS else "")
+        rows.append(
+            [label(code.replace("_", " ")), number(len(tasks)), Cell(shown, ", ".join(tasks)), label(noted[tasks[0]])]
+        )
+    columns = [
+        Column("Note", text=True),
+        Column("tasks"),
+        Column("Which", text=True),
+        Column("The first one", text=True),
+    ]
+    text = "They put no verdict in doubt; numbers of another judge on the same tasks may differ for them."
+    return Table("audit_notes", "What the audit notes besides", columns, rows, text) if rows else None
 
 
 def settings_tables(report: Report) -> list[Table]:

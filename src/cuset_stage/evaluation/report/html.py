@@ -11,7 +11,15 @@ from markupsafe import Markup
 from ..statistics import Rule
 from .build import Report
 from .cells import Cell
-from .details import audit_table, case_table, flag_table, score_table, settings_tables, timing_table
+from .details import (
+    audit_note_table,
+    audit_table,
+    case_table,
+    flag_table,
+    score_table,
+    settings_tables,
+    timing_table,
+)
 from .payload import make_payload
 from .plots import pass_charts, token_chart, verdict_chart
 from .tables import comparison_table, family_table, main_table, token_table, verdict_table
@@ -40,6 +48,7 @@ def render_html(report: Report) -> str:
         timing=timing_table(report),
         flags=flag_table(report),
         audit=audit_table(report),
+        audit_notes=audit_note_table(report),
         settings=settings_tables(report),
         pass_charts=pass_charts(report),
         verdict_chart=verdict_chart(report),

@@ -5,7 +5,15 @@ import re
 from ..statistics import Rule
 from .build import Report
 from .cells import Cell, Column, Table, counted
-from .details import audit_table, case_table, flag_table, score_table, settings_tables, timing_table
+from .details import (
+    audit_note_table,
+    audit_table,
+    case_table,
+    flag_table,
+    score_table,
+    settings_tables,
+    timing_table,
+)
 from .tables import comparison_table, family_table, main_table, token_table, verdict_table
 
 
@@ -50,6 +58,8 @@ def render_markdown(report: Report) -> str:
         parts.append(
             "## Flagged tasks\n\nNo audit of the task set was given: weak oracles, if there are any, are not marked."
         )
+    if table := audit_note_table(report):
+        parts.append(render_table(table, level=3))
     parts += [render_table(table) for table in settings_tables(report)]
     return "\n\n".join(parts) + "\n"
 

@@ -75,6 +75,7 @@ class Collection:
     tasks: tuple[TaskInfo, ...]
     notes: tuple[Note, ...] = field(default=())
     audited: bool = False
+    audit_notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # code -> task id -> message
 
     def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
         """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN for infra_error and for samples of an interrupted run that

@@ -1,0 +1,94 @@
+"""A program under conditions that CUDA allows and a GPU seldom shows: what it leaves undefined comes out badly.
+
+At the entry of every kernel shared memory is filled with a pattern and every other warp begins late; a shuffle from a lane
+that the block does not have gives the pattern; and an array lies below the program's own in shared memory, so that an index
+below 0 finds the pattern, too. Nothing that a right program relies on changes: a program that is right as it stands and wrong
+in this form reads what nobody wrote, or lacks a barrier. compute-sanitizer looks at neither: initcheck knows global memory
+alone, racecheck no store that meets an atomic, memcheck no index that stays inside the block's shared memory.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .program import Program
+
+
+VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps begin late
+DELAY = 100_000  # clock cycles
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*\n", re.MULTILINE)
+# Declared in the kernel itself and first there: nvcc 13 gives shared memory to a kernel's own variables in their order.
+_ENTRY = "__shared__ __align__(1024) unsigned cuset_adverse_below[256]; cuset_adverse::enter(cuset_adverse_below);"
+
+_PRELUDE = """\
+namespace cuset_adverse {
+constexpr unsigned kPattern = @PATTERN@u;
+__device__ __forceinline__ unsigned thread() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+__device__ __forceinline__ unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
+__device__ __forceinline__ void enter(volatile unsigned* below) {
+    below[thread() % 256] = kPattern;
+    unsigned begin = 0, total;
+    asm volatile("mov.u32 %0, %%total_smem_size;" : "=r"(total));
+#if __CUDA_ARCH__ >= 800
+    unsigned reserved;
+    asm volatile("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(reserved));
+    if (reserved == 0) asm volatile("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(begin));
+#endif
+    for (unsigned at = begin + 4 * thread(); at < begin + total; at += 4 * threads()) {
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
+    }
+    __syncthreads();
+    const unsigned block = blockIdx.x + blockIdx.y + blockIdx.z;
+    if ((thread() / 32 + block) % 2 == @LATE@) {
+        for (long long start = clock64(); clock64() - start < @DELAY@;) continue;
+    }
+}
+// `got`, or the pattern when the lane it came from is not there.
+template <typename T>
+__device__ __forceinline__ T from(T got, unsigned lane) {
+    if (thread() / 32 * 32 + lane < threads()) return got;
+    unsigned char* bytes = reinterpret_cast<unsigned char*>(&got);
+    for (unsigned i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<unsigned char>(kPattern);
+    return got;
+}
+template <typename T>
+__device__ __forceinline__ T down(unsigned mask, T value, unsigned delta, int width = 32) {
+    const unsigned lane = thread() % 32;
+    return from(__shfl_down_sync(mask, value, delta, width), lane % width + delta < width ? lane + delta : lane);
+}
+template <typename T>
+__device__ __forceinline__ T other(unsigned mask, T value, int lanes, int width = 32) {
+    const unsigned lane = thread() % 32, source = lane ^ lanes;
+    return from(__shfl_xor_sync(mask, value, lanes, width), source / width > lane / width ? lane : source);
+}
+template <typename T>
+__device__ __forceinline__ T of(unsigned mask, T value, int source, int width = 32) {
+    const unsigned lane = thread() % 32;
+    return from(__shfl_sync(mask, value, source, width), lane / width * width + (source & (width - 1)));
+}
+}  // namespace cuset_adverse
+#define __shfl_down_sync(...) cuset_adverse::down(__VA_ARGS__)
+#define __shfl_xor_sync(...) cuset_adverse::other(__VA_ARGS__)
+#define __shfl_sync(...) cuset_adverse::of(__VA_ARGS__)
+"""
+
+
+def make_adverse(source: str, variant: int) -> str | None:
+    """The program in this form; None when no kernel of it was found.
+
+    variant: a number of `VARIANTS`; each leaves another half of the warps late. Lines keep their numbers for the compiler.
+    A program that takes all the shared memory there is does not compile, or does not launch, in this form.
+    """
+    pattern, late = VARIANTS[variant]
+    program = Program(source)
+    places = [program.tokens[function.body.first].end for function in program.functions if function.is_kernel]
+    if not places:
+        return None
+    for place in sorted(places, reverse=True):
+        source = source[:place] + " " + _ENTRY + source[place:]
+    top = max((match.end() for match in _INCLUDE.finditer(source)), default=0)
+    prelude = _PRELUDE.replace("@PATTERN@", hex(pattern)).replace("@LATE@", str(late)).replace("@DELAY@", str(DELAY))
+    line = source.count("\n", 0, top) + 1
+    return f"{source[:top]}{prelude}#line {line}\n{source[top:]}"
