@@ -190,3 +190,33 @@ def test_other_settings_are_refused_and_a_defect_of_ours_is_tried_again(tmp_path
 def test_a_source_that_is_not_there_says_that_nothing_is_downloaded(tmp_path):
     with pytest.raises(CurationError, match="nothing is downloaded"):
         run_import(tmp_path / "work", Source(tmp_path / "missing.parquet"))
+
+
+def test_a_folder_of_shards_is_one_source_and_a_broken_one_costs_itself(tmp_path):
+    folder = tmp_path / "hub" / "data"
+    folder.mkdir(parents=True)
+    (folder.parent / "dataset_info.json").write_text("{}")
+    (folder.parent / ".cache").mkdir()
+    for number in range(3):
+        table = pa.table({"text": [f"{KERNEL} // {number} {i}" for i in range(4)]})
+        pq.write_table(table, folder / f"train-0000{number}-of-00003.parquet")
+    pq.write_table(table, folder.parent / ".cache" / "left.parquet")
+    broken = folder / "train-00001-of-00003.parquet"
+    broken.write_bytes(broken.read_bytes()[:100])
+    summary = run_import(tmp_path / "work", source(folder.parent))
+    assert (summary.read, summary.kept, summary.reasons) == (9, 8, {"unreadable_file": 1})
+    kept = lines(tmp_path / "work" / "import" / "bad" / "rows.jsonl")
+    places = {(row["source"]["file"], row["source"]["row"]) for row in kept}
+    assert places == {(f"data/train-0000{n}-of-00003.parquet", row) for n in (0, 2) for row in (1, 2, 3, 4)}
+    (dropped,) = lines(tmp_path / "work" / "import" / "bad" / "dropped.jsonl")
+    assert dropped["file"] == "data/train-00001-of-00003.parquet"
+
+
+def test_a_format_that_does_not_fit_the_path_is_refused(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("{}\n")
+    with pytest.raises(CurationError, match=r"does not fit a file: expected jsonl"):
+        run_import(tmp_path / "work", source(tmp_path / "rows.jsonl", format="tree"))
+    with pytest.raises(CurationError, match=r"does not fit a folder: expected tree"):
+        run_import(tmp_path / "work", source(tmp_path, format="json"))
+    with pytest.raises(CurationError, match=r"there is no arrow file in this folder"):
+        run_import(tmp_path / "work", source(tmp_path, format="arrow"))

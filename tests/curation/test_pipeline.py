@@ -184,3 +184,11 @@ def test_bad_options_end_with_a_sentence(tmp_path):
         cuset("run", tmp_path / "work", *twice, "--fresh"), capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2 and "kernels is given twice" in done.stderr and not (tmp_path / "work").exists()
+    (tmp_path / "bench.jsonl").write_text('{"question": "?"}\n')
+    done = subprocess.run(
+        cuset("run", tmp_path / "work", *twice[:2], "--against", f"bench={tmp_path / 'bench.jsonl'}"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2 and "--against bench=" in done.stderr and not (tmp_path / "work").exists()

@@ -80,7 +80,7 @@ Reasoning = Annotated[bool, typer.Option("--reasoning", help="Put a row's reason
 def import_(
     folder: Folder,
     source: Annotated[
-        Path, typer.Argument(help="A file (JSONL, JSON, Parquet, Arrow) or a folder with .cu files or tasks.")
+        Path, typer.Argument(help="A file (JSONL, JSON, Parquet, Arrow) or a folder with .cu files, tasks or shards.")
     ],
     name: Annotated[str | None, typer.Option(help="What its rows are called after.")] = None,
     preset: Preset = None,
@@ -268,9 +268,11 @@ def run(
     """All stages, one after the other, and the funnel. Stopped at any point, the same command goes on."""
 
     def import_all() -> Any:
+        from ..curation.contamination import Benchmarks, parse_against
         from ..curation.importing import Source, run_import
         from ..curation.rows import CurationError
 
+        Benchmarks(parse_against(against or []))  # what cannot be read is better known now than after hours of running
         sources: dict[str, Source] = {}
         for value in source:
             label, sign, path = value.partition("=")

@@ -22,7 +22,7 @@ class Source:
     """A source on this machine.
 
     Args:
-        path: a file, or a folder with source files.
+        path: a file, a folder with source files, or one with the shards of a data set.
         name: what its rows are called after; None: the path's name.
         format: one of `readers.FORMATS`; None: by the path's name.
         preset: a data set whose columns are known (`columns.MAPS`).
@@ -66,10 +66,10 @@ def run_import(folder: Path, source: Source, *, fresh: bool = False) -> Summary:
     kind = source.format or readers.guess_format(source.path)
     if kind not in readers.FORMATS:
         raise CurationError(f"--format {kind}: there are {', '.join(readers.FORMATS)}.")
-    if (kind in ("tree", "tasks")) != source.path.is_dir():
-        raise CurationError(
-            f"{source.path}: --format {kind} does not fit; a folder is a tree or tasks, a file is neither."
-        )
+    fitting = ("tree", "tasks", *readers.SHARDED) if source.path.is_dir() else ("jsonl", "json", "parquet", "arrow")
+    if kind not in fitting:
+        what = "a folder" if source.path.is_dir() else "a file"
+        raise CurationError(f"{source.path}: --format {kind} does not fit {what}: expected {', '.join(fitting)}.")
     if kind == "tasks" and source.preset is None:
         source = replace(source, preset="cuset", name=source.name or source.path.resolve().name.lower())
     if source.preset == "kernelbench" and kind == "tree":

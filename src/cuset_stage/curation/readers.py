@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,12 @@ _CONTRACT = re.compile(r'"(?:\./)?data/\w+\.bin"')
 _MARK = re.compile(rb'[\\"\[\]{},]')
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
 FORMATS = ("jsonl", "json", "parquet", "arrow", "tree", "tasks")
+SHARDED = (
+    "parquet",
+    "arrow",
+    "jsonl",
+)  # formats a folder may be full of; its JSON files are more often about the data
+_KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
 # Beside kernel.cu: kernel.json with further fields of the row, kernel.ref.py or kernel.ref.cpp with a reference.
 _BESIDE = {".ref.py": "numpy_code", ".ref.cpp": "cpu_code", ".ref.c": "cpu_code"}
 _TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "reference.py", "solution": "kernel.cu"}
@@ -38,24 +45,40 @@ def guess_format(path: Path) -> str:
         CurationError: there is nothing at `path`, or its name says nothing.
     """
     if path.is_dir():
-        return "tasks" if next(path.glob("*/task.json"), None) else "tree"
+        if next(path.glob("*/task.json"), None):
+            return "tasks"
+        if next(path.rglob("*.cu"), None):
+            return "tree"
+        return next((kind for kind in SHARDED if next(_shards(path, kind), None)), "tree")
     if not path.is_file():
         raise CurationError(f"{path}: there is no such file or folder; nothing is downloaded, so give a local copy.")
-    kinds = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
-    kind = kinds.get(path.suffix.lower())
+    kind = _KINDS.get(path.suffix.lower())
     if kind is None:
         raise CurationError(f"{path}: its name says no format; give --format {', '.join(FORMATS)}.")
     return kind
 
 
 def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Item]:
-    """Every row of a source, numbered from 1. Rows of a tree have `code` and `path`, and what lies beside the file."""
+    """Every row of a source, numbered from 1 in each of its files. Rows of a tree have `code` and `path`, and what lies beside the file."""
     if kind == "tree":
         return read_tree(path, suffixes)
     if kind == "tasks":
         return read_task_folders(path)
     readers = {"jsonl": read_lines, "json": read_list, "parquet": read_parquet, "arrow": read_arrow}
-    return readers[kind](path, path.name)
+    if not path.is_dir():
+        return readers[kind](path, path.name)
+    shards = list(_shards(path, kind))
+    if not shards:
+        raise CurationError(f"{path}: there is no {kind} file in this folder; --format says there is.")
+    return chain.from_iterable(readers[kind](shard, shard.relative_to(path).as_posix()) for shard in shards)
+
+
+def _shards(root: Path, kind: str) -> Iterator[Path]:
+    """The files of a format below a folder, as the Hub's data sets come, in the order of their paths."""
+    for path in sorted(root.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+        if _KINDS.get(path.suffix.lower()) == kind and path.is_file() and not hidden:
+            yield path
 
 
 def read_list(path: Path, name: str) -> Iterator[Item]:
