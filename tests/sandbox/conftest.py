@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.sandbox import Isolation, SandboxError, remove_tree, resolve_isolation
+from cuset_stage.sandbox import Isolation, SandboxError, remove_tree, resolve_isolation, scratch_folder
 
 
 def works(isolation: Isolation) -> bool:
@@ -46,3 +46,11 @@ def own_caches(open_folder, monkeypatch):
     monkeypatch.setenv("CUSET_CACHE", str(folder / "cache"))
     monkeypatch.setenv("CUSET_SCRATCH", str(scratch))
     return scratch
+
+
+@pytest.fixture
+def folder(own_caches):
+    with scratch_folder() as scratch:
+        inner = scratch / "inner"
+        inner.mkdir()
+        yield inner

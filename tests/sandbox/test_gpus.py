@@ -1,5 +1,7 @@
 """GPUs as nvidia-smi prints them, and leases that exclude each other over threads and processes."""
 
+import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -9,6 +11,8 @@ import time
 import pytest
 
 from cuset_stage.sandbox import Gpu, SandboxError, lease_gpu, list_gpus
+from cuset_stage.sandbox.cache import file_lock, try_lock
+from cuset_stage.sandbox.users import user_of_its_own
 
 
 ROWS = """\
@@ -105,3 +109,30 @@ def test_a_lease_ends_with_its_process(own_caches):
     holder.wait()
     assert leased.wait(5)
     thread.join()
+
+
+def test_a_fork_that_lives_on_keeps_no_lock(own_caches):
+    """It has the descriptor, too, so that closing ours is not enough."""
+    path = own_caches / "x.lock"
+    with lease_gpu([make(0)]), file_lock(path), user_of_its_own() as uid:
+        worker = os.fork()
+        if worker == 0:
+            time.sleep(5)
+            os._exit(0)
+    begin = time.monotonic()
+    with lease_gpu([make(0)]), file_lock(path), user_of_its_own() as again:
+        assert time.monotonic() - begin < 2 and again == uid
+    os.kill(worker, signal.SIGKILL)
+    os.waitpid(worker, 0)
+
+
+def test_a_fork_that_leaves_the_block_lets_go_of_nothing(own_caches):
+    path = own_caches / "x.lock"
+    lock = file_lock(path)
+    with lock:
+        worker = os.fork()
+        if worker == 0:
+            lock.__exit__(None, None, None)
+            os._exit(0)
+        os.waitpid(worker, 0)
+        assert try_lock(path) is None

@@ -2,15 +2,12 @@
 
 import os
 import signal
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 import warnings
 from pathlib import Path
 
-import psutil
 import pytest
 
 from cuset_stage.sandbox import (
@@ -26,19 +23,10 @@ from cuset_stage.sandbox import (
 )
 from cuset_stage.sandbox import isolation as isolation_module
 from cuset_stage.sandbox.isolation import bubblewrap_here
-from cuset_stage.sandbox.process import start_sandboxed
 
 
 def shell(script: str, folder: Path, isolation, **options):
     return run_sandboxed(["/bin/sh", "-c", script], folder=folder, isolation=isolation, **options)
-
-
-@pytest.fixture
-def folder(own_caches):
-    with scratch_folder() as scratch:
-        inner = scratch / "inner"
-        inner.mkdir()
-        yield inner
 
 
 def test_reports_how_a_command_ended(folder, isolation):
@@ -151,103 +139,6 @@ def test_runs_in_many_threads(folder, isolation):
     assert {number: (done.returncode, done.stdout) for number, done in results.items()} == {
         number: (number, f"{number}\n") for number in range(8)
     }
-
-
-JUDGE = """
-    import sys
-    from pathlib import Path
-    from cuset_stage.sandbox import run_sandboxed
-    print("ready", flush=True)
-    run_sandboxed(["/bin/sh", "-c", "trap '' TERM INT HUP; (setsid sleep 98765 &); sleep 98765"], folder=Path(sys.argv[1]), isolation=sys.argv[2])
-"""
-
-
-def _sleepers() -> list[psutil.Process]:
-    return [process for process in psutil.process_iter(["cmdline"]) if "98765" in (process.info["cmdline"] or [])]
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_nothing_outlives_a_judge_that_is_killed(folder, isolation, how):
-    judge = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(JUDGE), str(folder), str(isolation)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        # tests started in the background have SIGINT ignored, and would hand that on
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    judge.stdout.readline()
-    deadline = time.monotonic() + 10
-    while len(_sleepers()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert len(_sleepers()) >= 2
-    judge.send_signal(how)
-    judge.wait(10)
-    while _sleepers() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _sleepers()
-
-
-def _supervisors(server: bool) -> list[psutil.Process]:
-    """Of this process: the server that forks supervisors, or those that it has forked."""
-    servers = [child for child in psutil.Process().children() if any("supervisor" in part for part in child.cmdline())]
-    return servers if server else [child for process in servers for child in process.children()]
-
-
-def _begin_sleepers(folder, isolation) -> tuple[threading.Thread, list]:
-    result = []
-    script = "(setsid sleep 98765 &); sleep 98765"
-    thread = threading.Thread(target=lambda: result.append(shell(script, folder, isolation, limits=Limits(wall_s=6))))
-    thread.start()
-    deadline = time.monotonic() + 10
-    while len(_sleepers()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert len(_sleepers()) >= 2
-    return thread, result
-
-
-def test_nothing_outlives_a_supervisor_that_is_killed(folder, isolation):
-    thread, result = _begin_sleepers(folder, isolation)
-    for process in _supervisors(server=False):
-        process.kill()
-    thread.join(20)
-    assert "signal 9" in result[0].infra
-    assert not _sleepers()
-
-
-def test_nothing_outlives_a_supervisor_and_its_server(folder, isolation):
-    thread, result = _begin_sleepers(folder, isolation)
-    for process in [*_supervisors(server=True), *_supervisors(server=False)]:
-        process.kill()
-    thread.join(20)
-    assert "supervisor" in result[0].infra
-    assert not _sleepers()
-    assert shell("echo again", folder, isolation).stdout == "again\n"
-
-
-def test_a_run_goes_on_without_the_server(folder, isolation):
-    thread, result = _begin_sleepers(folder, isolation)
-    for process in _supervisors(server=True):
-        process.kill()
-    assert shell("echo another", folder, isolation).stdout == "another\n"
-    thread.join(20)
-    assert result[0].stopped == "wall" and not _sleepers()
-
-
-def test_a_command_waits_until_it_may_begin(folder, isolation):
-    with start_sandboxed(["/bin/sh", "-c", "touch begun"], folder=folder, isolation=isolation) as running:
-        time.sleep(0.5)
-        assert not (folder / "begun").exists()
-        running.go()
-        finished = running.wait()
-    assert (folder / "begun").exists() and finished.returncode == 0
-    assert finished.seconds < 0.4  # what it waited is no time of its own
-
-
-def test_nothing_is_left_of_a_command_that_may_not_begin(folder, isolation):
-    with start_sandboxed(["/bin/sh", "-c", "touch begun"], folder=folder, isolation=isolation):
-        time.sleep(0.2)
-    assert not (folder / "begun").exists()
-    assert not [process for server in _supervisors(server=True) for process in server.children(recursive=True)]
 
 
 def test_the_time_of_a_command_has_no_part_of_bubblewraps(folder, isolation):

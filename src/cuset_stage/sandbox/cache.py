@@ -42,15 +42,25 @@ def file_lock(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    with held(fd):
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def held(fd: int) -> Iterator[None]:
+    """Let go of the descriptor's lock at the end: closing it is not enough while a fork of this process has it, too."""
+    owner = os.getpid()
+    try:
+        yield
     finally:
+        if os.getpid() == owner:
+            fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
 
 def try_lock(path: Path) -> int | None:
-    """The descriptor that holds the lock until it is closed, or None when another holds it."""
+    """The descriptor that holds the lock (see `held`), or None when another holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

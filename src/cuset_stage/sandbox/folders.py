@@ -50,13 +50,15 @@ def scratch_folder() -> Iterator[Path]:
         raise SandboxError(
             f"no folder can be made in {root} ({error.strerror}); name another with CUSET_SCRATCH=/path"
         ) from error
+    owner = os.getpid()
     lock = os.open(folder, _FOLDER)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder.chmod(0o711)
         yield folder
     finally:
-        remove_tree(folder)
+        if os.getpid() == owner:  # else a fork of it leaves the block
+            remove_tree(folder)
         os.close(lock)
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cache import cache_root, file_lock, try_lock
+from .cache import cache_root, file_lock, held, try_lock
 from .verdicts import SandboxError
 
 
@@ -120,10 +120,8 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1) -> Iterator[Gpu]:
         for slot, gpu in places:
             fd = try_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock")
             if fd is not None:
-                try:
+                with held(fd):
                     yield gpu
-                finally:
-                    os.close(fd)
                 return
         time.sleep(pause)
         pause = min(LEASE_PAUSE_S, pause * 1.5)

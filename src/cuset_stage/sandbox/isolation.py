@@ -135,8 +135,8 @@ def _probe(program: str) -> tuple[Bubblewrap | None, str]:
 
 
 # In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait on 8 until it may
-# begin, close both, become the command. (A shell knows descriptors of one digit.)
-_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && read -r go <&8; exec 8<&- 9>&-; exec "$0" "$@"'
+# begin (never, when the supervisor is gone), close both, become the command. (A shell knows descriptors of one digit.)
+_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && { read -r go <&8 || exit; }; exec 8<&- 9>&-; exec "$0" "$@"'
 
 
 def bubblewrap_here() -> Bubblewrap | None:

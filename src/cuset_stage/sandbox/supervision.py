@@ -28,6 +28,7 @@ GPU_QUERY_S = 1.0
 
 def hunt(folder: Path, uid: int | None) -> None:
     """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
+    before = True
     for _ in range(100):
         found = False
         for process in psutil.process_iter():
@@ -36,15 +37,16 @@ def hunt(folder: Path, uid: int | None) -> None:
                 if process.uids().real == uid or any(trace.startswith(f"{folder}/") for trace in traces):
                     process.kill()
                     found = True
-        if not found:
+        if not found and not before:  # twice: what is dying by itself may have forked since the processes were listed
             return
+        before = found
 
 
 class _Server:
     """The judge's process that forks a supervisor for each run (supervisor/server.py)."""
 
     def __init__(self) -> None:
-        self._control, its = socket.socketpair()
+        self._control, its = socket.socketpair(type=socket.SOCK_SEQPACKET)  # each message by itself
         with its:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(SUPERVISOR)],
@@ -59,18 +61,12 @@ class _Server:
 
     @property
     def works(self) -> bool:
-        return self._process.poll() is None
+        return self._control.fileno() >= 0 and self._process.poll() is None
 
-    def begin(self) -> socket.socket:
-        """A supervisor's socket. Raises OSError when the server is gone."""
-        ours, its = socket.socketpair()
-        try:
-            with its, self._guard:
-                socket.send_fds(self._control, [b"run"], [its.fileno()])
-        except OSError:
-            ours.close()
-            raise
-        return ours
+    def begin(self, its: socket.socket) -> None:
+        """Have a supervisor forked that listens on this socket. Raises OSError when the server is gone."""
+        with self._guard:
+            socket.send_fds(self._control, [b"run"], [its.fileno()])
 
     def kill(self, supervisor: int) -> None:
         with suppress(OSError), self._guard:
@@ -94,18 +90,21 @@ _guard = threading.Lock()
 def _begin() -> tuple[_Server, socket.socket]:
     """The server and a fresh supervisor's socket. The server is started with the first run, and anew when it was killed."""
     global _server
-    for again in (True, False):
-        with _guard:
-            if _server is None or not _server.works:
-                _server = _Server()
-            server = _server
-        try:
-            return server, server.begin()
-        except OSError:
-            if not again:
-                raise
-            server.close()
-    raise AssertionError("the second try returns or raises")
+    ours, its = socket.socketpair()
+    with its:
+        for again in (True, False):
+            with _guard:
+                if _server is None or not _server.works:
+                    _server = _Server()
+                server = _server
+            try:
+                server.begin(its)
+                break
+            except OSError:
+                server.close()
+                if not again:
+                    raise
+    return server, ours
 
 
 def _forget() -> None:
@@ -133,6 +132,7 @@ class Supervised:
 
     def __init__(self, request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> None:
         self._gpu, self._limits = gpu, limits
+        self._owner = os.getpid()
         self._ended = threading.Event()
         self._answered = self._gone = False
         self._supervisor: Any = None
@@ -153,24 +153,24 @@ class Supervised:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended.set()
         if self._failure is not None:
             return
-        self._ended.set()
-        if not self._answered:
+        if not self._answered and os.getpid() == self._owner:  # else a fork of it leaves the block
             with suppress(OSError):  # a time-out is one
                 self._stream.shutdown(socket.SHUT_WR)
-                deadline = time.monotonic() + PATIENCE_S
-                while self._receive(deadline) is not None:
-                    pass
+                self._read(sys.maxsize, time.monotonic() + PATIENCE_S)  # until everything is dead
         self._stream.close()
 
     def go(self) -> None:
         """Let the program begin."""
         if self._failure is None and not self._gone:
             self._gone = True
-            if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
-                threading.Thread(target=self._watch_gpu, args=(self._limits.gpu_memory_bytes,), daemon=True).start()
             self._send(b"go\n")
+            if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
+                with suppress(TimeoutError):
+                    self._meet(time.monotonic() + PATIENCE_S)
+                threading.Thread(target=self._watch_gpu, args=(self._limits.gpu_memory_bytes,), daemon=True).start()
 
     def answer(self) -> dict[str, Any] | str:
         """What became of the run, when all of it is dead; a string says why that is not known."""
@@ -179,21 +179,24 @@ class Supervised:
         patience = self._limits.wall_s + PATIENCE_S
         deadline = time.monotonic() + patience
         try:
-            if self._supervisor is None:
-                self._supervisor = self._receive(deadline)
-            if self._supervisor is None:  # its server died before it was forked, so nothing has begun
-                self._stream.close()
-                self._begin()
-                if self._failure is not None:
-                    return self._failure
-                self._supervisor = self._receive(deadline)
+            self._meet(deadline)
             answer = self._receive(deadline) if isinstance(self._supervisor, int) else self._supervisor
         except TimeoutError:
             if isinstance(self._supervisor, int):
                 self._server.kill(self._supervisor)
             answer = f"the supervisor did not answer for {patience:.0f} s"
         self._answered = True
-        return answer or "the supervisor died, and its server, too"
+        return answer or self._failure or "the supervisor died without an answer"
+
+    def _meet(self, deadline: float) -> None:
+        """Learn the supervisor's process id, or why there is none. Raises TimeoutError."""
+        if self._supervisor is None:
+            self._supervisor = self._receive(deadline)
+        if self._supervisor is None:  # its server died before it was forked, so nothing has begun
+            self._stream.close()
+            self._begin()
+            if self._failure is None:
+                self._supervisor = self._receive(deadline)
 
     def _send(self, data: bytes) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):

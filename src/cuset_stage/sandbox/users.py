@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from .cache import try_lock
+from .cache import held, try_lock
 from .gpus import Gpu
 from .isolation import gpu_devices
 
@@ -43,10 +43,8 @@ def user_of_its_own() -> Iterator[int | None]:
         uid = FIRST_USER + (start + step) % USERS
         fd = try_lock(locks / f"{uid}.lock")
         if fd is not None:
-            try:
+            with held(fd):
                 yield uid
-            finally:
-                os.close(fd)
             return
     yield None
 

@@ -180,7 +180,7 @@ class Run:
                 self.stopped = word
 
     def returncode(self) -> int | None:
-        """As subprocess has it: negative is a signal. None when we stopped it, or bubblewrap never started it."""
+        """As subprocess has it: negative is a signal. None when we stopped it, or bubblewrap did not see it from begin to end."""
         if self.status is None:
             return None
         code = os.waitstatus_to_exitcode(self.status)
@@ -189,7 +189,7 @@ class Run:
         with os.fdopen(self.bwrap_status, "rb") as pipe:
             reported = pipe.read()
         if b'"exit-code"' not in reported or self.begin is None:
-            return None if code >= 0 else code
+            return None
         return 128 - code if 128 < code < 128 + signal.NSIG else code
 
 
@@ -262,7 +262,8 @@ def run(request: dict) -> dict:
         problem = f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
     code = current.returncode() if current.stopped is None and problem is None else None
     if problem is None and current.stopped is None and code is None:
-        problem = f"bubblewrap did not start the program: {outputs[1].text().strip()[-500:]}"
+        how = "did not start the program" if current.begin is None else "was ended before the program"
+        problem = f"bubblewrap {how}: {outputs[1].text().strip()[-500:]}"
     stopped = current.stopped
     limits = request["limits"]
     if stopped is None and limits["cpu_s"] is not None and code in (-signal.SIGXCPU, -signal.SIGKILL):

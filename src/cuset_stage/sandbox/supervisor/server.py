@@ -1,8 +1,8 @@
 """Fork a supervisor for each run that the judge asks for, and tell the judge when one of them dies.
 
 stdin is a socket on which the judge sends, for each run, a socket of the run's own: what the judge and that run's supervisor say
-to each other goes there. When stdin closes, or the judge's process ends, nothing more is begun; each supervisor sees for itself
-that the judge is gone and kills what it watches.
+to each other goes there. When stdin closes, or the judge's process ends, nothing more is begun, and the runs' sockets are shut: each
+supervisor takes that for the judge's end and kills what it watches. The server ends last, with nothing left below it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ class Server:
         os.set_blocking(self.woken, False)
         os.set_blocking(self.waker, False)
         self.poll = select.poll()
+        self.open = True
 
     def serve(self) -> int:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # the judge decides; when it goes, its sockets close
         become_subreaper()  # what a supervisor that was killed leaves comes here
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the judge's thread that started this may have blocked some
         signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self.poll.register(self.woken, select.POLLIN)
@@ -43,19 +45,24 @@ class Server:
         with contextlib.suppress(OSError, AttributeError):
             self.poll.register(os.pidfd_open(os.getppid()), select.POLLIN)
         gc.freeze()
-        open_ = True
-        while open_ or self.runs:
+        while self.open or self.runs or children(os.getpid()):
             for fd, _ in self.poll.poll():
                 if fd == self.woken:
                     with contextlib.suppress(BlockingIOError):
                         os.read(self.woken, 4096)
                     self.reap()
-                elif not open_ or fd != self.judge.fileno() or not self.obey():
-                    open_ = False
-                    for no_longer in (fd, self.judge.fileno()):
-                        with contextlib.suppress(KeyError):
-                            self.poll.unregister(no_longer)
+                elif self.open and (fd != self.judge.fileno() or not self.obey()):
+                    self.leave()
         return 0
+
+    def leave(self) -> None:
+        """The judge is gone, or ends. A fork of it may hold its ends of the runs' sockets, so that they do not close by themselves."""
+        self.open = False
+        self.poll = select.poll()
+        self.poll.register(self.woken, select.POLLIN)
+        for channel in self.runs.values():
+            with contextlib.suppress(OSError):
+                channel.shutdown(socket.SHUT_RDWR)
 
     def obey(self) -> bool:
         """One message: a run's socket, or the number of a supervisor to kill. False when the judge is gone."""
@@ -73,7 +80,7 @@ class Server:
         try:
             pid = os.fork()
         except OSError as error:
-            send(channel, f"the supervisor cannot be forked: {error.strerror}")
+            send(channel, f"the supervisor cannot be forked: {error.strerror}", socket.MSG_DONTWAIT)
             channel.close()
             return
         if pid:
@@ -102,7 +109,8 @@ class Server:
             if channel is None:
                 continue
             if status:
-                send(channel, f"the supervisor {_ending(status)}")
+                # part of an answer that nobody reads yet may fill it
+                send(channel, f"the supervisor {_ending(status)}", socket.MSG_DONTWAIT)
             channel.close()
         for pid in children(os.getpid()):
             if pid not in self.runs:  # an orphan of a supervisor that was killed; its children come here in their turn
@@ -115,11 +123,11 @@ def _ending(status: int) -> str:
     return f"died by signal {-code}" if code < 0 else f"failed with {code}"
 
 
-def send(channel: socket.socket, answer: object) -> None:
+def send(channel: socket.socket, answer: object, flags: int = 0) -> None:
     """Eight bytes of length and the answer. A judge that is gone needs none."""
     data = marshal.dumps(answer)
     with contextlib.suppress(OSError):
-        channel.sendall(len(data).to_bytes(8, "little") + data)
+        channel.sendall(len(data).to_bytes(8, "little") + data, flags)
 
 
 def read_request() -> bytes:
