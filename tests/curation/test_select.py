@@ -4,13 +4,15 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 from curation_tree import PROGRAM
 
 from cuset_stage.curation.ranking import Candidate, balance, best_answers, concur
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.select import Selection, run_select
-from cuset_stage.curation.similarity import NearIndex, code_print, jaccard
+from cuset_stage.curation.similarity import PERMUTATIONS, NearIndex, code_print, jaccard
 
 
 ROOT = Path(__file__).parents[2]
@@ -98,6 +100,19 @@ def test_the_minhash_estimate_agrees_with_the_exact_similarity():
     index.add("words", _minhash(words))
     assert index.best(_minhash([*words[:390], "x"]))[0] == "words"
     assert index.best(_minhash([f"y{i}" for i in range(400)])) is None
+
+
+def test_the_index_of_near_duplicates_does_not_grow_in_memory():
+    random = np.random.default_rng(0)
+    prints = random.integers(0, 2**32, size=(6000, PERMUTATIONS), dtype=np.uint32)
+    index = NearIndex(0.7)
+    before = psutil.Process().memory_info().rss
+    for number, near in enumerate(prints):
+        index.add(f"print {number}", near)
+    assert psutil.Process().memory_info().rss - before < 12 << 20  # held in memory they take 36 MiB
+    like = prints[4321].copy()
+    like[::10] = 0
+    assert index.matches(like) == [("print 4321", pytest.approx(115 / 128))]
 
 
 def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):

@@ -1,6 +1,6 @@
 """Stage `select`: no row from a benchmark, no row twice, the best answers, in balance.
 
-The rows are read twice: once for fingerprints and lengths (about 9 KB a row are held), once to write what was decided. The stage
+The rows are read twice: once for fingerprints and lengths (about 3 KB a row are held), once to write what was decided. The stage
 is quick and depends on all rows together, so it is always done afresh. Beside the usual files it writes selection.json, with the
 length report, and contamination.jsonl, with every row that was found in a benchmark.
 """

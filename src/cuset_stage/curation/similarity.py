@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sqlite3
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from datasketch import MinHash
@@ -142,7 +145,7 @@ def _minhash(shingles: Iterable[str]) -> np.ndarray | None:
 
 
 class NearIndex:
-    """Finds prints whose estimated similarity is at least a threshold. 0.5 KB and a few bucket entries a print.
+    """Finds prints whose estimated similarity is at least a threshold. It lies in a temporary file, so that memory does not grow.
 
     The bands are those of locality-sensitive hashing (Indyk and Motwani 1998), cut so narrow that a pair at the threshold is missed
     in fewer than one of a thousand cases; what they find is then checked against the estimate itself.
@@ -153,41 +156,47 @@ class NearIndex:
             raise ValueError(f"threshold={threshold}: in (0, 1]")
         self.threshold = threshold
         self._rows = _band_rows(threshold)
-        self._buckets: list[dict[bytes, list[int]]] = [{} for _ in range(PERMUTATIONS // self._rows)]
-        self._prints: list[np.ndarray] = []
-        self._names: list[str] = []
+        self._store = sqlite3.connect("", check_same_thread=False)  # no name: a file of its own, removed when closed
+        weakref.finalize(self, self._store.close)
+        self._store.executescript(
+            """
+            PRAGMA journal_mode = OFF;
+            CREATE TABLE prints (number INTEGER PRIMARY KEY, name TEXT, near BLOB);
+            CREATE TABLE bands (band INTEGER, number INTEGER, PRIMARY KEY (band, number)) WITHOUT ROWID;
+            """
+        )
 
     def add(self, name: str, near: np.ndarray | None) -> None:
         if near is None:
             return
-        index = len(self._prints)
-        self._prints.append(near)
-        self._names.append(name)
-        for buckets, key in zip(self._buckets, self._keys(near), strict=True):
-            buckets.setdefault(key, []).append(index)
+        number = self._store.execute("INSERT INTO prints (name, near) VALUES (?, ?)", (name, near.tobytes())).lastrowid
+        self._store.executemany("INSERT INTO bands VALUES (?, ?)", [(band, number) for band in self._bands(near)])
 
     def matches(self, near: np.ndarray | None) -> list[tuple[str, float]]:
         """(name, estimate) of every print at or above the threshold, the most similar first."""
         if near is None:
             return []
-        candidates = {
-            index
-            for buckets, key in zip(self._buckets, self._keys(near), strict=True)
-            for index in buckets.get(key, ())
-        }
-        found = [(jaccard(near, self._prints[index]), index) for index in candidates]
+        bands = self._bands(near)
+        marks = ",".join("?" * len(bands))
+        candidates = self._store.execute(
+            f"SELECT number, name, near FROM prints WHERE number IN (SELECT number FROM bands WHERE band IN ({marks}))",
+            bands,
+        )
+        found = [(jaccard(near, np.frombuffer(each, near.dtype)), number, name) for number, name, each in candidates]
         found = sorted((each for each in found if each[0] >= self.threshold), key=lambda each: (-each[0], each[1]))
-        return [(self._names[index], similarity) for similarity, index in found]
+        return [(name, similarity) for similarity, _, name in found]
 
     def best(self, near: np.ndarray | None) -> tuple[str, float] | None:
         """The first of `matches`, None when there is none."""
         return next(iter(self.matches(near)), None)
 
-    def _keys(self, near: np.ndarray) -> list[bytes]:
-        return [
-            near[start : start + self._rows].tobytes()
-            for start in range(0, len(self._buckets) * self._rows, self._rows)
-        ]
+    def _bands(self, near: np.ndarray) -> list[int]:
+        """A number of 64 bits for each band of a print, its place among the bands included."""
+        found = []
+        for start in range(0, PERMUTATIONS - self._rows + 1, self._rows):
+            band = start.to_bytes(2) + near[start : start + self._rows].tobytes()
+            found.append(int.from_bytes(blake2b(band, digest_size=8).digest(), signed=True))
+        return found
 
 
 def _band_rows(threshold: float) -> int:
