@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..sandbox import Gpu, Isolation, Limits, cache_root, remove_tree
-from ..sandbox.cache import file_lock, try_lock
+from ..sandbox.cache import file_lock, held, try_lock
 from ..sandbox.files import file_sha256
 from ..sandbox.folders import take_output
 from .oracle_runs import (
@@ -273,10 +273,8 @@ class CaseCache:
             entries.remove(oldest)
             lock = try_lock(self._lock_file(oldest[2].name))
             if lock is not None:
-                try:
+                with held(lock):
                     remove_tree(oldest[2])
-                finally:
-                    os.close(lock)
 
     def _short_of(self, need: int, entries: list[tuple[float, int, Path]]) -> bool:
         if shutil.disk_usage(self.folder).free < need + RESERVE:
