@@ -22,6 +22,7 @@ ray = pytest.importorskip("ray")
 def cluster():
     """One machine with two CPUs; a worker finds this folder's modules."""
     paths = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    ray.shutdown()  # what another file began
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
     yield
     ray.shutdown()

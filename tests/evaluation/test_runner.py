@@ -1,6 +1,5 @@
 """A run over many answers: what is judged, what is taken up again, and what a killed run leaves."""
 
-import importlib.util
 import json
 import os
 import random
@@ -232,20 +231,20 @@ def test_failures_of_the_judge_are_tried_again(
 # ------------------------------------------------------------------------------------------------------------------ Ray
 
 
-def test_ray_is_asked_for_where_it_is_missing(run: Any) -> None:
-    if importlib.util.find_spec("ray"):
-        pytest.skip("Ray is installed here")
+def test_ray_is_asked_for_where_it_is_missing(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # `import ray` fails
     assert "pip install ray" in run([answer_row("one", 0)], "--ray", code=2)[0]
 
 
 def test_ray_judges_as_this_machine_does(run: Any) -> None:
-    pytest.importorskip("ray")
+    ray = pytest.importorskip("ray")
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN), answer_row("two", 0), answer_row("one", 2, None)]
     _, alone = run(answers)
     _, results = run(answers, "--time-limit", "61", "--ray")  # another limit, so that all is judged again
     assert verdicts(results) == verdicts(alone)
     assert results.run["machines"] == 1
     assert "4 taken" in run(answers, "--time-limit", "61")[0]  # with Ray or without, a result is the same
+    ray.shutdown()
 
 
 # ---------------------------------------------------------------------------------------------- killed and interrupted
