@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import threading
-from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -52,7 +48,6 @@ class SanitizerRun:
 
     def __init__(self, run: Run, sanitizer: Sanitizer) -> None:
         self.run, self.sanitizer = run, sanitizer
-        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def examine(self, subject: Subject) -> tuple[str | None, list[str]]:
         """The first error that the original does not have, and the tools under which both programs ran to the end."""
@@ -74,21 +69,19 @@ class SanitizerRun:
 
     def _errors(self, tool: str, source: str, prepared: PreparedCase) -> dict[str, Any]:
         run = self.run
-        parts = [tool, source, prepared.folder.name, self.sanitizer.seconds, run.settings]
-        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-        with self._locks[key]:
-            known = run.ledger.get("sanitized", key)
-            if known is None and run.is_late():
+
+        def find() -> dict[str, Any]:
+            if run.is_late():
                 raise SandboxError("time is up before compute-sanitizer came to it")
-            if known is None:
-                compiled = run.compiler.compile(source)
-                if compiled.binary is None:
-                    raise SandboxError(f"what passed does not compile any more: {compiled.message}")
-                with run.pool.lease() as gpu:
-                    ran = self.sanitizer.run(tool, compiled.binary, prepared.inputs, gpu.uuid)
-                known = {"complete": ran.complete, "errors": sorted(ran.errors)}
-                run.ledger.put("sanitized", key, known)
-            return known
+            compiled = run.compiler.compile(source)
+            if compiled.binary is None:
+                raise SandboxError(f"what passed does not compile any more: {compiled.message}")
+            with run.pool.lease() as gpu:
+                ran = self.sanitizer.run(tool, compiled.binary, prepared.inputs, gpu.uuid)
+            return {"complete": ran.complete, "errors": sorted(ran.errors)}
+
+        parts = [tool, source, prepared.folder.name, self.sanitizer.seconds, run.settings]
+        return run.ledger.once("sanitized", parts, find)
 
     def _cases(self, task: ProgramTask) -> list[tuple[str, PreparedCase]]:
         """By size, without the smallest, which is often a single element."""
@@ -134,18 +127,16 @@ def judge_adversely(run: Run, subjects: list[Subject]) -> None:
 
     def verdict(task: ProgramTask, source: str, variant: int) -> dict[str, Any]:
         adverse = make_adverse(source, variant)
-        key = hashlib.sha256(json.dumps([adverse, task.fingerprint, run.settings]).encode()).hexdigest()
-        with locks[key]:
-            known = run.ledger.get("adverse verdict", key)
-            if known is None:
-                if run.is_late():
-                    raise SandboxError("time is up before it came to be judged in its adverse form")
-                judgement = run.judge.judge(task, adverse or "")
-                if judgement.infra:
-                    raise SandboxError(judgement.message)
-                known = {"verdict": str(judgement.verdict), "case": judgement.case, "message": judgement.message[:300]}
-                run.ledger.put("adverse verdict", key, known)
-            return known
+
+        def find() -> dict[str, Any]:
+            if run.is_late():
+                raise SandboxError("time is up before it came to be judged in its adverse form")
+            judgement = run.judge.judge(task, adverse or "")
+            if judgement.infra:
+                raise SandboxError(judgement.message)
+            return {"verdict": str(judgement.verdict), "case": judgement.case, "message": judgement.message[:300]}
+
+        return run.ledger.once("adverse verdict", [adverse, task.fingerprint, run.settings], find)
 
     def examine(subject: Subject) -> None:
         found, usable = None, 0
@@ -162,7 +153,6 @@ def judge_adversely(run: Run, subjects: list[Subject]) -> None:
                 break
         run.ledger.put("adverse", run.key(subject), {"found": found, "usable": usable})
 
-    locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
     left = [
         subject
         for subject in subjects

@@ -11,6 +11,7 @@ import json
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -66,6 +67,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._records: dict[tuple[str, str], dict[str, Any]] = {}
         self._guard = threading.Lock()
+        self._finding: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
         self._appender = Appender(path)
         for _, record in read_objects(path):
             self._records[record["kind"], record["key"]] = record
@@ -78,6 +80,14 @@ class Ledger:
         with self._guard:
             self._appender.append(whole)
             self._records[kind, key] = whole
+
+    def once(self, kind: str, parts: Sequence[Any], find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What is known of these parts, else what `find` returns, which is put down. Threads find it once."""
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        with self._finding[kind, key]:
+            if self.get(kind, key) is None:
+                self.put(kind, key, find())
+            return self._records[kind, key]
 
     def close(self) -> None:
         self._appender.close()

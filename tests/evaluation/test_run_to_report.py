@@ -19,7 +19,7 @@ from cuset_stage.evaluation.report import build_report, collect
 from cuset_stage.evaluation.report.details import score_table
 from cuset_stage.evaluation.report.markdown import render_markdown
 from cuset_stage.evaluation.report.payload import make_payload
-from cuset_stage.evaluation.runner import choose_samples, evaluate
+from cuset_stage.evaluation.runner import evaluate, make_samples
 from cuset_stage.evaluation.statistics import Rule
 from cuset_stage.evaluation.tasks import load_tasks
 from cuset_stage.sandbox import Verdict
@@ -82,7 +82,7 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
     task_set = load_tasks(write_lines(tmp_path / "tasks.jsonl", [task_row(f"t{n}", "right") for n in speeds]))
     path = write_lines(tmp_path / "answers.jsonl", [answer_row(f"t{n}", 0) for n in speeds])
     answers = read_answers(path)
-    samples = choose_samples(answers, task_set)
+    samples = make_samples(answers, task_set)
     header = describe_run(answers_path=path, answers=answers, chosen=3, tasks=task_set, spec={})
     pipeline = Pipeline({"cuda": Measured()}, jobs=1, runs=1)
     evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={"cuda": {}})

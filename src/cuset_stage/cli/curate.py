@@ -268,11 +268,13 @@ def run(
     """All stages, one after the other, and the funnel. Stopped at any point, the same command goes on."""
 
     def import_all() -> Any:
-        from ..curation.contamination import Benchmarks, parse_against
+        from ..curation.contamination import parse_against, read_benchmarks
         from ..curation.importing import Source, run_import
         from ..curation.rows import CurationError
 
-        Benchmarks(parse_against(against or []))  # what cannot be read is better known now than after hours of running
+        read_benchmarks(
+            parse_against(against or [])
+        )  # what cannot be read is better known now than after hours of running
         sources: dict[str, Source] = {}
         for value in source:
             label, sign, path = value.partition("=")

@@ -59,7 +59,7 @@ def evaluate(
     from ..evaluation.extraction import ExtractRule
     from ..evaluation.header import describe_run
     from ..evaluation.results import ResultsError
-    from ..evaluation.runner import choose_samples
+    from ..evaluation.runner import choose_samples, make_samples
     from ..evaluation.runner import evaluate as run
     from ..evaluation.spec import GIB, JudgeSpec
     from ..evaluation.tasks import TaskError, load_tasks
@@ -103,8 +103,8 @@ def evaluate(
     try:
         task_set = load_tasks(tasks, format=task_format)
         found = read_answers(answers)
-        everything = choose_samples(found, task_set, rule=ExtractRule(extract))
-        chosen = choose_samples(found, task_set, split=split, level=level, rule=ExtractRule(extract))
+        everything = make_samples(found, task_set, rule=ExtractRule(extract))
+        chosen = choose_samples(everything, task_set, split=split, level=level)
         samples = chosen[:limit]
         languages = sorted({sample.task.language for sample in samples})
         backend, judge = _open_backend(spec, languages, jobs, retry_infra, ray)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..evaluation.tasks import ModuleTask, TaskError, load_tasks
+from ..evaluation.tasks import ModuleTask, TaskError, TaskSet, load_tasks
 from .response import own_prompt
 from .rows import CurationError, Row, sha256_text
 from .similarity import NearIndex, any_equal, code_print, compared_code, module_print, prose_print
@@ -63,11 +63,7 @@ class Benchmarks:
         self._near_prompts = NearIndex(prompt_threshold)
         self.record: dict[str, dict[str, object]] = {}
         self.tasks: dict[str, int] = {}
-        for name, path in paths.items():
-            try:
-                loaded = load_tasks(path)
-            except TaskError as error:
-                raise CurationError(f"--against {name}={path}: {error}") from None
+        for name, loaded in read_benchmarks(paths).items():
             for task in loaded:
                 if isinstance(task, ModuleTask):
                     self._add_module(f"{name}\t{task.id}", task)
@@ -168,6 +164,21 @@ def parse_against(values: Sequence[str]) -> dict[str, Path]:
                 f"--against {value}: {label} is given twice; give each its own name, as in second={path}."
             )
         found[label] = path
+    return found
+
+
+def read_benchmarks(paths: dict[str, Path]) -> dict[str, TaskSet]:
+    """The task sets that `parse_against` names.
+
+    Raises:
+        CurationError: a path cannot be read as a task set.
+    """
+    found = {}
+    for name, path in paths.items():
+        try:
+            found[name] = load_tasks(path)
+        except TaskError as error:
+            raise CurationError(f"--against {name}={path}: {error}") from None
     return found
 
 

@@ -66,7 +66,8 @@ def run_import(folder: Path, source: Source, *, fresh: bool = False) -> Summary:
     kind = source.format or readers.guess_format(source.path)
     if kind not in readers.FORMATS:
         raise CurationError(f"--format {kind}: there are {', '.join(readers.FORMATS)}.")
-    fitting = ("tree", "tasks", *readers.SHARDED) if source.path.is_dir() else ("jsonl", "json", "parquet", "arrow")
+    single = [each for each in readers.FORMATS if each not in readers.FOLDERS]
+    fitting = [*readers.FOLDERS, *readers.SHARDED] if source.path.is_dir() else single
     if kind not in fitting:
         what = "a folder" if source.path.is_dir() else "a file"
         raise CurationError(f"{source.path}: --format {kind} does not fit {what}: expected {', '.join(fitting)}.")

@@ -27,11 +27,9 @@ _CONTRACT = re.compile(r'"(?:\./)?data/\w+\.bin"')
 _MARK = re.compile(rb'[\\"\[\]{},]')
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
 FORMATS = ("jsonl", "json", "parquet", "arrow", "tree", "tasks")
-SHARDED = (
-    "parquet",
-    "arrow",
-    "jsonl",
-)  # formats a folder may be full of; its JSON files are more often about the data
+FOLDERS = ("tree", "tasks")  # formats that are a folder
+# Formats that a folder may be full of. Its JSON files are more often about the data.
+SHARDED = ("parquet", "arrow", "jsonl")
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
 # Beside kernel.cu: kernel.json with further fields of the row, kernel.ref.py or kernel.ref.cpp with a reference.
 _BESIDE = {".ref.py": "numpy_code", ".ref.cpp": "cpu_code", ".ref.c": "cpu_code"}
@@ -49,7 +47,8 @@ def guess_format(path: Path) -> str:
             return "tasks"
         if next(path.rglob("*.cu"), None):
             return "tree"
-        return next((kind for kind in SHARDED if next(_shards(path, kind), None)), "tree")
+        kinds = {kind for _, kind in _data_files(path)}
+        return next((kind for kind in SHARDED if kind in kinds), "tree")
     if not path.is_file():
         raise CurationError(f"{path}: there is no such file or folder; nothing is downloaded, so give a local copy.")
     kind = _KINDS.get(path.suffix.lower())
@@ -67,18 +66,19 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
     readers = {"jsonl": read_lines, "json": read_list, "parquet": read_parquet, "arrow": read_arrow}
     if not path.is_dir():
         return readers[kind](path, path.name)
-    shards = list(_shards(path, kind))
+    shards = [file for file, its in _data_files(path) if its == kind]
     if not shards:
         raise CurationError(f"{path}: there is no {kind} file in this folder; --format says there is.")
     return chain.from_iterable(readers[kind](shard, shard.relative_to(path).as_posix()) for shard in shards)
 
 
-def _shards(root: Path, kind: str) -> Iterator[Path]:
-    """The files of a format below a folder, as the Hub's data sets come, in the order of their paths."""
+def _data_files(root: Path) -> Iterator[tuple[Path, str]]:
+    """The files below a folder whose names say a format, with it, as the Hub's data sets come, in the order of their paths."""
     for path in sorted(root.rglob("*")):
+        kind = _KINDS.get(path.suffix.lower())
         hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
-        if _KINDS.get(path.suffix.lower()) == kind and path.is_file() and not hidden:
-            yield path
+        if kind is not None and path.is_file() and not hidden:
+            yield path, kind
 
 
 def read_list(path: Path, name: str) -> Iterator[Item]:
@@ -122,7 +122,7 @@ def _elements(stream: IO[bytes]) -> Iterator[bytes]:
                 start = at + 1 if depth == 1 else start
             elif mark in b"]}":
                 depth -= 1
-            if depth == 0 or (depth == 1 and mark == b"," and not quoted):
+            if depth == 0 or (depth == 1 and mark == b","):
                 if body := bytes(element + chunk[start:at]).strip():
                     yield body
                 element.clear()

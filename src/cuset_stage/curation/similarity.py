@@ -73,8 +73,8 @@ def _shingles(words: Sequence[Token]) -> list[str]:
     return _runs(["_" if token.kind == "word" and not KEPT_WORDS.match(token.text) else token.text for token in words])
 
 
-def _runs(words: Sequence[str]) -> list[str]:
-    return [" ".join(words[i : i + CODE_SHINGLE]) for i in range(len(words) - CODE_SHINGLE + 1)]
+def _runs(words: Sequence[str], length: int = CODE_SHINGLE) -> list[str]:
+    return [" ".join(words[i : i + length]) for i in range(len(words) - length + 1)]
 
 
 def module_print(source: str) -> Print:
@@ -126,8 +126,7 @@ def prose_print(text: str) -> Print:
     """The fingerprint of a prompt: its words in lower case, without punctuation."""
     words = [match[0].lower() for match in _WORD.finditer(text)]
     whole = digest(" ".join(words))
-    near = _minhash(" ".join(words[i : i + WORD_SHINGLE]) for i in range(len(words) - WORD_SHINGLE + 1))
-    return Print(whole, whole, (), near)
+    return Print(whole, whole, (), _minhash(_runs(words, WORD_SHINGLE)))
 
 
 def jaccard(one: np.ndarray, other: np.ndarray) -> float:

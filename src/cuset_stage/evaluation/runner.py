@@ -71,25 +71,14 @@ class Summary:
         return median(self.overheads) if self.overheads else None
 
 
-def choose_samples(
-    answers: Iterable[Answer],
-    tasks: TaskSet,
-    *,
-    split: str | None = None,
-    level: int | None = None,
-    rule: ExtractRule = ExtractRule.FIRST,
-) -> list[Sample]:
-    """The samples to judge, in the file's order.
-
-    Args:
-        split: Only tasks of this split.
-        level: Only answers to prompts of this level; an answer that does not say has level 1.
+def make_samples(answers: Iterable[Answer], tasks: TaskSet, *, rule: ExtractRule = ExtractRule.FIRST) -> list[Sample]:
+    """Every answer with its task and the code in it, in the file's order.
 
     Raises:
-        TaskError: An answer is to a task that the set does not have, or nothing is left.
+        TaskError: An answer is to a task that the set does not have, or there is none.
         AnswersError: The samples of a level are not numbered from 0.
     """
-    chosen = []
+    samples = []
     answers = list(answers)
     _check_numbers(answers)
     for answer in answers:
@@ -97,14 +86,34 @@ def choose_samples(
             task = tasks.by_id(answer.task)
         except TaskError as error:
             raise TaskError(f"{answer.source}: {error}") from None
-        if (split is not None and task.split != split) or (level is not None and (answer.level or 1) != level):
-            continue
         code = answer.program(language=task.language, rule=rule)
         code = code if code and code.strip() else None
-        chosen.append(Sample(answer, task, code, code_sha256(code)))
+        samples.append(Sample(answer, task, code, code_sha256(code)))
+    if not samples:
+        raise TaskError(f"{tasks.path}: no answers to judge.")
+    return samples
+
+
+def choose_samples(
+    samples: Iterable[Sample], tasks: TaskSet, *, split: str | None = None, level: int | None = None
+) -> list[Sample]:
+    """Those to judge, in their order.
+
+    Args:
+        split: Only tasks of this split.
+        level: Only answers to prompts of this level; an answer that does not say has level 1.
+
+    Raises:
+        TaskError: Nothing is left.
+    """
+    chosen = [
+        one
+        for one in samples
+        if (split is None or one.task.split == split) and (level is None or (one.answer.level or 1) == level)
+    ]
     if not chosen:
         wanted = [f"--{name} {value}" for name, value in (("split", split), ("level", level)) if value is not None]
-        raise TaskError(f"{tasks.path}: no answers to judge{' with ' + ' '.join(wanted) if wanted else ''}.")
+        raise TaskError(f"{tasks.path}: no answers to judge with {' '.join(wanted)}.")
     return chosen
 
 

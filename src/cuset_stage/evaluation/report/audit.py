@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -9,10 +10,27 @@ class AuditError(ValueError):
     """An audit file that cannot be read; the message names the file, the line and what was expected."""
 
 
-def read_audit(path: Path) -> Mapping[str, list[str]]:
-    """Task id -> findings, from a JSONL with {"task": id, "findings": [...]} a line.
+@dataclass(frozen=True)
+class AuditFile:
+    """findings: task id -> sentences. notes: code of a note -> task id -> its message."""
 
-    A finding is a sentence, or an object with a "message". Lines without a "task" (a header) are passed over.
+    findings: Mapping[str, list[str]] = field(default_factory=dict)
+    notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def read_audit(path: Path) -> Mapping[str, list[str]]:
+    """The findings of `read_audit_file`."""
+    return read_audit_file(path).findings
+
+
+def read_audit_file(path: Path) -> AuditFile:
+    """Read a JSONL with {"task": id, "findings": [...], "notes": [...]} a line.
+
+    A finding is a sentence, or an object with a "message"; a note, which may be left out, an object with "code" and "message".
+    Lines without a "task" (a header) are passed over.
+
+    Raises:
+        AuditError: The file cannot be read, or a line of it holds something else.
     """
     expected = 'expected {"task": id, "findings": [sentence, ...]}'
     try:
@@ -22,6 +40,7 @@ def read_audit(path: Path) -> Mapping[str, list[str]]:
             f"--audit {path}: cannot be read ({error}). `cuset audit-tasks` writes such a file."
         ) from None
     findings: dict[str, list[str]] = {}
+    notes: dict[str, dict[str, str]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -42,15 +61,7 @@ def read_audit(path: Path) -> Mapping[str, list[str]]:
             if not isinstance(text, str):
                 raise AuditError(f"{path}:{number}: a finding is {finding!r}; {expected}.")
             texts.append(text)
-    return findings
-
-
-def read_audit_notes(path: Path) -> Mapping[str, dict[str, str]]:
-    """Code of a note -> task id -> its message, from a file that `read_audit` takes."""
-    notes: dict[str, dict[str, str]] = {}
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
-        record = json.loads(line) if line.strip() else {}
         for note in record.get("notes") or []:
-            if "task" in record and isinstance(note, dict) and {"code", "message"} <= note.keys():
+            if isinstance(note, dict) and {"code", "message"} <= note.keys():
                 notes.setdefault(str(note["code"]), {})[str(record["task"])] = str(note["message"])
-    return notes
+    return AuditFile(findings, notes)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..results import ResultsError, read_results
-from .audit import read_audit, read_audit_notes
+from .audit import AuditFile, read_audit_file
 from .notes import run_notes, setting_notes
 from .records import Collection, Note, Run, TaskInfo
 
@@ -33,9 +33,9 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
             f"the runs are on different task sets ({different}), so their numbers do not compare. Report them apart, or give "
             "--intersect to use only the tasks whose ids all of them hold."
         )
-    audited = read_audit(Path(audit)) if audit else {}
+    audited = read_audit_file(Path(audit)) if audit else AuditFile()
     findings: dict[str, list[str]] = {}
-    for source in [*(run.header.get("findings") or {} for run in runs), audited]:
+    for source in [*(run.header.get("findings") or {} for run in runs), audited.findings]:
         for task, texts in source.items():
             known = findings.setdefault(str(task), [])
             known += [text for text in texts if text not in known]
@@ -52,7 +52,8 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
         tasks = _all_tasks(runs, findings)
     if not tasks:
         raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
-    if audited and not set(audited) & {task.id for task in tasks}:
+    here = {task.id for task in tasks}
+    if audited.findings and not set(audited.findings) & here:
         notes.append(Note(f"The audit {audit} speaks of none of these tasks: is it of another task set?", loud=True))
     seen = 0 if audit else min(int(run.header.get("audited") or 0) for run in runs)
     if 0 < seen < len(tasks):
@@ -62,9 +63,8 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
                 "weak. `cuset audit-tasks` goes on where it was; judge or report again then."
             )
         )
-    here = {task.id for task in tasks}
     audit_notes: dict[str, dict[str, str]] = {}
-    for source in [*(run.header.get("notes") or {} for run in runs), read_audit_notes(Path(audit)) if audit else {}]:
+    for source in [*(run.header.get("notes") or {} for run in runs), audited.notes]:
         for code, noted in source.items():
             audit_notes.setdefault(code, {}).update({task: text for task, text in noted.items() if task in here})
     audit_notes = {code: noted for code, noted in audit_notes.items() if noted}
