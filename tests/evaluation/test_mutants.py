@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuset_stage.evaluation.mutants import OPERATORS, make_mutants
@@ -379,6 +379,7 @@ PIECES = st.sampled_from([*WORDS.split(), "\n"])
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=80).map(" ".join) | st.text(max_size=80))
+@example('threadIdx.x / "')
 def test_any_text_gives_mutants_or_none(text):
     for source in (text, f"__global__ void k(int n) {{ {text} }}", f"k<<<{text}>>>({text}); {text}"):
         for mutant in make_mutants(source, per_operator=3):

@@ -104,7 +104,7 @@ def _row_major(program: Program, index: int, function: Function) -> Iterator[Edi
 def _rank(program: Program, index: int) -> Iterator[Edit]:
     """`threadIdx.x % 32` and `threadIdx.x / 32`, one for the other."""
     first = index - 3
-    if program.at(first) == "threadIdx" and program.at(index - 1) in ("x", "y"):
+    if program.at(first) == "threadIdx" and program.at(index - 1) in ("x", "y") and program.at(index + 1):
         yield program.edit(
             Extent(index, index), _RANKS[program.at(index)], "lane and warp", 0, Extent(first, index + 1)
         )
