@@ -121,46 +121,62 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     return f"no tool of compute-sanitizer came to an end with: {names}" if unusable else ""
 
 
+class Adverse:
+    """One form of `make_adverse`: a program in it, and what the judge said."""
+
+    def __init__(self, run: Run, task: ProgramTask, source: str, variant: int) -> None:
+        self.run, self.task, self.source = run, task, make_adverse(source, variant) or ""
+        self.parts = [self.source, task.fingerprint, run.settings]
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """verdict, case, message; an empty object before it was judged."""
+        return self.run.ledger.get("adverse verdict", self.run.ledger.key(self.parts)) or {}
+
+    def judge(self) -> dict[str, Any]:
+        return self.run.ledger.once("adverse verdict", self.parts, self._judge)
+
+    def _judge(self) -> dict[str, Any]:
+        if self.run.is_late():
+            raise SandboxError("time is up before it came to be judged in its adverse form")
+        judgement = self.run.judge.judge(self.task, self.source)
+        if judgement.infra:
+            raise SandboxError(judgement.message)
+        return {"verdict": str(judgement.verdict), "case": judgement.case, "message": judgement.message[:300]}
+
+
 def judge_adversely(run: Run, subjects: list[Subject]) -> None:
-    """Judge what compute-sanitizer did not decide, and its original, in the form of `make_adverse`: where the original passes
+    """Judge what compute-sanitizer did not decide, and its original, in the forms of `make_adverse`: where the original passes
     and the mutant does not, the mutant lives from what CUDA leaves undefined."""
 
-    def verdict(task: ProgramTask, source: str, variant: int) -> dict[str, Any]:
-        adverse = make_adverse(source, variant)
-
-        def find() -> dict[str, Any]:
-            if run.is_late():
-                raise SandboxError("time is up before it came to be judged in its adverse form")
-            judgement = run.judge.judge(task, adverse or "")
-            if judgement.infra:
-                raise SandboxError(judgement.message)
-            return {"verdict": str(judgement.verdict), "case": judgement.case, "message": judgement.message[:300]}
-
-        return run.ledger.once("adverse verdict", [adverse, task.fingerprint, run.settings], find)
-
     def examine(subject: Subject) -> None:
-        found, usable = None, 0
-        for variant, (pattern, late) in enumerate(VARIANTS):
-            if verdict(subject.task, subject.task.solution, variant)["verdict"] != PASSED:
+        for variant in range(len(VARIANTS)):
+            if Adverse(run, subject.task, subject.task.solution, variant).judge()["verdict"] != PASSED:
                 continue
-            usable += 1
-            judged = verdict(subject.task, subject.mutant.source, variant)
-            if judged["verdict"] in WRONG:
-                found = (
-                    f"{judged['verdict']} with shared memory full of {pattern:#x} and {'odd' if late else 'even'} warps late, "
-                    f"case {judged['case']}: {judged['message']}"
-                )
-                break
-        run.ledger.put("adverse", run.key(subject), {"found": found, "usable": usable})
+            if Adverse(run, subject.task, subject.mutant.source, variant).judge()["verdict"] in WRONG:
+                return
 
     left = [
         subject
         for subject in subjects
-        if not is_same_code(run, subject)
-        and not (run.ledger.get("sanitizer", run.key(subject)) or {}).get("found")
-        and run.ledger.get("adverse", run.key(subject)) is None
+        if not is_same_code(run, subject) and not (run.ledger.get("sanitizer", run.key(subject)) or {}).get("found")
     ]
     run.each(examine, left, len(run.pool) if run.pool else 1, "adverse forms")
+
+
+def find_adverse(run: Run, subject: Subject) -> tuple[str, int]:
+    """How the mutant went wrong in a form in which its original is right, or "", and in how many forms both were judged."""
+    judged = 0
+    for variant, (pattern, late) in enumerate(VARIANTS):
+        if Adverse(run, subject.task, subject.task.solution, variant).known.get("verdict") != PASSED:
+            continue
+        mutant = Adverse(run, subject.task, subject.mutant.source, variant).known
+        if mutant.get("verdict") in WRONG:
+            warps = "odd" if late else "even"
+            how = f"{mutant['verdict']} with shared memory full of {pattern:#x} and {warps} warps late"
+            return f"{how}, case {mutant['case']}: {mutant['message']}", judged + 1
+        judged += bool(mutant)
+    return "", judged
 
 
 def outcome(run: Run, subject: Subject, reasons: Mapping[str, str]) -> dict[str, Any]:
@@ -187,12 +203,12 @@ def outcome(run: Run, subject: Subject, reasons: Mapping[str, str]) -> dict[str,
     sanitized = run.ledger.get("sanitizer", key)
     if sanitized is not None and sanitized["found"]:
         return row | {"outcome": "sanitizer", "evidence": sanitized["found"]}
-    adverse = run.ledger.get("adverse", key)
-    if adverse is not None and adverse["found"]:
-        return row | {"outcome": "adverse", "evidence": adverse["found"]}
+    found, forms = find_adverse(run, subject)
+    if found:
+        return row | {"outcome": "adverse", "evidence": found}
     if subject.name in reasons:
         return row | {"outcome": "equivalent", "evidence": reasons[subject.name]}
     clean = f"clean under {', '.join(sanitized['complete'])}" if sanitized is not None else ""
-    if adverse is not None and adverse["usable"]:
+    if forms:
         clean = f"{clean}{'; ' if clean else ''}right in its adverse form"
     return row | {"outcome": "survived", "evidence": clean}

@@ -83,11 +83,15 @@ class Ledger:
 
     def once(self, kind: str, parts: Sequence[Any], find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What is known of these parts, else what `find` returns, which is put down. Threads find it once."""
-        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        key = self.key(parts)
         with self._finding[kind, key]:
             if self.get(kind, key) is None:
                 self.put(kind, key, find())
             return self._records[kind, key]
+
+    @staticmethod
+    def key(parts: Sequence[Any]) -> str:
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def close(self) -> None:
         self._appender.close()
@@ -119,8 +123,7 @@ class Run:
 
     def key(self, subject: Subject) -> str:
         """Of all that a verdict depends on."""
-        parts = [subject.task.fingerprint, subject.task.solution, subject.sha256, self.settings]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        return self.ledger.key([subject.task.fingerprint, subject.task.solution, subject.sha256, self.settings])
 
     def verdict(self, subject: Subject) -> str | None:
         record = self.ledger.get("verdict", self.key(subject))

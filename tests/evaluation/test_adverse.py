@@ -50,7 +50,10 @@ def test_every_kernel_is_entered_and_lines_stay(tmp_path):
         line for line in body.splitlines() if re.match(r"\{|__global__ void __launch_bounds__", line)
     ]
     entry = r" __shared__ __align__\(1024\) unsigned cuset_adverse_below\[256\]; cuset_adverse::enter\(cuset_adverse_below\);"
-    assert PROGRAM.endswith(re.sub(entry, "", body)) and len(re.findall(entry, body)) == 2
+    assert len(re.findall(entry, body)) == 2
+    barrier = r"\{ (cooperative_groups::this_thread_block\(\)\.sync\(\);) cuset_adverse::late<\d+>\(\); \}"
+    assert len(re.findall(barrier, body)) == 1
+    assert PROGRAM.endswith(re.sub(barrier, r"\1", re.sub(entry, "", body)))
     assert make_adverse("int main() {}", 0) is None
 
 
@@ -90,7 +93,7 @@ class _Run:
         ("mismatch", "mismatch", "survived"),  # the form itself is too much for the program
     ],
 )
-def test_what_is_made_of_it(tmp_path, original, mutant, outcome):
+def test_what_is_made_of_it(tmp_path, monkeypatch, original, mutant, outcome):
     task = load_tasks(ROOT / "data" / "kernels", only=["joint_histogram"]).tasks[0]
     subject = mutation_judging.Subject(task, mutation_judging.choose_mutants(task.solution, 1)[0])
     run = _Run(tmp_path)
@@ -115,3 +118,10 @@ def test_what_is_made_of_it(tmp_path, original, mutant, outcome):
     before = len(asked)
     mutation_deciding.judge_adversely(run, [subject])
     assert len(asked) == before  # what is known is not judged again
+    changed = make_adverse
+    monkeypatch.setattr(
+        mutation_deciding, "make_adverse", lambda source, variant: changed(source, variant) + "// new\n"
+    )
+    assert mutation_deciding.outcome(run, subject, {})["evidence"] == ""
+    mutation_deciding.judge_adversely(run, [subject])
+    assert len(asked) > before  # verdicts of another form say nothing about this one

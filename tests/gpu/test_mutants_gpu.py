@@ -1,13 +1,15 @@
 """Mutants on a GPU: the judge fails them, and compute-sanitizer shows what right outputs hide."""
 
 import json
+import struct
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from cuset_stage.sandbox import Compiler, find_toolkit, list_gpus
+from cuset_stage.evaluation.mutants.adverse import VARIANTS, make_adverse
+from cuset_stage.sandbox import Compiler, find_toolkit, lease_gpu, list_gpus, run_program
 
 
 GPUS = list_gpus()
@@ -44,6 +46,78 @@ int main() {
 """
 WITHOUT_BARRIER = REVERSE.replace("    __syncthreads();\n", "")
 BEYOND_THE_END = REVERSE.replace("if (i < n) y[i]", "y[i + 1]")
+
+# Shared memory that nobody wrote, of three kinds: a kernel's own, of a size given at the launch, a device function's.
+LOOK = """#include <cstdio>
+__device__ unsigned deep(int i) {
+    __shared__ unsigned own[5];
+    return *static_cast<volatile unsigned*>(own + i);
+}
+__global__ void look(unsigned* seen, int n) {
+    extern __shared__ unsigned sized[];
+    __shared__ unsigned fixed[37];
+    for (int i = threadIdx.x; i < n; i += blockDim.x) seen[i] = *static_cast<volatile unsigned*>(sized + i);
+    if (threadIdx.x < 37) seen[n + threadIdx.x] = *static_cast<volatile unsigned*>(fixed + threadIdx.x);
+    if (threadIdx.x < 5) seen[n + 37 + threadIdx.x] = deep(threadIdx.x);
+}
+int main() {
+    unsigned host[1043], *seen;
+    cudaMalloc(&seen, sizeof(host));
+    look<<<1, 96, 4 * 1001>>>(seen, 1001);
+    if (cudaMemcpy(host, seen, sizeof(host), cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
+    FILE* out = fopen("data/y.bin", "wb");
+    fwrite(host, 4, 1043, out);
+    return fclose(out);
+}
+"""
+# What was read before the second barrier is overwritten after it.
+OVERWRITE = """#include <cstdio>
+__global__ void reverse(int* y) {
+    __shared__ int tile[1043];
+    const int i = threadIdx.x;
+    tile[i] = i + 1;
+    __syncthreads();
+    y[i] = tile[63 - i];
+    __syncthreads();
+    tile[i] = -1;
+    __syncthreads();
+    if (tile[63 - i] == 0) y[i] = 0;
+}
+int main() {
+    int host[1043] = {}, *y;
+    cudaMalloc(&y, sizeof(host));
+    reverse<<<1, 64>>>(y);
+    if (cudaMemcpy(host, y, 256, cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
+    FILE* out = fopen("data/y.bin", "wb");
+    fwrite(host, 4, 1043, out);
+    return fclose(out);
+}
+"""
+OVERWRITE_EARLY = OVERWRITE.replace("tile[63 - i];\n    __syncthreads();", "tile[63 - i];")
+
+
+def outputs(source: str) -> tuple[int, ...]:
+    """The 1043 words that a program writes."""
+    compiled = Compiler(arch=GPUS[0].arch).compile(source)
+    assert compiled.binary is not None, compiled.message
+    with (
+        lease_gpu(GPUS) as gpu,
+        run_program(compiled.binary, inputs={}, outputs={"data/y.bin": 4 * 1043}, gpu=gpu) as ran,
+    ):
+        return struct.unpack("<1043I", ran.outputs["data/y.bin"].read_bytes())
+
+
+@pytest.mark.parametrize("variant", range(len(VARIANTS)))
+def test_shared_memory_is_full_of_the_pattern_in_the_adverse_form(variant):
+    assert set(outputs(make_adverse(LOOK, variant))) == {VARIANTS[variant][0]}
+
+
+@pytest.mark.parametrize("variant", range(len(VARIANTS)))
+def test_a_missing_barrier_shows_in_the_adverse_form(variant):
+    right = outputs(OVERWRITE)
+    assert right[:64] == tuple(range(64, 0, -1))
+    assert outputs(make_adverse(OVERWRITE, variant)) == right
+    assert outputs(make_adverse(OVERWRITE_EARLY, variant)) != right
 
 
 @pytest.fixture(scope="module")

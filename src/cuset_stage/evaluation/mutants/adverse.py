@@ -1,10 +1,10 @@
 """A program under conditions that CUDA allows and a GPU seldom shows: what it leaves undefined comes out badly.
 
-At the entry of every kernel shared memory is filled with a pattern and every other warp begins late; a shuffle from a lane
-that the block does not have gives the pattern; and an array lies below the program's own in shared memory, so that an index
-below 0 finds the pattern, too. Nothing that a right program relies on changes: a program that is right as it stands and wrong
-in this form reads what nobody wrote, or lacks a barrier. compute-sanitizer looks at neither: initcheck knows global memory
-alone, racecheck no store that meets an atomic, memcheck no index that stays inside the block's shared memory.
+At the entry of every kernel shared memory is filled with a pattern; there and after every barrier every other warp goes on
+late; a shuffle from a lane that the block does not have gives the pattern; and an array lies below the program's own in shared
+memory, so that an index below 0 finds the pattern, too. Nothing that a right program relies on changes: a program that is right
+as it stands and wrong in this form reads what nobody wrote, or lacks a barrier. compute-sanitizer looks at neither: initcheck
+knows global memory alone, racecheck no store that meets an atomic, memcheck no index that stays inside the block's shared memory.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 
 from .program import Program
+from .synchronisation import barrier_statements
 
 
-VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps begin late
-DELAY = 100_000  # clock cycles
+VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps are late
+ENTRY_DELAY, BARRIER_DELAY = 100_000, 20_000  # clock cycles
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*\n", re.MULTILINE)
 # Declared in the kernel itself and first there: nvcc 13 gives shared memory to a kernel's own variables in their order.
 _ENTRY = "__shared__ __align__(1024) unsigned cuset_adverse_below[256]; cuset_adverse::enter(cuset_adverse_below);"
@@ -27,23 +28,30 @@ __device__ __forceinline__ unsigned thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 __device__ __forceinline__ unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
+template <int Cycles>
+__device__ __forceinline__ void late() {
+    if ((thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == @LATE@) {
+        for (long long start = clock64(); clock64() - start < Cycles;) continue;
+    }
+}
 __device__ __forceinline__ void enter(volatile unsigned* below) {
     below[thread() % 256] = kPattern;
-    unsigned begin = 0, total;
-    asm volatile("mov.u32 %0, %%total_smem_size;" : "=r"(total));
+    // From the first byte that is the program's to the last of its dynamic part. Not by %total_smem_size: with it the end
+    // stayed as it was on an H200.
+    extern __shared__ unsigned char cuset_adverse_dynamic[];
+    unsigned begin = 0, dynamic;
+    asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(dynamic));
+    const unsigned end = static_cast<unsigned>(__cvta_generic_to_shared(cuset_adverse_dynamic)) + dynamic;
 #if __CUDA_ARCH__ >= 800
     unsigned reserved;
     asm volatile("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(reserved));
     if (reserved == 0) asm volatile("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(begin));
 #endif
-    for (unsigned at = begin + 4 * thread(); at < begin + total; at += 4 * threads()) {
+    for (unsigned at = begin + 4 * thread(); at < end; at += 4 * threads()) {
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
     }
     __syncthreads();
-    const unsigned block = blockIdx.x + blockIdx.y + blockIdx.z;
-    if ((thread() / 32 + block) % 2 == @LATE@) {
-        for (long long start = clock64(); clock64() - start < @DELAY@;) continue;
-    }
+    late<@ENTRY_DELAY@>();
 }
 // `got`, or the pattern when the lane it came from is not there.
 template <typename T>
@@ -86,9 +94,15 @@ def make_adverse(source: str, variant: int) -> str | None:
     places = [program.tokens[function.body.first].end for function in program.functions if function.is_kernel]
     if not places:
         return None
-    for place in sorted(places, reverse=True):
-        source = source[:place] + " " + _ENTRY + source[place:]
+    additions = [(place, f" {_ENTRY}") for place in places]
+    for index, statement in barrier_statements(program):
+        if program.at(index) != "__syncwarp":  # it says nothing about other warps
+            additions.append((program.tokens[statement.first].start, "{ "))
+            additions.append((program.tokens[statement.last].end, f" cuset_adverse::late<{BARRIER_DELAY}>(); }}"))
+    for place, text in sorted(additions, reverse=True):
+        source = source[:place] + text + source[place:]
     top = max((match.end() for match in _INCLUDE.finditer(source)), default=0)
-    prelude = _PRELUDE.replace("@PATTERN@", hex(pattern)).replace("@LATE@", str(late)).replace("@DELAY@", str(DELAY))
+    prelude = _PRELUDE.replace("@PATTERN@", hex(pattern)).replace("@LATE@", str(late))
+    prelude = prelude.replace("@ENTRY_DELAY@", str(ENTRY_DELAY))
     line = source.count("\n", 0, top) + 1
     return f"{source[:top]}{prelude}#line {line}\n{source[top:]}"

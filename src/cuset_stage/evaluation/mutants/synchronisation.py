@@ -21,20 +21,30 @@ _ATOMICS = {"atomicAdd": "+=", "atomicSub": "-=", "atomicOr": "|=", "atomicAnd":
 _ATOMIC_CHOICES = {"atomicMax": "max", "atomicMin": "min"}
 
 
-def drop_syncthreads(program: Program) -> Iterator[Edit]:
-    """A barrier removed: `__syncthreads()`, `__syncwarp()`, the `sync()` of a cooperative group."""
+def barrier_statements(program: Program) -> Iterator[tuple[int, Extent]]:
+    """The token of each barrier's name and its statement, the semicolon included."""
     for index in program.device:
         if program.at(index) not in _BARRIERS or program.at(index + 1) != "(":
             continue
         close = program.pairs.get(index + 1, -1)
         first = index
-        while program.at(first - 1) in (".", "->", "::") and program.kind(first - 2) == "word":
-            first -= 2
+        while program.at(first - 1) in (".", "->", "::"):
+            before = first - 2
+            if program.at(before) == ")" and before in program.pairs:  # this_thread_block().sync()
+                before = program.pairs[before] - 1
+            if program.kind(before) != "word":
+                break
+            first = before
         if close < 0 or program.at(close + 1) != ";" or (first == index and program.at(index) == "sync"):
             continue
-        yield remove_statement(
-            program, Extent(first, close + 1), program.at(index), 0 if _after_write(program, first) else 1
-        )
+        yield index, Extent(first, close + 1)
+
+
+def drop_syncthreads(program: Program) -> Iterator[Edit]:
+    """A barrier removed: `__syncthreads()`, `__syncwarp()`, the `sync()` of a cooperative group."""
+    for index, statement in barrier_statements(program):
+        tier = 0 if _after_write(program, statement.first) else 1
+        yield remove_statement(program, statement, program.at(index), tier)
 
 
 def remove_statement(program: Program, statement: Extent, variant: str, tier: int) -> Edit:
