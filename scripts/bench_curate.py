@@ -62,9 +62,22 @@ def main() -> int:
         )
         args.target.parent.mkdir(parents=True, exist_ok=True)
         args.target.write_text(
-            json.dumps({"funnel": json.loads(shown.stdout), "runs": record.runs}, indent=2) + "\n", encoding="utf-8"
+            json.dumps(
+                {"sources": sources(args.work), "funnel": json.loads(shown.stdout), "runs": record.runs}, indent=2
+            )
+            + "\n",
+            encoding="utf-8",
         )
     return status
+
+
+def sources(work: Path) -> dict[str, dict[str, Any]]:
+    """Name -> what was imported under it."""
+    found = {}
+    for file in sorted((work / "import").glob("*/settings.json")):
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        found[file.parent.name] = {key: settings[key] for key in ("format", "revision", "licence", "preset")}
+    return found
 
 
 def curate(*arguments: str | Path) -> list[str]:

@@ -1,7 +1,7 @@
 """Measure whole training steps through LLaMA-Factory on one GPU: seconds a step and peak memory, methods side by side.
 
     python scripts/bench_step.py --json benchmarks/step_7b_h200.json --runs sft cuset
-    python scripts/bench_step.py --json benchmarks/fits_24gb_h200.json --runs sft cuset --memory-gib 23
+    python scripts/bench_step.py --json benchmarks/fits_23gib_h200.json --runs sft cuset --memory-gib 23
     python scripts/bench_step.py --json benchmarks/step_7b_zero2_h200x2.json --runs sft cuset --ranks 2
 
 The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Judges wrong programs: mutants of the bundled programs, as answers, and says which of them the judge let pass.
 
-    python scripts/mutation_table.py --json benchmarks/mutants_h200.json --jobs 14 --per-gpu 3
+    python scripts/mutation_table.py --json benchmarks/mutants_h200.json --per-task 6 --jobs 16 --per-gpu 5
     python scripts/mutation_table.py --compile-only --only tiled_sgemm --jsonl verdicts.jsonl    # needs no GPU
 
-Each mutant is compiled, run on every case and compared as `cuset eval` does it. What passes is then decided: `same code`
+Each mutant is compiled, run on every case and compared as `cuset evaluate` does it. What passes is then decided: `same code`
 when nvcc makes the machine code of the original from it; `sanitizer` when compute-sanitizer reports an error that the
 original does not have; `adverse` when it is wrong and the original right with shared memory full of rubbish and late
 warps (`mutants/adverse.py`); `equivalent` when --equivalent gives a reason by hand (an object of "task:sha256" -> a sentence);

@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh                run it, or source it: then the environment's programs come first on PATH
 #   CUSET_VENV=/somewhere           where the environment lies; default: .venv in this checkout
-#   CUSET_PYTHON=python3.12         the Python it is made from; default: the first 3.11 or later found
+#   CUSET_PYTHON=python3.12         the Python it is made from; default: the first of 3.11 to 3.13 found
 #
 # The second run takes no time: it only compares a stamp of the files that say what is installed. CUDA is not needed.
 set -euo pipefail
@@ -12,7 +12,7 @@ cuset_root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cuset_venv="${CUSET_VENV:-$cuset_root/.venv}"
 
 cuset_recent() { # whether this command is a Python that cuset-stage runs on
-    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+    "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' >/dev/null 2>&1
 }
 
 cuset_find_python() {
@@ -23,7 +23,7 @@ cuset_find_python() {
             return
         fi
     done
-    echo "setup: no Python 3.11 or later among: ${CUSET_PYTHON:-python3.11 python3.12 python3.13 python3 python}." >&2
+    echo "setup: no Python 3.11 to 3.13 among: ${CUSET_PYTHON:-python3.11 python3.12 python3.13 python3 python}." >&2
     echo "setup: install one, or name yours: CUSET_PYTHON=/path/to/python3.11 scripts/setup.sh" >&2
     return 1
 }

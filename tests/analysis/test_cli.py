@@ -12,6 +12,8 @@ import cuset_stage
 from cuset_stage import _startup
 from cuset_stage.analysis import doctor
 from cuset_stage.cli import app
+from cuset_stage.curation.columns import MAPS
+from cuset_stage.sensitivity import KINDS
 
 from .conftest import ROOT
 
@@ -31,6 +33,12 @@ def test_version(run):
 def test_help_loads_no_heavy_library():
     code = "import sys, cuset_stage.cli; print(sorted({'torch', 'transformers', 'llamafactory'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_help_names_what_there_is(run):
+    assert all(kind in run("spans", "--help").output for kind in KINDS)
+    text = " ".join(run("curate", "import", "--help").output.split())
+    assert all(name in text for name in MAPS)
 
 
 def test_spans_of_standard_input(run):

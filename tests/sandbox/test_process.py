@@ -177,7 +177,7 @@ def test_bubblewrap_shows_system_folders_only(folder, isolation):
     if isolation is not Isolation.BUBBLEWRAP:
         pytest.skip("about bubblewrap")
     done = shell(
-        "ls -A /; echo; ls -A /root /home /work /var /etc/passwd /etc/shadow 2>/dev/null; ls /proc | grep -c '^[0-9]'",
+        "ls -A /; echo; ls -A /root /home /var /etc/passwd /etc/shadow 2>/dev/null; ls /proc | grep -c '^[0-9]'",
         folder,
         isolation,
     )

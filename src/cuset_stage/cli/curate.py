@@ -27,7 +27,11 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Throw this stage's earlier
 Workers = Annotated[int | None, typer.Option(help="Rows at a time; without it as many as there are CPUs.")]
 Where = Annotated[str, typer.Option("--executor", help="inline, threads, or ray (a cluster, when Ray is installed).")]
 Preset = Annotated[
-    str | None, typer.Option(help="Columns of a known data set, such as babeltower or ai-cuda-engineer.")
+    str | None,
+    typer.Option(
+        help="Columns of a known data set: babeltower, regrapht, kernelbook, ai-cuda-engineer, concur, cudabench, kernelbench; "
+        "cuset: a file of our own tasks."
+    ),
 ]
 Licence = Annotated[str | None, typer.Option(help="What applies where a row and its source state no licence.")]
 Allow = Annotated[
@@ -47,7 +51,7 @@ NoGpu = Annotated[
     bool, typer.Option("--no-gpu", help="Run without a GPU: host programs, and those that fall back to the CPU.")
 ]
 CompileOnly = Annotated[
-    bool, typer.Option("--compile-only", help="Compile and run nothing; rows are marked as not verified.")
+    bool, typer.Option("--compile-only", help="Only compile: nothing is run, and rows are marked as not verified.")
 ]
 Mutants = Annotated[int, typer.Option(help="Wrong versions of a program to try until its cases find one; 0: none.")]
 PerGpu = Annotated[int, typer.Option(help="Programs at a time on one GPU; with more than one, times say nothing.")]
@@ -60,9 +64,22 @@ Against = Annotated[
     ),
 ]
 PerTask = Annotated[int | None, typer.Option(help="Most answers to one task, the best by --reward.")]
-Reward = Annotated[str, typer.Option(help="kevin or grpo.")]
+Reward = Annotated[
+    str,
+    typer.Option(
+        help="How --per-task ranks answers: kevin (0.3 when right, plus the speed-up) or grpo (0.5 when it compiles, 1 when right, "
+        "half the speed-up up to 3)."
+    ),
+]
 PerFamily = Annotated[int | None, typer.Option(help="Most rows of a family, spread over its lengths.")]
-Concur = Annotated[bool, typer.Option("--concur", help="ConCuR's rule for answers with reasoning.")]
+Concur = Annotated[
+    bool,
+    typer.Option(
+        "--concur",
+        help="Of right answers with reasoning keep what ConCuR keeps: the shortest where it is the fastest as well, those more than "
+        "5 x faster than the baseline, and of a task of a single operator the shortest.",
+    ),
+]
 Near = Annotated[
     float, typer.Option(help="Jaccard similarity from which a program is a duplicate; 1: only equal ones.")
 ]

@@ -34,7 +34,11 @@ def doctor() -> None:
 def spans(
     files: Annotated[list[str], typer.Argument(help="Files with an answer or code; - is standard input.")],
     kinds: Annotated[
-        str, typer.Option(help="Kinds of span, comma-separated, or all. Without it, those of the paper's mask.")
+        str,
+        typer.Option(
+            help="Kinds of span, comma-separated, or all: kernel_body, launch_config (the paper's mask), kernel_signature, "
+            "device_function, shared_memory, thread_indexing, synchronization, atomic, warp_intrinsic, memory_api, launch_setup."
+        ),
     ] = "kernel_body,launch_config",
     aliases: Annotated[str, typer.Option(help="Further macros that stand for __global__, comma-separated.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
