@@ -8,7 +8,7 @@ from transformers import CohereConfig, Gemma2Config, GraniteConfig, LlamaConfig,
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from cuset_stage.factory.head import FusedHead
-from cuset_stage.objective import ObjectiveSettings, objective_loss
+from cuset_stage.objective import ObjectiveSettings, fused_objective, objective_loss
 
 
 TINY = dict(
@@ -108,19 +108,121 @@ def test_models_that_change_their_logits_are_not_fused(config_class, changes, re
     assert "forward" not in vars(head.head)
 
 
-def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch):
-    class Scaled(Qwen2ForCausalLM):
-        def forward(self, *args, **kwargs):
-            output = super().forward(*args, **kwargs)
-            output.logits = output.logits * 0.5
-            return output
+class Scaled(Qwen2ForCausalLM):
+    def change(self, logits):
+        return logits * 0.5
 
-    model = Scaled(Qwen2Config(**TINY))
+    def forward(self, *args, **kwargs):
+        output = super().forward(*args, **kwargs)
+        output.logits = self.change(output.logits)
+        return output
+
+
+class Capped(Scaled):
+    def change(self, logits):
+        return 30.0 * torch.tanh(logits / 30.0)
+
+
+class Sliced(Scaled):
+    def change(self, logits):
+        return logits[..., :90]
+
+
+class Masked(Scaled):
+    def change(self, logits):
+        logits[:, :, [90, 91]] = torch.finfo(logits.dtype).min  # in place, as Chameleon does
+        return logits
+
+
+class Rowwise(Scaled):
+    def change(self, logits):
+        return logits.reshape(2, 40, -1)
+
+
+class Untouched(Scaled):
+    def change(self, logits):
+        return logits.float()
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (Scaled, "changes its logits behind the output layer"),
+        (Capped, "changes its logits behind the output layer"),
+        (Masked, "changes its logits behind the output layer"),
+        (Sliced, "reshapes its logits"),
+        (Rowwise, "does not run with the logits of a few tokens (RuntimeError"),
+        (Untouched, None),
+    ],
+)
+def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch, kind, reason):
+    model = kind(Qwen2Config(**TINY))
     head = FusedHead(model, SETTINGS)
-    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
-        logits = model(input_ids=batch["ids"]).logits
-    assert head.loss_of(logits) is None
-    assert head.reason == "the model changes its logits behind the output layer"
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified == (reason is None)
+    assert head.reason is None if reason is None else reason in head.reason
+    expected = kind.forward  # the layer gives whole logits again
+    assert expected(model, input_ids=batch["ids"]).logits.shape[:2] == (2, 40)
+
+
+def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batch):
+    model = tiny()
+    torch.nn.init.constant_(model.model.norm.weight, float("nan"))
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified
+    with pytest.raises(ValueError, match="NaN or infinite logits"):
+        fused = head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {})
+        with fused:
+            logits = model(input_ids=batch["ids"]).logits
+        head.loss_of(logits).backward()
+
+
+@pytest.mark.parametrize("tau", [0.5, 0.0], ids=["most tokens of weight 0", "none"])
+def test_tokens_of_weight_zero_are_skipped_where_most_have_it(batch, tau, monkeypatch):
+    settings = ObjectiveSettings(tau=tau, window=8, use_cuda_mask=False)
+    model = tiny()
+    model.lm_head.requires_grad_(False)
+    asked = []
+    monkeypatch.setattr(
+        "cuset_stage.factory.head.fused_objective",
+        lambda *a, **k: (asked.append(k["skip_zero_rows"]), fused_objective(*a, **k))[1],
+    )
+    head = FusedHead(model, settings)
+    columns = batch["labels"], batch["cuda_mask"], batch["sample_ids"]
+    for _ in range(2):
+        with head.armed(*columns, 17, {}):
+            logits = model(input_ids=batch["ids"]).logits
+        head.loss_of(logits)
+    assert asked == [False, tau == 0.5]
+
+
+def test_weights_that_are_gone_after_the_pass_are_copied(batch):
+    """As ZeRO-3 does: the parameter is empty outside the layer's forward."""
+    model = tiny()
+    whole = model.lm_head.weight.data.clone()
+    empty = torch.empty(0)
+
+    def gather(*_):
+        model.lm_head.weight.data = whole.clone()
+
+    def release(*_):
+        model.lm_head.weight.data = empty
+
+    head = FusedHead(model, SETTINGS)
+    model.lm_head.register_forward_pre_hook(gather)
+    model.lm_head.register_forward_hook(release)
+    release()
+    passes = []
+    for expected in (2, 1):
+        passes.clear()
+        with torch.no_grad():
+            run = lambda: (passes.append(1), model(input_ids=batch["ids"]))  # noqa: E731
+            hidden, weight, bias = head.inputs_of(run, with_weight=True)
+        assert torch.equal(weight, whole) and bias is None and hidden.shape == (2, 40, 32)
+        assert len(passes) == expected  # the first one finds out
 
 
 def test_adapters_on_the_head_are_not_fused():

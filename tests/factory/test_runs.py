@@ -4,11 +4,14 @@ import hashlib
 import json
 import math
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from safetensors.torch import load_file
 
 
+ROOT = Path(__file__).parents[2]
 PARTS_OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 
 
@@ -175,6 +178,103 @@ def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
     assert losses(asft)[1] > losses(dft)[1]
 
 
+def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
+    """ZeRO-3 has taken them away again when the loss is computed. One rank: on CPUs LLaMA-Factory starts no more under ZeRO-3."""
+    keys = {"stage": "cuset", "cuset_objective": "asft", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
+    keys |= {"asft_alpha": 10.0, "learning_rate": 1.0e-3}
+    expected = llamafactory(keys)
+    sharded = llamafactory(
+        {**keys, "cuset_fused": "on", "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z3_config.json")},
+        FORCE_TORCHRUN="1",
+        NPROC_PER_NODE="1",
+    )
+    assert losses(sharded) == pytest.approx(losses(expected), rel=1e-3)
+
+
+def test_asft_wants_a_base_model_that_pissa_has_not_changed(llamafactory):
+    keys = {"stage": "cuset", "cuset_objective": "asft", "pissa_init": True, "model_name_or_path": "no-such-model"}
+    run = llamafactory(keys, check=False)
+    assert run.returncode != 0
+    assert "pissa_init: true takes a part of the model's weights" in run.output.strip().splitlines()[-1]
+
+
+def test_a_trained_head_that_ddp_would_miss_is_not_fused(llamafactory):
+    keys = {"stage": "cuset", "finetuning_type": "full", "ddp_find_unused_parameters": True, "max_steps": 1}
+    keys |= {"max_samples": 4, "disable_gradient_checkpointing": True}
+    run = llamafactory(keys, ranks=2)
+    assert "computed from materialised logits: DDP looks for unused parameters" in run.output
+    refused = llamafactory({**keys, "cuset_fused": "on"}, ranks=2, check=False)
+    assert refused.returncode != 0
+    assert "cuset_fused: on, but DDP looks for unused parameters" in refused.output
+
+
+def test_a_router_s_loss_does_not_depend_on_how_a_step_is_cut(llamafactory, tiny_model, tmp_path):
+    """A mixture of experts; its auxiliary loss is a mean over a micro-batch, and no part of eval_loss."""
+    import torch
+    from transformers import AutoTokenizer, MixtralConfig, MixtralForCausalLM
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    torch.manual_seed(0)
+    sizes = dict(
+        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2
+    )
+    config = MixtralConfig(
+        vocab_size=len(tokenizer), num_local_experts=4, pad_token_id=tokenizer.pad_token_id, **sizes
+    )
+    MixtralForCausalLM(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    keys = {"model_name_or_path": str(tmp_path), "stage": "cuset", "cuset_objective": "sft", "moe_aux_loss_coef": 1.0}
+    keys |= {
+        "lora_target": "q_proj",
+        "cutoff_len": 256,
+        "max_steps": 1,
+        "do_eval": True,
+        "val_size": 2,
+        "max_samples": 6,
+    }
+    keys |= {"disable_gradient_checkpointing": True, "per_device_eval_batch_size": 1}
+    whole, cut = (
+        llamafactory({**keys, "per_device_train_batch_size": 4 // parts, "gradient_accumulation_steps": parts})
+        for parts in (1, 4)
+    )
+    router = [run.steps[0]["loss"] - run.steps[0]["cuset/nll"] for run in (whole, cut)]
+    assert router[0] > 0.5  # else the comparison says nothing
+    assert router[1] == pytest.approx(router[0], rel=0.05)  # of other tokens together, but of the same size
+    results = json.loads((cut.output_dir / "all_results.json").read_text())
+    assert results["eval_loss"] == pytest.approx(results["eval_sft_loss"], rel=0.05)  # rows of different length
+
+
+def test_a_compiled_model(llamafactory):
+    keys = {
+        "stage": "cuset",
+        "max_steps": 2,
+        "max_samples": 4,
+        "cutoff_len": 128,
+        "disable_gradient_checkpointing": True,
+    }
+    plain = llamafactory(keys)
+    compiled = llamafactory({**keys, "torch_compile": True, "torch_compile_backend": "aot_eager"})
+    assert "fused head" in compiled.output
+    assert losses(compiled) == pytest.approx(losses(plain), rel=1e-5)
+
+
+def test_the_first_batch_of_a_damaged_model_says_what_is_wrong(llamafactory, tiny_model, tmp_path):
+    from safetensors.torch import save_file
+
+    shutil.copytree(tiny_model, tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    tensors = load_file(file)
+    (norm,) = [name for name in tensors if name.endswith("model.norm.weight")]
+    tensors[norm].fill_(float("nan"))
+    save_file(tensors, file, metadata={"format": "pt"})
+    run = llamafactory(
+        {"stage": "cuset", "cuset_fused": "on", "model_name_or_path": str(tmp_path / "model"), "max_steps": 1},
+        check=False,
+    )
+    assert run.returncode != 0
+    assert "supervised tokens have NaN or infinite logits" in run.output and "behind the output layer" not in run.output
+
+
 def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path):
     path = tmp_path / "tokenized"
     keys = {"stage": "cuset", "tokenized_path": str(path), "max_samples": 6, "max_steps": 2}
@@ -264,6 +364,19 @@ def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(ll
     assert "rows with an empty response" in run.output
     assert "rows without an assistant message to learn from" in run.output
     assert all(math.isfinite(loss) for loss in losses(run))
+
+
+def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):
+    """Every rank takes part in what evaluation gathers, also with a row whose prompt fills cutoff_len."""
+    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
+    rows = [good, {**good, "instruction": "long " * 400}, good, good]
+    keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "cutoff_len": 24, "max_steps": 1}
+    one, two = (
+        llamafactory({**keys, "per_device_eval_batch_size": 1, "learning_rate": 0.0}, ranks=ranks) for ranks in (1, 2)
+    )
+    found = [json.loads((run.output_dir / "all_results.json").read_text()) for run in (one, two)]
+    assert found[0]["eval_cuset_loss"] == pytest.approx(found[1]["eval_cuset_loss"], rel=1e-4)
+    assert math.isfinite(found[1]["eval_loss"])
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,43 @@ def test_the_loss_goes_down(trajectory):
     assert len(set(losses)) == STEPS
 
 
+@pytest.mark.parametrize("objective", ["sft", "dft", "eaft", "asft", "profit"])
+def test_the_baselines_are_exact_over_batches_ranks_and_rows(llamafactory, eight_samples, objective):
+    """One batch of all, two ranks with accumulation under ZeRO-2, and (ASFT, whose reference has to see the same) one packed row."""
+    keys = {
+        "stage": "cuset",
+        "cuset_objective": objective,
+        "prob_threshold": "0.0007" if objective == "profit" else None,
+        "asft_alpha": 5.0,
+        "dataset_dir": str(eight_samples),
+        "dataset": "eight",
+        "max_steps": 3,
+    }
+    whole = llamafactory({**keys, "per_device_train_batch_size": 8})
+    others = [
+        llamafactory(
+            {
+                **keys,
+                "per_device_train_batch_size": 2,
+                "gradient_accumulation_steps": 2,
+                "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z2_config.json"),
+            },
+            ranks=2,
+        )
+    ]
+    if objective == "asft":
+        others.append(llamafactory({**keys, **ARRANGEMENTS["packed 1x1x1"][3], "per_device_train_batch_size": 1}))
+        others.append(
+            llamafactory({**keys, "per_device_train_batch_size": 4, "cuset_fused": "off"}, ranks=2)
+        )  # DDP, from logits
+    assert len({step["loss"] for step in whole.steps}) == 3
+    for other in others:
+        assert len(other.steps) == 3
+        for ours, theirs in zip(other.steps, whole.steps, strict=True):
+            for key in set(theirs) - NOT_COMPARED:
+                assert ours[key] == pytest.approx(theirs[key], rel=1e-3), key
+
+
 @pytest.mark.parametrize("zero_2", [False, True], ids=["DDP", "ZeRO-2"])
 def test_a_trained_head_is_exact_over_ranks(llamafactory, eight_samples, zero_2):
     """Full fine-tuning: the head's gradient is formed by us, next to those that the wrappers collect."""

@@ -97,6 +97,19 @@ def test_no_supervised_token_keeps_a_gradient_path(batch):
     assert torch.equal(logits.grad, torch.zeros_like(logits))
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 6.0e4])
+def test_no_supervised_token_is_zero_whatever_the_logits_hold(value):
+    logits = torch.full((1, 40, 50), value, dtype=torch.float16, requires_grad=True)
+    loss = cuset_loss(logits, torch.full((1, 40), -100), None, None)
+    loss.backward()
+    assert loss == 0 and torch.equal(logits.grad, torch.zeros_like(logits))
+
+
+def test_labels_of_32_bits(batch):
+    logits, labels, cuda_mask, sample_ids = batch()
+    assert cuset_loss(logits, labels.int(), cuda_mask, sample_ids) == cuset_loss(logits, labels, cuda_mask, sample_ids)
+
+
 def test_weights_are_constants_of_the_optimisation(batch):
     """The gradient is that of a fixed-weight cross-entropy: nothing flows through c, M or w."""
     logits, labels, cuda_mask, sample_ids = batch(seed=7)

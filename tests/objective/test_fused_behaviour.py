@@ -90,12 +90,13 @@ def test_products_of_a_step():
         assert watch.products == expected
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_autocast(objective, trained):
+def test_autocast(objective, trained, dtype):
     case = make_case((2, 40, 16, 97), bias=True, trained=trained)
     settings = ObjectiveSettings(objective=objective, window=8)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=dtype):
         assert_same(case.fused(settings), case.dense(settings), tolerance=1e-2)
 
 
@@ -106,6 +107,13 @@ def test_half_precision(objective, trained, dtype, tolerance):
     case = make_case((2, 40, 16, 97), bias=True, trained=trained, dtype=dtype)
     settings = ObjectiveSettings(objective=objective, window=8)
     assert_same(case.fused(settings, chunk_rows=32), case.dense(settings), tolerance)
+
+
+@pytest.mark.parametrize("lam", [200.0, 2000.0])
+def test_large_weights_stay_within_float16(lam):
+    case = make_case((2, 40, 64, 97), dtype=torch.float16, seed=2)
+    settings = ObjectiveSettings(lam=lam, window=8, tau=0.05)
+    assert_same(case.fused(settings, num_items_in_batch=4096), case.dense(settings, num_items_in_batch=4096), 4e-3)
 
 
 def test_small_probabilities_survive_float16():

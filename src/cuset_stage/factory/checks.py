@@ -36,6 +36,11 @@ def check_combination(model_args: Any, data_args: Any, training_args: Any, finet
     objective = finetuning_args.cuset_objective
     if objective == "asft" and finetuning_args.finetuning_type != "lora" and finetuning_args.ref_model is None:
         logger.info_rank0("ASFT keeps a frozen copy of the model as its reference: twice the memory of the weights.")
+    if objective == "asft" and getattr(finetuning_args, "pissa_init", False) and finetuning_args.ref_model is None:
+        raise ValueError(
+            "pissa_init: true takes a part of the model's weights into the adapter, so that without it the model is not ASFT's base "
+            "model. Name that model as ref_model, or remove pissa_init."
+        )
     if objective != "cuset" and finetuning_args.cuset_normalization == "samples":
         raise ValueError(
             f"cuset_normalization: samples belongs to Eq. 9 of CuSeT; cuset_objective: {objective} is divided by tokens."

@@ -10,6 +10,7 @@ from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
+from ..objective.terms import no_loss
 from .head import FusedHead
 from .modelcard import describe_method
 
@@ -89,13 +90,16 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         inputs = dict(inputs)
         columns = inputs.pop("cuda_mask"), inputs.pop("sample_ids")
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
-        if self._fused_head is not None and not self._wants_logits and self._can_fuse(model):
-            reference = self._reference(model, inputs, fused=True)
-            with self._fused_head.armed(inputs["labels"], *columns, num_items_in_batch, reference):
-                result = super().compute_loss(model, dict(inputs), **options)
-            if self._fused_head.reason is None:
+        if self._fused_head is not None and not self._wants_logits:
+            reason = self._why_not_fused(model, inputs)
+            if reason is None:
+                reference = self._reference(model, inputs, fused=True)
+                with self._fused_head.armed(inputs["labels"], *columns, num_items_in_batch, reference):
+                    result = super().compute_loss(model, dict(inputs), **options)
+                reason = self._fused_head.reason
+            if reason is None:
                 return result
-            reason, self._fused_head = self._fused_head.reason, None
+            self._fused_head = None
             self._report_unfused(reason, self._must_fuse)
 
         self._batch_labels = columns
@@ -105,10 +109,19 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         finally:
             self._batch_labels = self._reference_logits = None
 
-    def _can_fuse(self, model: torch.nn.Module) -> bool:
-        """DDP that looks for unused parameters takes a trained head for one, as the model's graph does not show its use."""
-        looks_for_unused = getattr(model, "find_unused_parameters", False)
-        return not (looks_for_unused and self._fused_head.head.weight.requires_grad)
+    def _why_not_fused(self, model: torch.nn.Module, inputs: dict[str, Any]) -> str | None:
+        """What stands against the fused head in this run, seen with its first batch; None: nothing."""
+        trained = any(parameter.requires_grad for parameter in self._fused_head.head.parameters())
+        if trained and getattr(model, "find_unused_parameters", False):
+            return "DDP looks for unused parameters and takes the trained output layer for one (ddp_find_unused_parameters: true)"
+        inputs = {name: value for name, value in inputs.items() if name != "labels"}
+        if not self._fused_head.is_verified:
+            with torch.no_grad(), uncompiled(), evaluating(model):
+                self._fused_head.verify(lambda: model(**inputs))
+        if self._reference_head is not self._fused_head and not self._reference_head.is_verified:
+            with torch.no_grad():
+                self._reference_head.verify(lambda: self.ref_model(**inputs))
+        return self._fused_head.reason or self._reference_head.reason
 
     def _objective_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs.get("logits") if hasattr(outputs, "get") else outputs[0]
@@ -128,16 +141,18 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             count = terms.nll.numel() if by_tokens else terms.sample_weight.numel()
             loss = terms.loss.sum() / (count if num_items_in_batch is None else num_items_in_batch)
 
+        if self._is_evaluating:
+            self._keep_for_evaluation(
+                terms, labels.size(0)
+            )  # all ranks take part, those without a supervised token too
         # Without a supervised token there is nothing to learn, but every rank needs a gradient path.
         if not terms.nll.numel():
-            return logits.sum() * 0.0
+            return loss if self._batch_labels is None else no_loss(logits)
         if self._is_evaluating:
-            self._keep_for_evaluation(terms, labels.size(0))
             # eval_loss is plain cross-entropy, so that methods compare
-            loss = terms.nll.sum() / (terms.nll.numel() if num_items_in_batch is None else num_items_in_batch)
-        else:
-            self._meter.update(terms, self.objective.tau)
-        return loss + self._auxiliary_loss(outputs)
+            return terms.nll.sum() / (terms.nll.numel() if num_items_in_batch is None else num_items_in_batch)
+        self._meter.update(terms, self.objective.tau)
+        return loss + self._auxiliary_loss(outputs, terms, num_items_in_batch)
 
     def _reference(
         self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool
@@ -149,21 +164,27 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         with torch.no_grad(), self._base_model(model) as base:
             if not fused:
                 return {"logits": base(**inputs).logits}
-            with self._reference_head.keeping_hidden():
-                base(**inputs)
-        reference = {"reference_hidden": self._reference_head.take_hidden()}
-        if self._reference_head is not self._fused_head:
-            layer = self._reference_head.head
-            reference |= {"reference_weight": layer.weight, "reference_bias": layer.bias}
+            is_other = self._reference_head is not self._fused_head
+            hidden, weight, bias = self._reference_head.inputs_of(lambda: base(**inputs), with_weight=is_other)
+        reference = {"reference_hidden": hidden}
+        if is_other:
+            reference |= {"reference_weight": weight, "reference_bias": bias}
         return reference
 
-    def _auxiliary_loss(self, outputs: Any) -> torch.Tensor | float:
-        """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss."""
+    def _auxiliary_loss(self, outputs: Any, terms: TokenTerms, num_items_in_batch: Any) -> torch.Tensor | float:
+        """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss.
+
+        It is a mean over a micro-batch, so it takes the micro-batch's share of the step: its size does not depend on how the step is cut.
+        """
         auxiliary = outputs.get("aux_loss") if hasattr(outputs, "get") else None
         if not isinstance(auxiliary, torch.Tensor):
             return 0.0
         config = self.accelerator.unwrap_model(self.model).config.get_text_config()
-        return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary
+        share = 1.0
+        if num_items_in_batch is not None:
+            by_tokens = self.objective.normalization == "tokens"
+            share = (terms.nll.numel() if by_tokens else terms.is_sample.sum()) / num_items_in_batch
+        return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary * share
 
     @contextlib.contextmanager
     def _base_model(self, model: torch.nn.Module) -> Iterator[torch.nn.Module]:
@@ -174,13 +195,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
         # DDP, DeepSpeed and FSDP hide disable_adapter, but their forward must be the one that is called.
         adapted = self.accelerator.unwrap_model(model)
-        was_training = model.training
-        model.eval()  # no dropout and no NEFTune noise in the reference
-        try:
-            with adapted.disable_adapter():
-                yield model
-        finally:
-            model.train(was_training)
+        with evaluating(model), adapted.disable_adapter():
+            yield model
 
     def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> Any:
         if self.objective.normalization == "samples" and not self._is_evaluating:
@@ -236,6 +252,22 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         super().create_model_card(*args, **kwargs)
         if self.is_world_process_zero():
             describe_method(self.args.output_dir, self.objective, self.finetuning_args)
+
+
+@contextlib.contextmanager
+def evaluating(model: torch.nn.Module) -> Iterator[None]:
+    """Without dropout, NEFTune's noise or anything else that takes random numbers in training."""
+    was_training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was_training)
+
+
+def uncompiled() -> contextlib.AbstractContextManager:
+    """A compiled model is not compiled for a forward pass that comes once."""
+    return torch.compiler.set_stance("force_eager")
 
 
 def count_samples(labels: torch.Tensor, sample_ids: torch.Tensor) -> int:

@@ -28,6 +28,7 @@ from .settings import ObjectiveSettings
 from .supervision import Supervision, check_inputs, compute_dtype
 from .terms import TokenTerms, diverged, labels_outside
 from .transfer import Arrival
+from .weights import largest_weight
 
 
 class _CarryGradients(torch.autograd.Function):
@@ -172,7 +173,7 @@ def fused_objective(
         if not supervision.target.numel():
             return _nothing(hidden, weight, bias, needs, statistics, supervision)
 
-        gradients = _allocate(hidden, head, needs, supervision.target.numel(), full)
+        gradients = _allocate(hidden, head, needs, supervision.target.numel(), full, largest_weight(settings))
         results: list[_Results] = []
 
         def conclude() -> None:
@@ -344,7 +345,9 @@ def _reference(hidden, head, reference_hidden, reference_weight, reference_bias)
     return reference_hidden.detach().reshape(-1, reference_hidden.size(-1)), base
 
 
-def _allocate(hidden, head: Head, needs: list[bool], num_tokens: int, full: torch.dtype) -> HeadGradients:
+def _allocate(
+    hidden, head: Head, needs: list[bool], num_tokens: int, full: torch.dtype, largest_weight: float
+) -> HeadGradients:
     """Memory for the gradients that are needed."""
     weight = head.weight
     frozen_half = weight.dtype == torch.float16 and not any(needs[1:])  # sums over tokens would overflow
@@ -354,7 +357,8 @@ def _allocate(hidden, head: Head, needs: list[bool], num_tokens: int, full: torc
         weight=torch.zeros(weight.shape, dtype=full, device=weight.device) if needs[1] else None,
         bias=torch.zeros(weight.size(0), dtype=full, device=weight.device) if needs[2] else None,
         factor=torch.empty(num_tokens, dtype=full, device=weight.device) if only_rows and engine.SINGLE_READ else None,
-        scale=FLOAT16_GRADIENT_SCALE if frozen_half else 1.0,
+        # By a power of two, which costs no precision: large weights leave less room below float16's maximum.
+        scale=FLOAT16_GRADIENT_SCALE * 2.0 ** -math.ceil(math.log2(largest_weight)) if frozen_half else 1.0,
     )
 
 

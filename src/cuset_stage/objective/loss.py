@@ -3,7 +3,7 @@
 import torch
 
 from .settings import ObjectiveSettings
-from .terms import token_terms
+from .terms import no_loss, token_terms
 
 
 def objective_loss(
@@ -19,7 +19,7 @@ def objective_loss(
     r"""The loss of any of the six objectives; arguments as in `cuset_loss`, hyper-parameters in `settings`."""
     terms = token_terms(logits, labels, cuda_mask, sample_ids, settings, reference_logits)
     if terms.nll.numel() == 0:
-        return logits.sum() * 0.0  # nothing to learn, but a distributed run still needs a gradient path
+        return no_loss(logits)
 
     if num_items_in_batch is None:
         count = terms.nll.numel() if settings.normalization == "tokens" else terms.sample_weight.numel()

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from .regions import least_confident_window, number_samples, window_confidence
 from .settings import ObjectiveSettings
-from .weights import token_weight
+from .weights import base_divergence, token_weight
 
 
 IGNORE_INDEX = -100
@@ -95,6 +95,11 @@ def diverged(finite: torch.Tensor) -> ValueError:
     )
 
 
+def no_loss(logits: torch.Tensor) -> torch.Tensor:
+    """The loss of a batch without a supervised token: 0 whatever the logits hold, with the gradient path a distributed run needs."""
+    return logits[:, :0].float().sum()
+
+
 def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
     """[batch, length - 1] boolean: True at t where the token t + 1 is supervised, so that logits[t] are needed."""
     return labels[:, 1:] != IGNORE_INDEX
@@ -124,7 +129,7 @@ def token_terms(
     check_shapes("logits", logits, labels, cuda_mask, sample_ids)
     keep = supervised_positions(labels)
     row = keep.nonzero()[:, 0]  # [num_valid]
-    target = labels[:, 1:][keep]
+    target = labels[:, 1:][keep].long()
     vocab_size = logits.size(-1)
     if target.numel():
         lowest, highest = (int(bound) for bound in target.aminmax())
@@ -153,9 +158,6 @@ def token_terms(
     if settings.objective == "asft" and settings.asft_alpha > 0:
         if reference_logits is None:
             raise ValueError("the objective asft needs the base model's logits: pass reference_logits.")
-        log_base = reference_logits[:, :-1][keep].float().log_softmax(dim=-1)
-        divergence = F.kl_div(valid_logits.log_softmax(dim=-1), log_base, reduction="none", log_target=True)
-        # What the base model rules out adds nothing: 0 log 0, not 0 times infinity.
-        penalty = settings.asft_alpha * divergence.masked_fill(log_base.isneginf(), 0.0).sum(dim=-1)
+        penalty = settings.asft_alpha * base_divergence(valid_logits, reference_logits[:, :-1][keep])
 
     return TokenTerms(nll, confidence, weight, is_cuda, row, sample, region, sample_weight, penalty)

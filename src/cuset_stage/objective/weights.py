@@ -1,9 +1,10 @@
-"""The weight each objective gives a token's negative log-likelihood: one function an objective (torch only).
+"""The weight each objective gives a token's negative log-likelihood, one function an objective, and ASFT's penalty (torch only).
 
-All weights are constants of the optimisation (stop-gradient), so every function here expects detached tensors.
+All weights are constants of the optimisation (stop-gradient), so the functions of weights expect detached tensors.
 """
 
 import torch
+import torch.nn.functional as F
 
 from .settings import ObjectiveSettings
 
@@ -13,7 +14,7 @@ EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
 
 
 def hybrid_mask(confidence: torch.Tensor, is_cuda: torch.Tensor, settings: ObjectiveSettings) -> torch.Tensor:
-    r"""CuSeT's token weight M = 1[c > tau] + lambda * 1[CUDA], Eq. 2 to 4 of arXiv 2606.16231.
+    r"""CuSeT's token weight M = 1[c > tau] + lambda * 1[CUDA], Eq. 2 to 4 of arXiv 2606.16231; tau 0.1 and lambda 1 in the paper.
 
     Args:
         confidence: c, [num_valid] float32, the probability of each target token.
@@ -27,10 +28,53 @@ def hybrid_mask(confidence: torch.Tensor, is_cuda: torch.Tensor, settings: Objec
     return weight + settings.lam * is_cuda.float() if settings.use_cuda_mask else weight
 
 
-def entropy_weight(logits: torch.Tensor, alpha: float) -> torch.Tensor:
-    r"""EAFT's token weight (H / 3.0)^alpha, arXiv 2601.02151.
+def no_weight(confidence: torch.Tensor) -> torch.Tensor:
+    """Plain SFT's token weight, 1 for every token: the loss is the cross-entropy -log p. It has no hyper-parameters.
 
-    H is the entropy, in nats, of the 20 largest probabilities after they are scaled to sum to 1.
+    Args:
+        confidence: p, [num_valid] float32.
+
+    Returns:
+        [num_valid] float32.
+    """
+    return torch.ones_like(confidence)
+
+
+def own_probability(confidence: torch.Tensor) -> torch.Tensor:
+    """DFT's token weight p, arXiv 2508.05629, and that of ASFT, arXiv 2509.23753: the loss is -sg(p) log p. It has no
+    hyper-parameters; DFT's authors train with lr 5e-5 and batches of 256.
+
+    Args:
+        confidence: p, [num_valid] float32.
+
+    Returns:
+        [num_valid] float32.
+    """
+    return confidence
+
+
+def base_divergence(logits: torch.Tensor, base_logits: torch.Tensor) -> torch.Tensor:
+    """KL(base || model) of each token over the whole vocabulary: what ASFT, arXiv 2509.23753, adds to DFT's loss times asft_alpha.
+
+    The authors' code takes asft_alpha 0.1, their README 0.05. Unlike a weight this is differentiable, in `logits`.
+
+    Args:
+        logits: [num_valid, vocab_size] float32.
+        base_logits: [num_valid, vocab_size] of the frozen base model.
+
+    Returns:
+        [num_valid] float32, in nats.
+    """
+    log_base = base_logits.float().log_softmax(dim=-1)
+    divergence = F.kl_div(logits.log_softmax(dim=-1), log_base, reduction="none", log_target=True)
+    # What the base model rules out adds nothing: 0 log 0, not 0 times infinity.
+    return divergence.masked_fill(log_base.isneginf(), 0.0).sum(dim=-1)
+
+
+def entropy_weight(logits: torch.Tensor, alpha: float) -> torch.Tensor:
+    r"""EAFT's token weight (H / 3.0)^alpha, arXiv 2601.02151; alpha is 1 in the authors' code.
+
+    H is the entropy, in nats, of the 20 largest probabilities after they are scaled to sum to 1; 3.0 stands for ln 20.
 
     Args:
         logits: [num_valid, vocab_size].
@@ -45,7 +89,7 @@ def entropy_weight(logits: torch.Tensor, alpha: float) -> torch.Tensor:
 
 
 def probability_selection(confidence: torch.Tensor, settings: ObjectiveSettings) -> torch.Tensor:
-    r"""ProFit's token weight 1[p >= threshold], arXiv 2601.09195, and its three other directions.
+    r"""ProFit's token weight 1[p >= threshold], arXiv 2601.09195, and its three other directions; the authors take 0.1 and `higher`.
 
     Args:
         confidence: p, [num_valid] float32.
@@ -74,10 +118,21 @@ def token_weight(
         case "cuset":
             return hybrid_mask(confidence, is_cuda, settings)
         case "dft" | "asft":
-            return confidence
+            return own_probability(confidence)
         case "eaft":
             return entropy_weight(logits, settings.eaft_alpha)
         case "profit":
             return probability_selection(confidence, settings)
         case _:
-            return torch.ones_like(confidence)
+            return no_weight(confidence)
+
+
+def largest_weight(settings: ObjectiveSettings) -> float:
+    """What a token's gradient may be multiplied by at most, ASFT's penalty included."""
+    match settings.objective:
+        case "cuset":
+            return 1.0 + (settings.lam if settings.use_cuda_mask else 0.0)
+        case "asft":
+            return 1.0 + settings.asft_alpha
+        case _:
+            return 1.0
