@@ -272,7 +272,9 @@ def test_the_first_batch_of_a_damaged_model_says_what_is_wrong(llamafactory, tin
         check=False,
     )
     assert run.returncode != 0
-    assert "supervised tokens have NaN or infinite logits" in run.output and "behind the output layer" not in run.output
+    assert (
+        "supervised tokens have NaN or infinite logits" in run.output and "behind the output layer" not in run.output
+    )
 
 
 def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path):
