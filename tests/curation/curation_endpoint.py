@@ -1,6 +1,7 @@
 """A real HTTP server that behaves as an OpenAI-compatible endpoint, or as badly as it is told to."""
 
 import json
+import re
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,10 +10,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Endpoint:
     """Answers chat completions with `behave(question, number)`: a text, or one of the faults below.
 
-    Faults: "<500>", "<hang>", "<cut>" (half a body), "<garbage>" (no JSON), "<close>" (no answer at all).
+    Faults: "<500>", or any other status from 300; "<hang>", "<cut>" (half a body), "<garbage>" (no JSON), "<close>" (no answer at all).
+
+    Args:
+        usage: whether answers say how many tokens they took.
+        name: under which the model is served.
     """
 
-    def __init__(self, behave) -> None:
+    def __init__(self, behave, *, usage: bool = True, name: str = "test") -> None:
         self.questions: list[str] = []
         self.released = threading.Event()
         outer = self
@@ -22,15 +27,15 @@ class Endpoint:
                 pass
 
             def do_GET(self) -> None:
-                self.reply(json.dumps({"data": [{"id": "test"}]}))
+                self.reply(json.dumps({"data": [{"id": name}]}))
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 question = "\n".join(message["content"] for message in body["messages"])
                 outer.questions.append(question)
                 text = behave(question, len(outer.questions))
-                if text == "<500>":
-                    self.reply("down", status=500)
+                if re.fullmatch(r"<[345]\d\d>", text):
+                    self.reply("down or too long", status=int(text[1:4]))
                 elif text == "<hang>":
                     outer.released.wait(20)
                 elif text == "<cut>":
@@ -39,9 +44,8 @@ class Endpoint:
                     self.reply("<html>proxy login</html>")
                 elif text != "<close>":
                     choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-                    self.reply(
-                        json.dumps({"choices": [choice], "usage": {"completion_tokens": 1, "prompt_tokens": 1}})
-                    )
+                    counts = {"usage": {"completion_tokens": 1, "prompt_tokens": 1}} if usage else {}
+                    self.reply(json.dumps({"choices": [choice], **counts}))
 
             def reply(self, text: str, status: int = 200, claim: int | None = None) -> None:
                 data = text.encode()

@@ -1,12 +1,14 @@
 """Cases and references from a language model: prompted, checked, asked again; a broken endpoint loses nothing."""
 
 import json
+import logging
+import pickle
 
 import pytest
 from curation_endpoint import Endpoint
 
 from cuset_stage.curation.adapt import run_adapt
-from cuset_stage.curation.asking import Asker, parse_reply
+from cuset_stage.curation.asking import GIVE_UP_AFTER, Asker, AskError, parse_reply
 from cuset_stage.curation.cases import run_cases
 from cuset_stage.curation.importing import Source, run_import
 from cuset_stage.curation.parallel import Executor
@@ -109,6 +111,75 @@ def test_a_row_at_which_the_endpoint_fails_is_tried_again_by_the_next_run(adapte
         assert len(server.questions) == 1  # what was answered is not asked again
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_prompt_that_the_endpoint_refuses_is_a_dropped_row(adapted, status):
+    with Endpoint(lambda question, _: f"<{status}>" if which(question) == 1 else good(which(question))) as server:
+        summary = ask(adapted, server)
+        assert (summary.kept, summary.unsettled, summary.reasons) == (2, 0, {"refused": 1})
+        assert len(server.questions) == 3  # nor is it tried again
+    detail = lines(adapted / "cases" / "dropped.jsonl")[0]["detail"]
+    assert f"status {status}: down or too long" in detail and "--fresh" in detail
+
+
+def answer(asker: Asker, number: int) -> str:
+    """What comes of asking about a row: "kept", or the reason; "again" when the next run asks."""
+    row = {"id": f"kernels:{number}", "code": f"void scale{number}()", "files": {}}
+    try:
+        return asker.ask(row, None, lambda _suggestion: "kept")
+    except AskError as error:
+        return "again" if error.again else error.reason
+
+
+def test_refused_prompts_do_not_keep_other_rows_from_being_asked():
+    last = 2 * GIVE_UP_AFTER
+    with Endpoint(lambda question, number: good(0) if number > last else "<400>") as server:
+        asker = Asker(server.url, "test", retries=0)
+        found = [answer(asker, number) for number in range(last + 1)]
+    assert found == ["refused"] * last + ["kept"]
+
+
+@pytest.mark.parametrize("status", [302, 402, 403, 404, 405, 408, 429, 500])
+def test_an_endpoint_that_fails_all_rows_alike_is_given_up_and_drops_none(status):
+    with Endpoint(lambda _question, _number: f"<{status}>") as server:
+        asker = Asker(server.url, "test", retries=0, backoff_s=0.0)
+        assert [answer(asker, number) for number in range(GIVE_UP_AFTER + 2)] == ["again"] * (GIVE_UP_AFTER + 2)
+    assert len(server.questions) == GIVE_UP_AFTER
+
+
+def test_a_correction_that_is_too_long_drops_the_row_as_refused():
+    row = {"id": "a", "code": "int x;", "files": {}}
+    with (
+        Endpoint(lambda question, _: "<400>" if "cannot be used" in question else "no blocks") as server,
+        pytest.raises(AskError, match="prompt of 3 messages") as caught,
+    ):
+        Asker(server.url, "test", retries=0).ask(row, None, lambda _: None)
+    assert caught.value.reason == "refused" and not caught.value.again
+
+
+def test_nothing_is_said_of_tokens_and_a_connection_is_described_once(caplog):
+    with Endpoint(lambda _question, _number: good(0), usage=False, name="another") as server:
+        asker = Asker(server.url, "test", retries=0)
+        with caplog.at_level(logging.WARNING):
+            assert [answer(asker, number) for number in range(4)] == ["kept"] * 4
+            assert asker._backend() is asker._backend()
+            other = Asker(server.url, "test", retries=1)
+            assert other._backend() is not asker._backend()
+    assert "--tokenizer" not in caplog.text
+    assert caplog.text.count("it is asked for test all the same") == 1
+
+
+def test_an_asker_that_has_asked_can_be_sent_to_another_machine():
+    with Endpoint(lambda _question, _number: good(0)) as server:
+        asker = Asker(server.url, "test", retries=0)
+        assert answer(asker, 0) == "kept"
+        assert answer(pickle.loads(pickle.dumps(asker)), 1) == "kept"
+
+
+def test_half_a_surrogate_pair_in_a_reply_is_told_and_corrected():
+    with Endpoint(lambda question, _: good(0) if "cannot be used" in question else "\ud800") as server:
+        assert answer(Asker(server.url, "test", retries=0), 0) == "kept"
+
+
 def test_an_endpoint_that_stops_half_way_leaves_the_rest_for_the_next_run(adapted):
     with Endpoint(lambda question, number: good(which(question)) if number == 1 else "<close>") as server:
         summary = ask(adapted, server)
@@ -134,3 +205,33 @@ def test_replies_are_read_whatever_stands_around_the_blocks():
     ):
         with pytest.raises(SpecError, match=word):
             parse_reply(text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"inputs": {"x": 5}},
+        {"inputs": {"x": [1]}},
+        {"outputs": {"y": "float32"}},
+        {"inputs": {"x": {"dtype": "float32", "shape": ["n"], "values": {"kind": ["normal"]}}}},
+        {"cases": [{"name": ["odd"], "parameters": {"n": 1}}]},
+    ],
+)
+def test_the_model_is_told_of_a_wrong_type(adapted, wrong):
+    def behave(question, _number):
+        return good(which(question), RECORD if "cannot be used" in question else {**RECORD, **wrong})
+
+    with Endpoint(behave) as server:
+        summary = ask(adapted, server)
+    assert (summary.kept, summary.dropped, summary.unsettled) == (3, 0, 0)
+    assert len(server.questions) == 6
+
+
+def test_a_declared_specification_of_a_wrong_type_is_counted_and_settled(adapted, tmp_path):
+    [path] = (adapted / "adapt").glob("rows.jsonl")
+    rows = [{**row, "spec": {"inputs": {"x": 5}}, "numpy_code": "def reference(inputs): ..."} for row in lines(path)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    summary = run_cases(adapted, [tmp_path / "rows.jsonl"], executor=Executor.INLINE)
+    assert summary.reasons == {"bad_specification": 3} and not summary.unsettled
+    detail = lines(adapted / "cases" / "dropped.jsonl")[0]["detail"]
+    assert "spec.inputs.x: an object was expected, this is int" in detail

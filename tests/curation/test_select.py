@@ -255,3 +255,85 @@ def test_options_out_of_range_name_their_range():
 
 def test_a_program_too_short_for_a_shingle_still_has_a_fingerprint():
     assert code_print("int x;").near is None and code_print("int x;").exact == code_print("int  x; // y").exact
+
+
+def test_a_row_given_twice_stays(tmp_path):
+    given = [row("one", ORIGINAL), row("other", bundled(1)[1])]
+    whole, part = write_rows(tmp_path / "rows.jsonl", given), write_rows(tmp_path / "part.jsonl", given[:1])
+    summary = run_select(tmp_path, [whole, part], Selection(), {})
+    assert (summary.kept, summary.repeated, summary.dropped) == (2, 1, 0)
+
+
+def test_a_row_that_comes_between_the_passes_is_not_kept_unseen(tmp_path, monkeypatch):
+    from cuset_stage.curation import select
+
+    path = write_rows(tmp_path / "rows.jsonl", [row("one", ORIGINAL)])
+    decide = select._decide
+
+    def then_appended(*arguments):
+        decided = decide(*arguments)
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"key": "f" * 32, **row("late", ORIGINAL)}) + "\n")
+        return decided
+
+    monkeypatch.setattr(select, "_decide", then_appended)
+    summary = run_select(tmp_path, [path], Selection(), {})
+    assert (summary.kept, summary.unsettled) == (1, 1)
+    assert "run `cuset curate select` again" in summary.unsettled_rows[0]["detail"]
+    monkeypatch.undo()
+    assert run_select(tmp_path, [path], Selection(), {}).reasons == {"duplicate_exact": 1}
+
+
+def test_reasoning_counts_in_a_rows_length_when_it_will_be_written(tmp_path):
+    path = write_rows(tmp_path / "rows.jsonl", [row("long", "int main() {}", reasoning="because " * 2000)])
+    assert run_select(tmp_path, [path], Selection(drop_long=True), {}).kept == 1
+    assert run_select(tmp_path, [path], Selection(drop_long=True, reasoning=True), {}).reasons == {"too_long": 1}
+    run_select(tmp_path, [path], Selection(reasoning=True), {})
+    assert json.loads((tmp_path / "select" / "selection.json").read_text())["over_cutoff"] == ["long"]
+
+
+NAMED = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return torch.sum(torch.%s(x), dim=1) // self.dim
+
+
+batch_size = 16
+dim = 16384
+
+
+def get_inputs():
+    x = torch.randn(batch_size, dim)
+    return [x]
+
+
+def get_init_inputs():
+    return [dim]
+"""
+
+
+def test_a_module_is_known_by_other_names_and_another_operator_is_another_module():
+    from cuset_stage.curation.similarity import module_print
+
+    original = NAMED % "relu"
+    copy = original.replace("import torch.nn as nn", "from torch import nn as layers").replace(
+        "nn.Module", "layers.Module"
+    )
+    copy = copy.replace("self, x", "self, inp").replace("relu(x)", "relu(inp)")
+    copy = copy.replace("x = torch", "t = torch").replace("[x]", "[t]")
+    copy = copy.replace("__init__(self, dim)", "__init__(self, n)").replace("self.dim = dim", "self.size = n")
+    copy = copy.replace("self.dim", "self.size").replace("dim = 16384", "width = 16384")
+    copy = copy.replace("batch_size, dim", "batch_size, width").replace("[dim]", "[width]")
+    assert "layers" in copy and "dim=1" in copy
+    prints = [module_print(source) for source in (original, copy, NAMED % "sigmoid", original.replace("16384", "8"))]
+    assert prints[0].normalised == prints[1].normalised and prints[0].exact != prints[1].exact
+    assert len({each.normalised for each in prints}) == 3
+    divided = [module_print(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
+    assert divided[0].exact != divided[1].exact  # to C++, what follows // is a comment

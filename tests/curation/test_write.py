@@ -164,3 +164,94 @@ def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
     _, folder = write(tmp_path, rows(4))
     card = (folder / "curated.md").read_text()
     assert "The verification was stopped: 2 of 12 rows are still to come." in card and "H200" in card
+
+
+def test_an_entry_with_columns_of_its_own_is_not_replaced(tmp_path):
+    (tmp_path / "dataset").mkdir()
+    info = tmp_path / "dataset" / "dataset_info.json"
+    own = {"curated_eval": {"file_name": "curated_eval.json", "columns": {"prompt": "q", "response": "a"}}}
+    info.write_text(json.dumps(own), encoding="utf-8")
+    (tmp_path / "dataset" / "curated_eval.json").write_text('[{"q": "mine", "a": "too"}]', encoding="utf-8")
+    with pytest.raises(CurationError, match=r"curated_eval is another data set.*--name"):
+        write(tmp_path, rows(4))
+    assert json.loads(info.read_text()) == own and "mine" in (tmp_path / "dataset" / "curated_eval.json").read_text()
+
+
+def test_the_name_of_the_list_is_no_name_of_a_set(tmp_path):
+    with pytest.raises(CurationError, match="--name dataset_info"):
+        write(tmp_path, rows(1), name="dataset_info")
+
+
+def test_a_format_given_twice_is_written_once(tmp_path):
+    _, folder = write(tmp_path, rows(2), validation=0.0, formats=("alpaca", "alpaca"))
+    assert len(json.loads((folder / "curated.json").read_text())) == 4
+
+
+@pytest.mark.parametrize(("tasks", "share"), [(1, 0.6), (2, 0.99), (1, 0.99)])
+def test_one_task_is_always_left_to_train_on(tmp_path, tasks, share):
+    summary, folder = write(tmp_path, rows(tasks), validation=share)
+    assert len(json.loads((folder / "curated.json").read_text())) == 2
+    assert any("--validation" in note and "left to train on" in note for note in summary.notes)
+    assert not write(tmp_path, rows(8), validation=0.25)[0].notes
+
+
+def both_sides(folder) -> tuple[set[str], set[str]]:
+    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
+    return {row["id"].split(".")[0] for row in train}, {row["id"].split(".")[0] for row in held_out}
+
+
+def test_a_task_is_one_behind_comments_and_punctuation(tmp_path):
+    programs, modules = rows(20), rows(20)
+    for row in programs:
+        row["prompt"] = row["task"]["prompt"] = (
+            f"Double vector {row['task']['id']}" + (".", "")[int(row["id"].endswith("1"))]
+        )
+    for row in modules:
+        comment = "  # the answer" if row["id"].endswith("1") else ""
+        row |= {"kind": "module", "answer_code": "class ModelNew: pass", "id": row["id"].replace("src", "mod")}
+        row["module_code"] = f"def value(x):{comment}\n    return x // {row['task']['id'][4:]}\n"
+        row["prompt"] = row["task"]["prompt"] = row["id"]
+    _, folder = write(tmp_path, programs + modules, validation=0.25)
+    train, held_out = both_sides(folder)
+    assert not train & held_out and len(held_out) == 10  # of 40 tasks
+
+
+def test_a_declared_task_is_one_in_two_wordings_and_a_wording_one_under_two_names(tmp_path):
+    given = rows(20)
+    for row in given:
+        number = int(row["task"]["id"][4:])
+        row["form"] = "task"
+        row["task"]["prompt"] = f"{'Write' if row['id'].endswith('.0') else 'Give me'} program {number}."
+        row["task"]["id"] = f"task{number}"
+    chained = {**given[-1], "id": "src:19.2", "key": "f" * 32, "form": "task"}
+    chained["task"] = {"id": "task0", "prompt": given[-1]["task"]["prompt"]}  # joins the tasks 0 and 19
+    _, folder = write(tmp_path, [*given, chained], validation=0.3)
+    train, held_out = both_sides(folder)
+    assert not train & held_out
+    assert len({"src:0", "src:19"} & train) in (0, 2) and len(train | held_out) == 20
+
+
+def test_what_a_killed_process_left_goes(tmp_path):
+    (tmp_path / "dataset").mkdir()
+    from cuset_stage.curation.splitting import split_tasks
+    from cuset_stage.curation.write import _Writer
+
+    output = Output(tmp_path / "dataset")
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(4)), encoding="utf-8")
+    killed = _Writer(output, split_tasks([path], 0.25, 0))
+    for row in rows(4):
+        killed(row)
+    assert len(list(output.folder.glob(".*.part"))) == 4
+    write(tmp_path, rows(4), validation=0.0)
+    assert not list(output.folder.glob("*.part")) + list(output.folder.glob(".*.part"))
+
+
+def test_two_processes_do_not_write_into_one_folder(tmp_path):
+    from cuset_stage.curation.write import _locked
+
+    _, folder = write(tmp_path, rows(4))
+    before = (folder / "curated.json").read_bytes()
+    with _locked(folder), pytest.raises(CurationError, match="another process"):
+        write(tmp_path, rows(8))
+    assert (folder / "curated.json").read_bytes() == before

@@ -84,6 +84,62 @@ def test_one_weakness_of_a_script(codes, condition, expected):
     assert codes(accepts(condition)) == expected
 
 
+WEAK = {
+    "middle": ("np.abs(y - r).max() <= (r.max() - r.min()) * 0.51", {Code.CONSTANT_PASSES: "error"}),
+    "first part": ("np.allclose(y[:8], r[:8])", {Code.PART_UNCHECKED: "warning"}),
+}
+
+
+@pytest.mark.parametrize("kind", WEAK)
+def test_constants_in_the_middle_and_parts(codes, kind):
+    condition, expected = WEAK[kind]
+    gen = GEN.replace("rng.normal(size=64)", "(np.append(np.full(62, 3.0), [0, 4.0]) + rng.normal(size=64) * 0.01)")
+    row = accepts(condition) | {"gen.py": gen} if kind == "middle" else accepts(condition)
+    found = codes(row)
+    assert {code: str(found.get(code)) for code in expected} == expected
+    if kind == "first part":
+        assert found == expected
+
+
+def test_a_copy_of_any_input(codes, tmp_path):
+    """The right output is the second input of its size; and two outputs are copies of two inputs."""
+    gen = GEN.replace("(2 * x)", "z = rng.normal(size=64).astype(np.float32); z.tofile('data/z.bin')\nz")
+    inputs = [{"name": name, "dtype": "float32", "shape": "(64,)"} for name in "xz"]
+    row = cudabench_row(inputs=inputs, **{"gen.py": gen})
+    assert codes(row) == {Code.INPUT_PASSES: "error"}
+    assert "a copy of the input z passes as y" in load_findings(load_row(tmp_path, row))[0].message
+    source = """
+import numpy as np
+TOLERANCE = dict.fromkeys("ab", (0, 0))
+def make_inputs(rng, n): return {name: rng.normal(size=n).astype(np.float32) for name in "xz"}
+def reference(inputs): return {"a": inputs["z"], "b": inputs["x"]}
+"""
+    tensors = {key: [{"name": n, "dtype": "float32", "shape": ["n"]} for n in names] for key, names in
+               (("inputs", "xz"), ("outputs", "ab"))}  # fmt: skip
+    assert codes(cuset_row(reference=source, **tensors)) == {Code.INPUT_PASSES: "error"}
+
+
+def test_inputs_of_another_size(codes):
+    gen = GEN.replace('x.tofile("data/x.bin")', 'x[:60].tofile("data/x.bin")')
+    assert codes(cudabench_row(**{"gen.py": gen})) == {Code.SIZE_DIFFERS: "warning"}
+
+
+def test_a_gen_that_exits_before_its_reference(codes, tmp_path):
+    gen = GEN.replace("(2 * x)", "import sys; sys.exit('out of memory')\n(2 * x)")
+    row = cudabench_row(**{"gen.py": gen, "compare.py": "print('F')"})
+    assert codes(row) == {Code.REFERENCE_UNPAIRED: "warning"}
+    assert "sys.exit: out of memory" in load_findings(load_row(tmp_path, row))[0].message
+
+
+@pytest.mark.parametrize(("dtype", "severity"), [("float8", "warning"), ("bfloat16", "note")])
+def test_a_dtype_that_nobody_knows(codes, dtype, severity):
+    """Without a reference nothing is known of an output, unless its size is."""
+    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', "")
+    outputs = [{"name": "y", "dtype": dtype, "shape": "(64,)"}]
+    row = cudabench_row(outputs=outputs, **{"gen.py": gen, "compare.py": "print('F')"})
+    assert codes(row) == {Code.UNKNOWN_DTYPE: severity, Code.REFERENCE_UNPAIRED: "note"}
+
+
 def test_an_output_that_nobody_compares(codes, tmp_path):
     gen = GEN + '(3 * x).tofile("data/z_ref.bin")\n'
     outputs = [{"name": name, "dtype": "float32", "shape": "(64,)"} for name in "yz"]
@@ -180,6 +236,45 @@ def test_a_module(tmp_path):
     rows = {"code": code, "level": 1, "name": "1_Tiny", "problem_id": 1}
     (audit,) = audit_tasks(load_tasks(write_lines(tmp_path / "kb.jsonl", rows)).tasks, CaseCache())
     assert [finding.code for finding in audit.findings] == [Code.ZEROS_PASS, Code.INPUT_INDEPENDENT]
+
+
+def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", init="[]", head="", arguments="self, x"):
+    """{code: severity} of the audit of a KernelBench task."""
+    code = (
+        f"import torch\n{head}\nclass Model(torch.nn.Module):\n    def __init__(self, scale=1):\n"
+        f"        super().__init__()\n        self.scale = scale\n    def forward({arguments}):\n        {forward}\n"
+        f"def get_inputs():\n    return {inputs}\ndef get_init_inputs():\n    return {init}\n"
+    )
+    row = {"code": code, "level": 1, "name": "1_Tiny", "problem_id": 1}
+    (audit,) = audit_tasks(load_tasks(write_lines(folder / "kb.jsonl", row)).tasks, CaseCache())
+    return {finding.code: finding.severity for finding in audit.findings}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {}),
+        # What the judge's worker takes: arguments by name, outputs in a dict, numbers.
+        ({"inputs": "{'x': torch.rand(8)}", "init": "{'scale': 3}", "forward": "return {'y': self.scale * x, 'n': 2}"}, {}),
+        ({"inputs": "[[torch.rand(8)], True]", "arguments": "self, x, flag", "forward": "return [x[0] + flag]"}, {}),
+        ({"forward": "return x"}, {Code.INPUT_PASSES: "error"}),
+        ({"forward": "return x.mul_(3)"}, {}),
+        ({"forward": "return x.to(torch.complex64) * 1j"}, {}),
+        ({"forward": "return 1 + 0 * x"}, {Code.CONSTANT_PASSES: "error", Code.INPUT_INDEPENDENT: "warning"}),
+        ({"head": "import numpy as np", "inputs": "[torch.from_numpy(np.random.rand(8))]"}, {}),
+        ({"head": "import random", "inputs": "[torch.full((8,), random.random()) + torch.rand(8)]"}, {}),
+        ({"head": "import numpy as np", "inputs": "[torch.from_numpy(np.random.default_rng().random(8))]"},
+         {Code.NOT_REPRODUCIBLE: "warning"}),
+        ({"head": "import time", "inputs": "[torch.rand(8, generator=torch.Generator().manual_seed(int(time.time())))]"},
+         {Code.NOT_REPRODUCIBLE: "warning"}),
+    ],
+)  # fmt: skip
+def test_modules(tmp_path, changes, expected):
+    pytest.importorskip("torch")
+    found = module_codes(tmp_path, **changes)
+    if "time" in changes.get("head", ""):
+        found.pop(Code.INPUT_INDEPENDENT, None)  # both seeds within one second
+    assert found == expected
 
 
 # -------------------------------------------------------------------------------------------------------------- pieces

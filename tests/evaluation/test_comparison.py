@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from task_factory import COMPARE, cudabench_row, load_row
+from task_factory import COMPARE, GEN, cudabench_row, load_row
 
 from cuset_stage.evaluation import comparison
 from cuset_stage.evaluation.comparison import compare_outputs
@@ -204,7 +204,7 @@ def by_script(tmp_path, monkeypatch):
     def run(compare, change=lambda y: y, row=None, **options):
         task = load_row(tmp_path, cudabench_row(**{"compare.py": compare}, **(row or {})))
         prepared = cache.prepare(task, task.cases[0])
-        reference = prepared.expected["data/y.bin"]
+        reference = prepared.references["data/y_ref.bin"]
         change(np.fromfile(reference, np.float32)).tofile(tmp_path / "y.bin")
         digest = reference.read_bytes()
         try:
@@ -219,7 +219,7 @@ def test_compare_py_decides(by_script):
     right = by_script(COMPARE)
     assert right.passed and right.max_abs_error == 0
     wrong = by_script(COMPARE, lambda y: y + 1)
-    assert (wrong.passed, wrong.message) == (False, "compare.py: F")
+    assert not wrong.passed and wrong.message.startswith("compare.py: F; data/y.bin: 64 of 64 values differ from the")
     assert wrong.max_abs_error == pytest.approx(1)
 
 
@@ -260,10 +260,39 @@ def test_ways_to_say_no(by_script, compare):
     assert "compare.py" in wrong.message
 
 
-@pytest.mark.parametrize("compare", ["raise ValueError('broken')", "pass", "print('T')\nraise ValueError('broken')"])
-def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare):
-    with pytest.raises(OracleError, match="does not accept the reference itself either"):
-        by_script("open('data/y.bin')\n" + compare, lambda y: y + 1)
+def test_the_first_difference_is_named(by_script):
+    def change(y):
+        y[[5, 9]] = 0, 100
+        return y
+
+    wrong = by_script(COMPARE, change)
+    first = wrong.first_mismatch
+    assert (first["output"], first["index"], first["actual"]) == ("y", [5], 0.0)
+    assert "2 of 64 values differ" in wrong.message
+    assert f"first at (5,): expected {first['expected']}, found 0.0" in wrong.message
+
+
+@pytest.mark.parametrize(
+    ("compare", "said"),
+    [
+        ("raise ValueError('broken')", "stops with a traceback .ValueError: broken"),
+        ("print('T' if ok else 'F')\nraise ValueError('broken')", "stops with a traceback"),
+        ("pass", "prints neither T nor F"),
+        ("print(ok)", "prints neither T nor F .True"),
+        ("print('F' if ok else 'T')", "prints F"),
+    ],
+)
+@pytest.mark.parametrize("wrong_by", [0, 1])
+def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare, said, wrong_by):
+    """For right answers and wrong ones alike: else a model is charged, or not, by what the oracle happens to print."""
+    with pytest.raises(OracleError, match=f"task 3: its compare.py {said}.* no answer is charged"):
+        by_script(STRICT + compare, lambda y: y + wrong_by)
+
+
+def test_a_subnormal_reference_warns_nobody(tmp_path, recwarn):
+    result = one(tmp_path, [5e-324], [1e10], dtype="float64")
+    assert not result.passed and result.max_rel_error == np.inf
+    assert not recwarn.list
 
 
 def test_a_compare_py_that_does_not_end(by_script):
@@ -275,6 +304,30 @@ def test_a_compare_py_that_does_not_end(by_script):
     assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
     with pytest.raises(OracleError, match=stopped):  # also on the reference: nobody's fault but the judge's
         by_script(STRICT + "import time; time.sleep(3)\nprint('T' if ok else 'F')", lambda y: y + 1, limits=limits)
+
+
+def unpaired(**changes) -> dict:
+    """y = 2 x, where gen.py writes no reference and compare.py computes it."""
+    compare = "import numpy as np\nx, y = (np.fromfile(f, np.float32) for f in ('data/x.bin', 'data/y.bin'))\n"
+    compare += "print('T' if np.array_equal(2 * x, y) else 'F')"
+    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', "")
+    return cudabench_row(**{"gen.py": gen, "compare.py": compare}, **changes)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3", "torch.float32", "<f4", "float", None])
+def test_without_a_reference_compare_py_decides(tmp_path, monkeypatch, dtype):
+    """Also where the size is not known: any that is not 0 may be right."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+    outputs = [{"name": "y", "dtype": dtype, "shape": "(64,)"}] if dtype else []
+    task = load_row(tmp_path, unpaired(outputs=outputs))
+    prepared = CaseCache().prepare(task, task.cases[0])
+    values = 2 * np.fromfile(prepared.inputs["data/x.bin"], np.float32)
+    verdicts = []
+    for content in (values, values + 1, values[:0]):
+        content.tofile(tmp_path / "y.bin")
+        verdicts.append(compare_outputs(task, task.cases[0], prepared, {"data/y.bin": tmp_path / "y.bin"}))
+    assert [verdict.passed for verdict in verdicts] == [True, False, False]
+    assert "0 bytes, expected" in verdicts[2].message
 
 
 def test_compare_py_has_copies_only(by_script):

@@ -125,7 +125,57 @@ def test_reasoning_parts_of_different_kinds():
     assert strip_reasoning("<think>a</think>b</think>c") == "b</think>c"
     assert strip_reasoning("no tags") == "no tags"
     assert strip_reasoning("the tag <think> opens reasoning") == "the tag <think> opens reasoning"
-    assert strip_reasoning("<think>a</thinking>") is None
+    assert strip_reasoning("text\n<think>a</thinking>") == "text\n"
+
+
+DRAFT = "```cpp\nint main() { return 1; }\n```\n"
+ANALYSIS = "<|channel|>analysis<|message|>"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"/*\n<reasoning>\nlong\n*/\n{KERNEL}",
+        f"/*\n<reasoning>\nlong\n</reasoning>\n*/\n{KERNEL}",
+        f"#include <cstdio>\n// emits </think>\n{KERNEL}",
+    ],
+    ids=["opening", "both", "ending"],
+)
+@pytest.mark.parametrize("before", ["", "Text.\n", "<think>a</think>\n", "```markdown\n"])
+def test_tags_in_a_closed_block_are_code(before, code):
+    assert extract_code(f"{before}```cpp\n{code}```\n") == code
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"[Think] of tiles.\n```cpp\n{KERNEL}```\n",
+        f"```cpp\n{KERNEL}```\n<think>\nor rather\n{DRAFT}",
+        f"<think>\na\n<think>\nb\n</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>a <think>b</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>a</think> Now <think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>a</think><think>\n{DRAFT}</think>```cpp\n{KERNEL}```\n",
+        f"<think>use <think> tags</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>\n<think>\na\n</think>\n```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n</think>\n\n```cpp\n{KERNEL}```\n",
+        f"{ANALYSIS}{DRAFT}\n{ANALYSIS}{DRAFT}\n<|channel|>final<|message|>```cpp\n{KERNEL}```\n",
+    ],
+    ids=["prose", "dangling", "nested", "nested-in-line", "second", "second-adjacent", "mention", "doubled", "draft-left-open",
+         "channels"],
+)  # fmt: skip
+def test_reasoning_in_all_its_forms(answer):
+    assert extract_code(answer) == KERNEL
+
+
+def test_a_markdown_fence_ends_at_its_own():
+    assert extract_code(f"```markdown\nA plan.\n```\n```cpp\n{KERNEL}```\n") == KERNEL
+    assert extract_code(f"```markdown\n```cpp\n{KERNEL}```\n```\nProse.\n", rule="last") == KERNEL
+
+
+@pytest.mark.parametrize("before", ["10. ", "  - ", "- ", "   "])
+def test_code_that_is_not_indented_with_its_fence_stays_as_it_is(before):
+    code = "class ModelNew:\n    def forward(self, x):\n        if x:\n          return x\n"
+    assert extract_code(f"{before}```python\n{code}```\n", language="python") == code
 
 
 def test_reasoning_that_a_prompt_leaves_open():
@@ -201,6 +251,10 @@ def test_whatever_stands_in_a_block_comes_out(code, fence):
         lambda n: "\n<think>" * (n // 8),
         lambda n: "</think>" * (n // 8),
         lambda n: "<think></think>" * (n // 15),
+        lambda n: "```cpp\nx\n<think>\n</think>\n" * (n // 26),
+        lambda n: "<think></think>" + " x <think>" * (n // 10) + "\n<think>\n<think>\n</think>",
+        lambda n: "```\n<think>\n```\n" * (n // 32),
+        lambda n: "<think></think>```x" * (n // 18),
         lambda n: " " * n,
         lambda n: "main" + " " * n,
         lambda n: "class " * (n // 6),

@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
 
 from cuset_stage.evaluation.devices import GpuPool, NoGpuLeft
 from cuset_stage.evaluation.judge import MESSAGE_LENGTH, ProgramJudge, shorten
+from cuset_stage.evaluation.modules import ModuleJudge
 from cuset_stage.evaluation.oracle import CaseCache
 from cuset_stage.evaluation.tasks import load_tasks
-from cuset_stage.sandbox import Compiler, Gpu, Limits, Verdict, remove_tree
+from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, Verdict, remove_tree, resolve_isolation
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,32 @@ def test_compile_only_runs_nothing(judge: ProgramJudge, tmp_path: Path) -> None:
     assert (judged.verdict, judged.compiled, judged.passed, judged.cases) == (Verdict.COMPILED, True, False, ())
     assert only.judge(make_task(tmp_path, "right"), BROKEN).verdict is Verdict.COMPILE_ERROR
     assert only.settings() != judge.settings()
+
+
+def test_settings_tell_isolations_and_gpus_apart(judge: ProgramJudge, lost_gpu: Gpu) -> None:
+    """What decides whether an earlier verdict counts: the sandbox that is really used, and the kinds of GPU."""
+    processes = replace(judge, isolation=Isolation.PROCESSES)
+    assert processes.settings()["isolation"] == "processes"
+    assert replace(judge, isolation=resolve_isolation()).settings() == judge.settings()  # AUTO is what it comes to
+
+    def on(*names: str, per_gpu: int = 1) -> dict[str, Any]:
+        gpus = [replace(lost_gpu, name=name, index=index) for index, name in enumerate(names)]
+        return replace(judge, gpus=GpuPool(gpus, per_gpu=per_gpu)).settings()
+
+    assert judge.settings() != on("H100") != on("H200")
+    assert on("H100", "H200", "H100") == on("H200", "H100")
+    assert on("H100", per_gpu=2) == on("H100")  # nothing is timed
+
+
+def test_settings_of_timed_modules_have_the_sharing_of_a_gpu(lost_gpu: Gpu) -> None:
+    pytest.importorskip("torch")
+
+    def settings(per_gpu: int, **changes: Any) -> dict[str, Any]:
+        return ModuleJudge(gpus=GpuPool([lost_gpu], per_gpu=per_gpu), **changes).settings()
+
+    assert settings(1) != settings(2)
+    assert settings(1, isolation=Isolation.PROCESSES)["isolation"] == "processes"
+    assert settings(1) == settings(1, isolation=resolve_isolation())
 
 
 def test_a_reference_that_fails_is_not_the_answers_fault(judge: ProgramJudge, tmp_path: Path) -> None:

@@ -164,6 +164,28 @@ def test_what_compare_says_about_the_reference(cache, tmp_path, compare, state):
     assert prepare(cache, tmp_path, row).self_check.state == state
 
 
+@pytest.mark.parametrize(("values", "state"), [("x[:1]", "unpaired"), ("x", "refused")])
+def test_what_compare_refuses_is_not_what_is_right(cache, tmp_path, values, state):
+    """gen.py writes a parameter, and compare.py computes what is right: nothing is expected of an output by that file."""
+    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', f'{values}.tofile("data/parameter.bin")')
+    compare = """
+import numpy as np
+x, p, y = (np.fromfile(f"data/{name}.bin", np.float32) for name in ("x", "parameter", "y"))
+print("T" if y.shape == x.shape and np.array_equal(y, x + p) else "F")
+"""
+    made = prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen, "compare.py": compare}))
+    assert made.expected == {} and set(made.references) == {"data/parameter.bin"}
+    assert made.self_check.state == state
+
+
+def test_the_message_that_gen_exits_with_is_kept(cache, tmp_path):
+    early = GEN.replace("(2 * x)", "raise SystemExit('no reference:\\nout of memory')\n(2 * x)")
+    check = prepare(cache, tmp_path, cudabench_row(**{"gen.py": early})).self_check
+    assert (check.state, check.generate_exit) == ("unpaired", "sys.exit: no reference: out of memory")
+    with pytest.raises(OracleError, match=r"did not write data.x\.bin; it ended with sys\.exit: no device"):
+        prepare(cache, tmp_path, cudabench_row(**{"gen.py": "import sys; sys.exit('no device')"}))
+
+
 def test_an_undeclared_output_has_its_references_size(cache, tmp_path):
     made = prepare(cache, tmp_path, cudabench_row(outputs=[]))
     assert made.output_bytes == {"data/y.bin": 256}

@@ -23,7 +23,7 @@ from cuset_stage.evaluation.judge import Built, Judgement
 from cuset_stage.evaluation.pipeline import Job, Pipeline
 from cuset_stage.evaluation.results import Results, read_results
 from cuset_stage.evaluation.tasks import load_tasks
-from cuset_stage.sandbox import Verdict, remove_tree
+from cuset_stage.sandbox import Isolation, Verdict, remove_tree, resolve_isolation
 
 
 def verdicts(results: Results) -> dict[tuple[str, int], str]:
@@ -75,6 +75,21 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
     assert len(results.samples) == 3
 
 
+@pytest.mark.skipif(resolve_isolation() is not Isolation.BUBBLEWRAP, reason="needs bubblewrap")
+def test_another_isolation_is_judged_again(run: Any) -> None:
+    """The header speaks for every line: it may not say bubblewrap of what processes judged."""
+    answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
+    run(answers, "--isolation", "processes")
+    said, results = run(answers, "--isolation", "bubblewrap")
+    assert "(2 judged" in said and "taken" not in said and results.run["isolation"] == "bubblewrap"
+    assert "nothing new to judge, 2 taken" in run(answers, "--isolation", "auto")[0]  # which is bubblewrap here
+
+
+def test_the_header_says_which_block_is_the_code(run: Any) -> None:
+    for options, rule in (((), "first"), (("--extract", "last"), "last")):
+        assert run([answer_row("one", 0, None)], *options)[1].run["extract"] == rule
+
+
 def test_parts_of_a_file_add_up(run: Any) -> None:
     answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 0, level=2)]
     said, results = run(answers, "--split", "eval")
@@ -105,7 +120,11 @@ def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tm
     ("options", "says"),
     [
         (["--jobs", "0"], "--jobs 0"),
-        (["--time-limit", "0"], "--time-limit 0"),
+        (["--time-limit", "0"], "--time-limit 0: from 0.001 to 86400 seconds"),
+        (["--time-limit", "inf"], "--time-limit inf: from 0.001 to 86400 seconds"),
+        (["--time-limit", "nan"], "--time-limit nan: from"),
+        (["--memory-limit", "inf"], "--memory-limit inf: from 0.000976562 to 1048576 GiB"),
+        (["--memory-limit", "1e-12"], "--memory-limit 1e-12: from"),
         (["--gpus", "0"], "contradict"),
         (["--isolation", "none"], "one of auto, bubblewrap, processes"),
         (["--extract", "best"], "one of first, last, first-any"),

@@ -51,6 +51,21 @@ def test_cudabench_shapes(tmp_path, shape, expected):
     assert task.cases[0].inputs[0].shape == expected
 
 
+@pytest.mark.parametrize(
+    ("written", "name", "size"),
+    [
+        ("np.float32", "float32", 4), ("float", "float32", 4), ("torch.float32", "float32", 4), ("<f4", "float32", 4),
+        ("np.float", "float64", 8), ("numpy.int_", "int64", 8), ("int", "int32", 4), ("uint8_t", "uint8", 1),
+        ("bool_", "bool", 1), ("|b1", "bool", 1), ("=c8", "complex64", 8), ("torch.bfloat16", "bfloat16", 2),
+        ("unsigned int", "uint32", 4), (">f4", ">f4", None), ("f3", "f3", None), ("torch.float8_e5m2", "float8_e5m2", None),
+    ],
+)  # fmt: skip
+def test_names_of_dtypes(tmp_path, written, name, size):
+    row = cudabench_row(outputs=[{"name": "y", "dtype": written, "shape": "(5,)"}])
+    (output,) = load_row(tmp_path, row).cases[0].outputs
+    assert (output.dtype, output.nbytes) == (name, size and 5 * size)
+
+
 def test_an_output_that_only_compare_py_names(tmp_path):
     task = load_row(tmp_path, cudabench_row(outputs=[]))
     (output,) = task.cases[0].outputs
@@ -275,6 +290,29 @@ def test_a_bad_file_is_named(tmp_path, text, message):
     with pytest.raises(TaskError, match=message) as error:
         load_tasks(tmp_path / "bad.jsonl")
     assert str(tmp_path / "bad.jsonl") in str(error.value)
+
+
+DEEP = "[" * 200_000 + "]" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("bad.jsonl", json.dumps(cuset_row()) + '\n{"id": ' + DEEP + "}\n", "bad.jsonl:2: lists or objects within each other"),
+        ("bad.json", DEEP, "bad.json: lists or objects within each other"),
+        ("task.json", DEEP, "task.json: lists or objects within each other"),
+        ("bad.jsonl", json.dumps(cuset_row(reference="a\ud800")), r"bad.jsonl:1: 'reference': holds half of a surrogate pair"),
+        ("bad.jsonl", json.dumps(cuset_row(cases=[{"name": "a", "parameters": {"n": 3, "s": "\udc00"}}])),
+         r"bad.jsonl:1: 'cases': holds half of a surrogate pair .\\udc00"),
+        ("bad.json", json.dumps([cudabench_row(**{"gen.py": "\udfff"})]), "bad.json:1: 'gen.py': holds half of"),
+        ("task.json", json.dumps({"inputs": "\ud800"}), "task.json: 'inputs': holds half of a surrogate pair"),
+    ],
+)  # fmt: skip
+def test_json_that_is_too_deep_or_no_text(tmp_path, name, text, message):
+    place = tmp_path / name
+    place.write_text(text)
+    with pytest.raises(TaskError, match=message):
+        load_tasks(tmp_path if name == "task.json" else place)
 
 
 def test_other_bad_paths(tmp_path):

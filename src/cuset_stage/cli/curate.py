@@ -91,6 +91,13 @@ Name = Annotated[str, typer.Option(help="The data set's name in dataset_info.jso
 Formats = Annotated[str, typer.Option(help="alpaca, sharegpt, or both.")]
 Validation = Annotated[float, typer.Option(help="Share of the tasks that go to validation.")]
 Reasoning = Annotated[bool, typer.Option("--reasoning", help="Put a row's reasoning before its answer.")]
+CountReasoning = Annotated[
+    bool,
+    typer.Option("--reasoning", help="Count a row's reasoning in its length, as write --reasoning will put it there."),
+]
+Columns = Annotated[str, typer.Option("--map", help="Columns, as in code=cuda_code,prompt=question.")]
+SourceFormat = Annotated[str | None, typer.Option("--format", help="jsonl, json, parquet, arrow, tree or tasks.")]
+Revision = Annotated[str | None, typer.Option(help="Commit or version; without it the checkout's commit.")]
 
 
 @curate.command("import")
@@ -101,11 +108,9 @@ def import_(
     ],
     name: Annotated[str | None, typer.Option(help="What its rows are called after.")] = None,
     preset: Preset = None,
-    columns: Annotated[str, typer.Option("--map", help="Columns, as in code=cuda_code,prompt=question.")] = "",
-    source_format: Annotated[
-        str | None, typer.Option("--format", help="jsonl, json, parquet, arrow, tree or tasks.")
-    ] = None,
-    revision: Annotated[str | None, typer.Option(help="Commit or version; without it the checkout's commit.")] = None,
+    columns: Columns = "",
+    source_format: SourceFormat = None,
+    revision: Revision = None,
     licence: Licence = None,
     allow: Allow = "",
     allow_unknown: AllowUnknown = False,
@@ -219,11 +224,23 @@ def select(
     cutoff_len: Cutoff = 4096,
     tokenizer: Tokenizer = None,
     drop_long: DropLong = False,
+    reasoning: CountReasoning = False,
 ) -> None:
     """Remove duplicates and rows from benchmarks; keep the best, in balance; report lengths."""
     _run(
         lambda: _select(
-            folder, inputs, against, near, concur, per_task, reward, per_family, cutoff_len, tokenizer, drop_long
+            folder,
+            inputs,
+            against,
+            near,
+            concur,
+            per_task,
+            reward,
+            per_family,
+            cutoff_len,
+            tokenizer,
+            drop_long,
+            reasoning,
         )
     )
 
@@ -249,6 +266,9 @@ def run(
     folder: Folder,
     source: Annotated[list[str], typer.Option(help="A source as for import; name=path names it. May be repeated.")],
     preset: Preset = None,
+    columns: Columns = "",
+    source_format: SourceFormat = None,
+    revision: Revision = None,
     licence: Licence = None,
     allow: Allow = "",
     allow_unknown: AllowUnknown = False,
@@ -285,10 +305,18 @@ def run(
     """All stages, one after the other, and the funnel. Stopped at any point, the same command goes on."""
 
     def import_all() -> Any:
+        from ..curation.columns import parse_map
         from ..curation.contamination import parse_against, read_benchmarks
         from ..curation.importing import Source, run_import
+        from ..curation.inputs import only_sources
         from ..curation.rows import CurationError
 
+        for option, given_value in (("--map", columns), ("--format", source_format), ("--revision", revision)):
+            if given_value and len(source) > 1:
+                raise CurationError(
+                    f"{option} {given_value}: it is of one source, and {len(source)} are given; bring each in with "
+                    "`cuset curate import`, and go on with `cuset curate adapt`."
+                )
         read_benchmarks(
             parse_against(against or [])
         )  # what cannot be read is better known now than after hours of running
@@ -296,14 +324,15 @@ def run(
         for value in source:
             label, sign, path = value.partition("=")
             given = Source(
-                Path(path if sign else value), label if sign else None, preset=preset, licence=licence, allowed=names(allow),
-                allow_unknown=allow_unknown,
+                Path(path if sign else value), label if sign else None, source_format, preset, parse_map(columns), revision,
+                licence, names(allow), allow_unknown,
             )  # fmt: skip
             if given.label in sources:
                 raise CurationError(
                     f"--source {value}: {given.label} is given twice; give each its own name, as in second={path or value}."
                 )
             sources[given.label] = given
+        only_sources(folder, sources, fresh=fresh)
         for given in sources.values():
             _report(run_import(folder, given, fresh=fresh))
 
@@ -322,7 +351,18 @@ def run(
             folder, None, no_gpu, compile_only, 2, mutants, per_gpu, arch, cache, isolation, executor, workers, fresh
         ),
         lambda: _select(
-            folder, None, against, near, concur, per_task, reward, per_family, cutoff_len, tokenizer, drop_long
+            folder,
+            None,
+            against,
+            near,
+            concur,
+            per_task,
+            reward,
+            per_family,
+            cutoff_len,
+            tokenizer,
+            drop_long,
+            reasoning,
         ),
         lambda: _write(folder, None, output, name, formats, validation, reasoning, cutoff_len, tokenizer),
     ]
@@ -410,14 +450,14 @@ def _verify(
 
 def _select(
     folder: Path, inputs: list[Path] | None, against: list[str] | None, near: float, concur: bool, per_task: int | None, reward: str,
-    per_family: int | None, cutoff_len: int, tokenizer: str | None, drop_long: bool,
+    per_family: int | None, cutoff_len: int, tokenizer: str | None, drop_long: bool, reasoning: bool,
 ) -> Any:  # fmt: skip
     from ..curation.contamination import parse_against
     from ..curation.select import Selection, run_select
 
     selection = Selection(
         near=near, concur=concur, per_task=per_task, reward=reward, per_family=per_family, cutoff_len=cutoff_len,
-        tokenizer=tokenizer, drop_long=drop_long,
+        tokenizer=tokenizer, drop_long=drop_long, reasoning=reasoning,
     )  # fmt: skip
     return run_select(folder, _files(folder, "verify", inputs), selection, parse_against(against or []))
 
@@ -487,5 +527,7 @@ def _report(summary: Any) -> None:
     )
     for reason, count in summary.reasons.items():
         typer.echo(f"  {reason}: {count:,}")
+    for note in summary.notes:
+        typer.echo(f"  note: {note}", err=True)
     for row in summary.unsettled_rows[:5]:
         typer.echo(f"  again: {row['file']}, row {row['row']}: {row['reason']}: {row['detail'][:300]}", err=True)

@@ -68,9 +68,13 @@ def evaluate(
     for option, value in (("--jobs", jobs), ("--per-gpu", per_gpu), ("--limit", limit)):
         if value is not None and value < 1:
             raise fail(f"{option} {value}: at least 1.")
-    for option, value in (("--time-limit", time_limit), ("--memory-limit", memory_limit)):
-        if value is not None and not value > 0:
-            raise fail(f"{option} {value:g}: more than 0.")
+    # A day and a pebibyte are beyond all use, and what is not finite fits into no record. Below a mebibyte nothing starts.
+    for option, value, least, most, unit in (
+        ("--time-limit", time_limit, 0.001, 86400, "seconds"),
+        ("--memory-limit", memory_limit, 1 / 1024, 2**20, "GiB"),
+    ):
+        if value is not None and not least <= value <= most:
+            raise fail(f"{option} {value:g}: from {least:g} to {most} {unit}.")
     if retry_infra < 0:
         raise fail(f"--retry-infra {retry_infra}: 0 or more.")
     if extract not in tuple(ExtractRule):
@@ -111,7 +115,7 @@ def evaluate(
         audited, findings, notes = _findings([task for task in task_set if split is None or task.split == split])
         header = describe_run(
             answers_path=answers, answers=found, chosen=len(chosen), tasks=task_set, spec=judge.describe(), method=method,
-            level=level, split=split, findings=findings, notes=notes, audited=audited,
+            level=level, split=split, extract=extract, findings=findings, notes=notes, audited=audited,
         )  # fmt: skip
         with _Progress(len(samples)) as progress:
             summary = run(

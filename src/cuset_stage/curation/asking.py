@@ -7,31 +7,45 @@ reference. What is wrong is told to the model, which may try again. Imports http
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..evaluation.generation import Backend, Failure, GenerationError, Request, Settings
 from ..evaluation.generation.plan import sample_seed
-from .rows import Row, sha256_text
+from .rows import CurationError, Row, sha256_text
 from .signature import AdaptError, Signature
 from .sizes import CASES
 from .spec import KINDS, SpecError
 
 
+if TYPE_CHECKING:
+    from ..evaluation.generation.endpoint import EndpointBackend
+
 Result = TypeVar("Result")
 GIVE_UP_AFTER = 10  # rows in a row that the endpoint failed: the rest is left for the next run
+LONGEST_TIMEOUT_S = 86_400.0
+# What servers say of one prompt: too long, too large, not to be processed, against their rules. Other refusals (no credit left,
+# a wrong path, a redirection) meet every row alike, and a row must not be dropped for them.
+REFUSALS = frozenset((400, 413, 414, 422, 451))
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 
 
 class AskError(RuntimeError):
-    """No use could be made of the endpoint. again: it failed, and not what it said about this row."""
+    """No use could be made of the endpoint.
 
-    def __init__(self, message: str, *, again: bool) -> None:
+    Args:
+        again: it failed, and not what it said about this row.
+        reason: why the row is dropped, where it is not asked again.
+    """
+
+    def __init__(self, message: str, *, again: bool, reason: str = "unusable_reply") -> None:
         super().__init__(message)
         self.again = again
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,9 @@ class Asker:
         api_key: sent as a bearer token, never written.
         tries: replies to one row that may be unusable before the row is dropped.
         timeout_s, retries, backoff_s: as in `EndpointBackend`.
+
+    Raises:
+        CurationError: an option is out of its range. It would be wrong for every row, and no row is to blame.
     """
 
     endpoint: str
@@ -67,7 +84,18 @@ class Asker:
     retries: int = 3
     backoff_s: float = 1.0
     extra_body: Mapping[str, Any] | None = None
-    _failed: list[int] = field(default_factory=lambda: [0], repr=False)  # a list, so that threads share it
+    # A list, so that threads share it. It is no part of what makes two askers equal.
+    _failed: list[int] = field(default_factory=lambda: [0], repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.retries < 0:
+            raise CurationError(f"--retries {self.retries}: a whole number, at least 0.")
+        if not 0 < self.timeout_s <= LONGEST_TIMEOUT_S:  # not so for NaN either
+            raise CurationError(
+                f"--timeout {self.timeout_s:g}: more than 0 and at most {LONGEST_TIMEOUT_S:g} seconds for a request."
+            )
+        if self.tries < 1 or not (math.isfinite(self.backoff_s) and self.backoff_s >= 0):
+            raise CurationError(f"tries {self.tries}, backoff_s {self.backoff_s}: at least 1, and at least 0.")
 
     def record(self) -> dict[str, Any]:
         """What the answers depend on."""
@@ -85,7 +113,7 @@ class Asker:
         """What `accept` makes of a reply; a SpecError or AdaptError that it raises is told to the model.
 
         Raises:
-            AskError: the endpoint fails, or the last reply was as unusable as those before.
+            AskError: the endpoint fails or refuses the prompt, or the last reply was as unusable as those before.
         """
         messages = [{"role": "user", "content": question(row, signature)}]
         problem = ""
@@ -100,12 +128,40 @@ class Asker:
         raise AskError(f"{problem} (after {self.tries} replies)", again=False)
 
     def _answer(self, messages: list[dict[str, str]], identity: str, attempt: int) -> str:
-        from ..evaluation.generation.endpoint import EndpointBackend
-
         with _GUARD:
             if self._failed[0] >= GIVE_UP_AFTER:
                 raise AskError(f"not asked: the endpoint failed {GIVE_UP_AFTER} rows one after the other", again=True)
         try:
+            digest = sha256_text(json.dumps(messages))
+            request = Request(identity, attempt, tuple(messages), sample_seed(self.seed, identity, attempt), digest)
+            reply = next(iter(self._backend().replies([request])))
+            problem = reply.message if isinstance(reply, Failure) else None
+        except GenerationError as error:
+            reply, problem = None, str(error)
+            _LOCAL.asker = None  # this back end has ended its run and may not be asked again
+        if isinstance(reply, Failure) and _refuses_prompt(reply.message):
+            # Nor is it an answer: whether the endpoint works for other rows is left as it was.
+            raise AskError(
+                f"the endpoint refuses the prompt of {len(messages)} messages: {reply.message}. Give a model that takes longer "
+                "prompts, or `spec` with numpy_code or cpu_code; --fresh asks again",
+                again=False,
+                reason="refused",
+            )
+        with _GUARD:
+            self._failed[0] = 0 if problem is None else self._failed[0] + 1
+        if problem is not None:
+            raise AskError(problem, again=True)
+        # Half a surrogate pair is JSON, but no text that could be sent back or written.
+        return reply.answer.encode("utf-8", "replace").decode("utf-8")
+
+    def _backend(self) -> EndpointBackend:
+        """This thread's own, made once: what a back end has learnt of the server holds for the rows to come, too.
+
+        Kept beside the asker and not in it, because Ray pickles askers.
+        """
+        from ..evaluation.generation.endpoint import EndpointBackend
+
+        if getattr(_LOCAL, "asker", None) != self:
             settings = Settings(
                 Backend.ENDPOINT,
                 self.model,
@@ -114,23 +170,21 @@ class Asker:
                 max_tokens=self.max_tokens,
                 extra_body=self.extra_body,
             )
-            backend = EndpointBackend(
+            _LOCAL.backend = EndpointBackend(
                 settings, self.endpoint, api_key=self.api_key, concurrency=1, timeout_s=self.timeout_s,
-                retries=self.retries, backoff_s=self.backoff_s,
+                retries=self.retries, backoff_s=self.backoff_s, tells_usage=False,
             )  # fmt: skip
-            digest = sha256_text(json.dumps(messages))
-            request = Request(identity, attempt, tuple(messages), sample_seed(self.seed, identity, attempt), digest)
-            reply = next(iter(backend.replies([request])))
-            problem = reply.message if isinstance(reply, Failure) else None
-        except GenerationError as error:
-            reply, problem = None, str(error)
-        with _GUARD:
-            self._failed[0] = 0 if problem is None else self._failed[0] + 1
-        if problem is not None:
-            raise AskError(problem, again=True)
-        return reply.answer
+            _LOCAL.asker = self
+        return _LOCAL.backend
 
 
+def _refuses_prompt(message: str) -> bool:
+    """Whether a failure is about this prompt, from its "status 400: ..."."""
+    status = re.match(r"status (\d{3}):", message)
+    return status is not None and int(status[1]) in REFUSALS
+
+
+_LOCAL = threading.local()
 _GUARD = threading.Lock()
 
 _ASK = """\

@@ -14,6 +14,9 @@ from .funnel import Step, read_funnel
 from .rows import CurationError
 
 
+_UNKNOWN = {**dict.fromkeys(("toolkit", "arch", "driver", "times"), "unknown"), "flags": (), "mutants": 0}
+
+
 def data_card(folder: Path, name: str, facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
     """Markdown. facts: the counters of `write._Facts`."""
     try:
@@ -24,6 +27,7 @@ def data_card(folder: Path, name: str, facts: Any, entries: Mapping[str, Mapping
     parts = [
         f"# Data card: {name}\n\nWritten by cuset-stage {__version__} on {datetime.now(UTC):%Y-%m-%d}.\n",
         _contents(facts, entries),
+        _stale(steps),
         _verification(steps, facts.verdicts),
         _table("Families", "family", facts.families),
         _table("Licences", "licence", facts.licences),
@@ -44,6 +48,11 @@ def _contents(facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
+def _stale(steps: list[Step]) -> str:
+    old = [f"- {step.stale}" for step in steps if step.stale]
+    return "\n".join(["## Out of date\n", *old, ""]) if old else ""
+
+
 def _verification(steps: list[Step], verdicts: Counter[str]) -> str:
     step = next((step for step in steps if step.stage == "verify"), None)
     counts = ", ".join(f"{verdict}: {count:,}" for verdict, count in verdicts.most_common()) or "no rows"
@@ -53,7 +62,7 @@ def _verification(steps: list[Step], verdicts: Counter[str]) -> str:
         return "\n".join(lines)
     if step.stopped:
         lines.append(f"The verification was stopped: {step.unsettled:,} of {step.read:,} rows are still to come.\n")
-    settings = step.settings
+    settings = {**_UNKNOWN, **step.settings}
     if settings.get("compile_only"):
         lines.append(f"Programs were compiled and not run: nvcc {settings['toolkit']}, `-arch={settings['arch']}`.\n")
     else:
@@ -109,7 +118,7 @@ def _contamination(folder: Path, steps: list[Step]) -> str:
         return "## Benchmarks\n\nThe set was not held against any benchmark.\n"
     try:
         found = json.loads((folder / "select" / "selection.json").read_text(encoding="utf-8"))["found_in_benchmarks"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         found = {}
     names = ", ".join(
         f"{name} ({entry['tasks']:,} tasks, sha256 {entry['sha256'][:12]})" for name, entry in against.items()

@@ -18,7 +18,7 @@ from ..evaluation.tasks import TaskError
 from ..sandbox import Isolation, Limits
 from .asking import Asker, AskError, Suggestion
 from .attempts import Attempt, attempts, reference_source, spec_of
-from .parallel import Executor
+from .parallel import Executor, check_workers
 from .probes import passing_probes
 from .prompts import family_of, task_prompt
 from .rows import Row, read_stage_rows, sha256_text
@@ -55,7 +55,12 @@ def run_cases(
     workers: int | None = None,
     fresh: bool = False,
 ) -> Summary:
-    """Make the cases of the rows of `files` in `folder`/cases/. The model's key is not among what is written."""
+    """Make the cases of the rows of `files` in `folder`/cases/. The model's key is not among what is written.
+
+    Raises:
+        CurationError: an option is out of its range.
+    """
+    check_workers(workers)
     return run_stage(
         folder / "cases",
         "cases",
@@ -100,7 +105,7 @@ class CaseMaker:
         except AdaptError as error:
             return Dropped(error.reason, str(error))
         except AskError as error:
-            return Unsettled("endpoint", str(error)) if error.again else Dropped("unusable_reply", str(error))
+            return Unsettled("endpoint", str(error)) if error.again else Dropped(error.reason, str(error))
         except OracleError as error:
             return Unsettled("oracle", str(error))  # ours: the reference's own failures are told apart before
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .licences import UNKNOWN, spdx
+from .expressions import UNKNOWN, all_of
 from .rows import CurationError, Problem, Row, is_utf8
 
 
@@ -208,10 +208,7 @@ def licence_of(row: Row, column_map: ColumnMap) -> str:
     if stated is None:
         return UNKNOWN
     names: Iterable[str] = stated if isinstance(stated, list) else [stated]
-    known = sorted({spdx(str(name)) for name in names})
-    if not known or UNKNOWN in known:
-        return UNKNOWN
-    return " AND ".join(known)
+    return all_of(str(name) for name in names)
 
 
 def _name(kind: type | tuple[type, ...]) -> str:

@@ -101,13 +101,27 @@ def _stable(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", errors="replace"))
 
 
+def defined_names(tree: ast.Module) -> set[str]:
+    """What a module defines at its top level: classes and functions, and names that are assigned or imported."""
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
 def check_module(code: str, *names: str) -> None:
-    """Raise AdaptError unless Python source defines all of `names` (classes or functions) at its top level."""
+    """Raise AdaptError unless Python source defines all of `names` (classes, functions, assignments) at its top level."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise AdaptError("not_python", f"the module does not parse: {error}") from None
-    defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    defined = defined_names(tree)
     missing = [name for name in names if name not in defined]
     if missing:
         raise AdaptError("not_a_module", f"the module defines no {', '.join(missing)}")

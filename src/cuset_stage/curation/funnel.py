@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .inputs import STAGES, read_state, stale_stages
 from .rows import CurationError
-from .stage import STAGES
+
+
+_COUNTS = ("read", "kept", "dropped", "unsettled", "repeated")
+_NEEDED = (*_COUNTS, "reasons", "seconds", "peak_memory_mib", "settings", "name")
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class Step:
     """A stage of a curation folder, its sources added up where there are several.
 
     `stopped`: the stage has not come to its end (any more of its rows may be settled later); time and memory are 0 then.
+    `stale`: why its rows are not those of what now lies before it; empty when they are.
     """
 
     stage: str
@@ -34,6 +39,7 @@ class Step:
     settings: dict[str, Any]
     sources: tuple[str, ...]
     stopped: bool = False
+    stale: str = ""
 
 
 def read_funnel(folder: Path) -> list[Step]:
@@ -43,15 +49,16 @@ def read_funnel(folder: Path) -> list[Step]:
         CurationError: none has, or a summary is broken.
     """
     steps = []
+    old = stale_stages(folder)
     for stage in STAGES:
         paths = (
             sorted((folder / "import").glob("*/summary.json"))
             if stage == "import"
             else [folder / stage / "summary.json"]
         )
-        records = [_read(path) for path in paths if path.is_file()]
+        records = [read_state(path, _NEEDED) for path in paths if path.is_file()]
         if records:
-            steps.append(_step(stage, records))
+            steps.append(_step(stage, records, old.get(stage, "")))
         elif (folder / stage / "settings.json").is_file():
             steps.append(_stopped_step(folder / stage, steps[-1].kept if steps else 0))
     if not steps:
@@ -88,29 +95,26 @@ def print_funnel(steps: list[Step]) -> None:
             console.print(
                 f"{step.stage}: " + ", ".join(f"{reason} {count:,}" for reason, count in step.reasons.items())
             )
+    for step in steps:
+        if step.stale:
+            console.print(f"out of date: {step.stale}", markup=False)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CurationError(f"{path}: cannot be read ({error}); run the stage again.") from None
-
-
-def _step(stage: str, records: list[dict[str, Any]]) -> Step:
+def _step(stage: str, records: list[dict[str, Any]], stale: str) -> Step:
     reasons: Counter[str] = Counter()
     for record in records:
         reasons.update(record["reasons"])
+    counts = {key: sum(record[key] for record in records) for key in _COUNTS}
+    counts["read"] += sum(record.get("elsewhere", 0) for record in records)  # rows of runs with another --input
     return Step(
         stage=stage,
-        **{
-            key: sum(record[key] for record in records) for key in ("read", "kept", "dropped", "unsettled", "repeated")
-        },
+        **counts,
         reasons=dict(reasons.most_common()),
         seconds=round(sum(record["seconds"] for record in records), 3),
         peak_memory_mib=max(record["peak_memory_mib"] for record in records),
         settings=records[-1]["settings"],
         sources=tuple(record["name"] for record in records if record["name"]),
+        stale=stale,
     )
 
 
@@ -132,7 +136,7 @@ def _stopped_step(folder: Path, given: int) -> Step:
         reasons=dict(reasons.most_common()),
         seconds=0.0,
         peak_memory_mib=0.0,
-        settings=_read(folder / "settings.json"),
+        settings=read_state(folder / "settings.json"),
         sources=(),
         stopped=True,
     )

@@ -6,10 +6,12 @@ Standard library only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from ..sensitivity.scrub import scrub
 from .ctext import functions
-from .signature import Array, Call, Role, Signature
+from .signature import Array, Call, Role, Signature, namespace_of
 
 
 _HEAD = """#include <cstdint>
@@ -85,20 +87,45 @@ def whole_program(code: str, signature: Signature) -> str:
 
 def cpu_program(code: str, function: str, order: Sequence[str], signature: Signature) -> str:
     """A CPU function that takes the signature's parameters in `order` in the same harness, without CUDA."""
-    head = "#include <algorithm>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstring>\n"
+    # math.h brings every overload of abs and the like to where C code looks for them.
+    head = "#include <math.h>\n#include <algorithm>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstring>\n"
+    namespace = next((namespace_of(code, each) for each in functions(code) if each.name == function), "")
+    called = "::" + "::".join(filter(None, (namespace, function)))
     return "".join(
         (
             head,
             _HEAD,
-            "using namespace std;\n\n",
+            "" if _stands_alone(code) else "using namespace std;\n",
+            "\n",
             code.strip("\n"),
             "\n",
             _FILES,
             _END,
             "\n",
-            _cpu_main(function, order, signature),
+            _cpu_main(called, order, signature),
         )
     )
+
+
+# Names of std that C-like code uses without `std::`: functions and templates before `(` or `<`, others as they stand.
+_OF_STD = re.compile(
+    r"(?<![\w.:>])(?:(?:min|max|minmax|clamp|swap|exchange|move|forward|fill|fill_n|copy|copy_n|copy_if|sort|stable_sort|reverse|rotate"
+    r"|accumulate|inner_product|iota|partial_sum|lower_bound|upper_bound|binary_search|nth_element|find|find_if|count|count_if|transform"
+    r"|generate|unique|remove|remove_if|for_each|all_of|any_of|none_of|equal|max_element|min_element|begin|end|distance|advance|next|prev"
+    r"|make_pair|make_tuple|make_unique|tie|get|to_string|vector|array|pair|tuple|map|set|unordered_map|unordered_set|queue|priority_queue"
+    r"|deque|list|stack|complex|numeric_limits|function|unique_ptr|shared_ptr|less|greater|plus|minus|multiplies|atomic|bitset)\s*[<(]"
+    r"|(?:string|cout|cerr|endl|runtime_error|invalid_argument|mt19937|stringstream|thread|mutex)\b)"
+)
+
+
+def _stands_alone(code: str) -> bool:
+    """Whether C code that calls its own functions can do without `using namespace std`: that makes negate, minus, rank ambiguous."""
+    text = scrub(code)
+    own = {each.name for each in functions(code)}
+    if not any(len(re.findall(rf"\b{re.escape(name)}\s*\(", text)) > 1 for name in own):
+        return False
+    used = (re.match(r"\w+", match[0]) for match in _OF_STD.finditer(text))
+    return all(name is not None and name[0] in own for name in used)
 
 
 def without_main(code: str) -> str:
@@ -155,13 +182,14 @@ def _main(signature: Signature) -> str:
     arrays = {array.name: array for array in signature.arrays}
     if signature.call is Call.HOST_WRAPPER:
         arguments = [_host_pointer(arrays[name]) if name in arrays else name for name in signature.order]
-        lines.append(f"{signature.function}{signature.template}({', '.join(arguments)});")
+        lines.append(f"{signature.called}{signature.template}({', '.join(arguments)});")
         lines.append('harness::check(cudaGetLastError(), "launch");')
         lines.append('harness::check(cudaDeviceSynchronize(), "kernel");')
     else:
-        lines += [f"{_element(array)}* d_{name} = harness::upload({name});" for name, array in arrays.items()]
+        device = _device_names(signature)
+        lines += [f"{_element(array)}* {device[name]} = harness::upload({name});" for name, array in arrays.items()]
         pointers = {
-            name: f"reinterpret_cast<bool*>(d_{name})" if array.ctype == "bool" else f"d_{name}"
+            name: f"reinterpret_cast<bool*>({device[name]})" if array.ctype == "bool" else device[name]
             for name, array in arrays.items()
         }
         arguments = ", ".join(pointers.get(name, name) for name in signature.order)
@@ -170,14 +198,27 @@ def _main(signature: Signature) -> str:
             lines.append(f"const dim3 grid_({', '.join(launch.grid)});")
             lines.append(f"const dim3 block_({', '.join(launch.block)});")
             shared = "" if launch.shared == "0" else f", {launch.shared}"
-            lines.append(f"{signature.function}{signature.template}<<<grid_, block_{shared}>>>({arguments});")
+            lines.append(f"{signature.called}{signature.template}<<<grid_, block_{shared}>>>({arguments});")
         else:
-            lines.append(f"{signature.function}{signature.template}({arguments});")
+            lines.append(f"{signature.called}{signature.template}({arguments});")
         lines.append('harness::check(cudaGetLastError(), "launch");')
         lines.append('harness::check(cudaDeviceSynchronize(), "kernel");')
-        lines += [f"harness::download({array.name}, d_{array.name});" for array in signature.outputs]
-        lines += [f'harness::check(cudaFree(d_{name}), "cudaFree");' for name in arrays]
+        lines += [f"harness::download({array.name}, {device[array.name]});" for array in signature.outputs]
+        lines += [f'harness::check(cudaFree({pointer}), "cudaFree");' for pointer in device.values()]
     return _as_main([*lines, *_writing(signature)])
+
+
+def _device_names(signature: Signature) -> dict[str, str]:
+    """A variable for each array on the device, called as no parameter is: a kernel may well have x and d_x."""
+    taken = {*signature.order, *(each.name for each in (*signature.arrays, *signature.scalars))}
+    names = {}
+    for array in signature.arrays:
+        name = f"dev_{array.name}_"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names[array.name] = name
+    return names
 
 
 def _cpu_main(function: str, order: Sequence[str], signature: Signature) -> str:

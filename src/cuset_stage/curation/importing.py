@@ -14,7 +14,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
-_SCHEMA = 2
+_SCHEMA = 3
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,15 @@ def run_import(folder: Path, source: Source, *, fresh: bool = False) -> Summary:
 
 
 def _placed(items: Iterator[Item]) -> Iterator[Item]:
-    """Rows that know their place; the importer's work is a function of the row alone."""
+    """Rows that know their place, and what their files state; the importer's work is a function of the row alone."""
     for item in items:
-        yield (
-            item
-            if item.row is None
-            else Item(item.file, item.number, item.key, {"given": item.row, "file": item.file, "number": item.number})
-        )
+        if item.row is None:
+            yield item
+            continue
+        given = dict(item.row)
+        stated = given.pop(readers.STATED, [])
+        placed = {"given": given, "file": item.file, "number": item.number, "stated": stated}
+        yield Item(item.file, item.number, item.key, placed)
 
 
 @dataclass(frozen=True)
@@ -124,15 +126,18 @@ class _Importer:
             return Dropped(problem.reason, problem.detail, given)
         if self.source.preset == "cuset":
             row["task"] = given
-        licence, stated_by = self._licence(row, file)
+        licence, stated_by = self._licence(row, placed["stated"])
         if not licences.is_allowed(licence, self.source.allowed, allow_unknown=self.source.allow_unknown):
-            way_out = " (--allow-unknown keeps such rows)" if licence == licences.UNKNOWN else ""
-            return Dropped(
-                "licence_unknown" if licence == licences.UNKNOWN else "licence_not_allowed",
-                f"{licence}{way_out}",
-                given,
-            )
-        place = file if self.kind in ("tree", "tasks") else f"{number:06d}"
+            if licences.is_known(licence):
+                return Dropped("licence_not_allowed", licence, given)
+            by_name = "" if licence == licences.UNKNOWN else "--allow with this name or "
+            way_out = f" ({by_name}--allow-unknown keeps such rows)"
+            return Dropped("licence_unknown", f"{licence}{way_out}", given)
+        place = f"{number:06d}"
+        if self.kind in readers.FOLDERS:
+            place = file
+        elif self.source.path.is_dir():  # each shard counts from 1
+            place = f"{file}#{place}"
         if self.kind == "tree" and "function" in given:
             place = f"{file}#{given['function']}"
         row.pop("licence", None)
@@ -154,20 +159,16 @@ class _Importer:
         }
         return Kept(kept)
 
-    def _licence(self, row: Row, file: str) -> tuple[str, str | None]:
-        """The licence of a row and where it is stated: the row, its file, its folder, the data set, the user."""
+    def _licence(self, row: Row, files: list[tuple[str, str | None]]) -> tuple[str, str | None]:
+        """The licence of a row and where it is stated: the row or the data set, its files and their folders, the user.
+
+        Args:
+            files: (licence, where) of the row's own file and of every header that was written out in it; all of them apply.
+        """
         stated = licence_of(row, self.column_map)
         if stated != licences.UNKNOWN:
             return stated, "row" if "licence" in row else "data set"
-        if self.kind in ("tree", "tasks"):
-            code = str(row.get("code") or row.get("module_code") or "")
-            found = licences.of_source(code)
-            if found != licences.UNKNOWN:
-                return found, "file"
-            root = self.source.path
-            found, where = licences.of_folder((root / file).parent, root)
-            if found != licences.UNKNOWN:
-                return found, where
-        if self.source.licence:
-            return licences.spdx(self.source.licence), "user"
-        return licences.UNKNOWN, None
+        user = (licences.spdx(self.source.licence), "user") if self.source.licence else (licences.UNKNOWN, None)
+        found = [each if each[0] != licences.UNKNOWN else user for each in files] or [user]
+        sources = dict.fromkeys(where for _, where in found if where)
+        return licences.all_of(licence for licence, _ in found), ", ".join(sources) or None

@@ -14,12 +14,13 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*\n?", re.MULTILINE)
 LIMIT = 1 << 20  # characters of the whole
 
 
-def with_local_headers(path: Path, code: str, root: Path) -> str:
-    """`code` of the file at `path` with every header that lies beside it or above it in `root` written out, each once.
+def with_local_headers(path: Path, code: str, root: Path) -> tuple[str, dict[Path, str]]:
+    """`code` of the file at `path` with every header that lies beside it or above it in `root` written out, each once; the headers.
 
     A header that is not found (the toolkit's, another library's) keeps its line. Where the whole would pass LIMIT, `code` comes back.
     """
     seen = {path.resolve()}
+    headers: dict[Path, str] = {}
     ends = root.resolve()
 
     def expand(file: Path, text: str, depth: int) -> str:
@@ -34,12 +35,15 @@ def with_local_headers(path: Path, code: str, root: Path) -> str:
                 header = found.read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError):
                 return match[0]
-            return expand(found, _ONCE.sub("", header), depth + 1).strip("\n") if depth < 16 else match[0]
+            if depth >= 16:
+                return match[0]
+            headers[found] = header
+            return expand(found, _ONCE.sub("", header), depth + 1).strip("\n")
 
         return _INCLUDE.sub(put, text)
 
     whole = expand(path, code, 0)
-    return whole if len(whole) <= LIMIT else code
+    return (whole, headers) if len(whole) <= LIMIT else (code, {})
 
 
 def _find(name: str, file: Path, root: Path) -> Path | None:

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
@@ -44,19 +45,29 @@ def repair(path: Path) -> int:
         return size - end
 
 
+def empty(folder: Path) -> None:
+    """Remove what lies in a folder but its lock: a new lock file would be free while the old one is held."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != ".lock":
+            path.unlink()
+
+
 class Journal:
     """The kept and dropped rows of a stage. One process at a time; a second one is refused.
 
     Args:
         folder: where rows.jsonl and dropped.jsonl lie.
         sync_s: seconds between syncs to the disk; 0 syncs every line, for results that are dear.
+        fresh: empty the folder first. That happens under the lock: a stage that runs there loses nothing.
 
     Attributes:
         done: keys of the rows that have a result (16 bytes each).
         kept, reasons: how many rows were kept, and how many were dropped for which reason.
     """
 
-    def __init__(self, folder: Path, *, sync_s: float = 1.0) -> None:
+    def __init__(self, folder: Path, *, sync_s: float = 1.0, fresh: bool = False) -> None:
         self.rows, self.dropped = folder / "rows.jsonl", folder / "dropped.jsonl"
         self._sync_s = sync_s
         self._last_sync = time.monotonic()
@@ -66,6 +77,8 @@ class Journal:
         except OSError:
             self._lock.close()
             raise CurationError(f"{folder}: another process is working in it; wait for it, or stop it.") from None
+        if fresh:
+            empty(folder)
         self.repaired = repair(self.rows) + repair(self.dropped)
         self.done: set[bytes] = set()
         self.kept = 0
@@ -86,7 +99,7 @@ class Journal:
                     if path is self.rows:
                         self.kept += 1
                     else:
-                        self.reasons[_line_reason(line)] += 1
+                        self.reasons[_line_reason(line, path)] += 1
 
     def keep(self, key: str, row: dict[str, Any]) -> None:
         """Append a row that goes on to the next stage."""
@@ -124,7 +137,7 @@ class Journal:
                     elif path is self.rows:
                         self.kept -= 1
                     else:
-                        self.reasons[_line_reason(line)] -= 1
+                        self.reasons[_line_reason(line, path)] -= 1
                 new.flush()
                 os.fsync(new.fileno())
             stream.close()
@@ -157,6 +170,14 @@ def _line_key(line: bytes, path: Path) -> str:
     return match[1].decode("ascii")
 
 
-def _line_reason(line: bytes) -> str:
+def _line_reason(line: bytes, path: Path) -> str:
     match = _REASON.match(line)
-    return match[1].decode("ascii") if match else str(json.loads(line).get("reason"))
+    if match:
+        return match[1].decode("ascii")
+    try:
+        return str(json.loads(line)["reason"])
+    except (ValueError, KeyError, TypeError):
+        raise CurationError(
+            f"{path}: a line has no `reason` this stage writes; the file was edited. Move the folder away, or run the stage "
+            "with --fresh."
+        ) from None

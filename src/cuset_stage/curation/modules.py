@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
+from .extension import defined_names
 from .signature import AdaptError
 
 
@@ -22,7 +23,7 @@ def kernelbench_form(module: str, entry: str | None) -> str:
         AdaptError: Python that does not parse, or keywords that cannot be given by position.
     """
     tree = _parse(module)
-    defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    defined = defined_names(tree)
     if entry and entry != "Model" and entry in defined and "Model" not in defined:
         module = re.sub(rf"\b{re.escape(entry)}\b", "Model", module)
         tree = _parse(module)
@@ -40,11 +41,10 @@ def _parse(module: str) -> ast.Module:
 
 def _with_positions(module: str, tree: ast.Module) -> str:
     """`return [[a], {"k": v}]` in get_init_inputs as `return [a, v]`, in the order of Model's __init__."""
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs")
-    last = function.body[-1]
-    if not isinstance(last, ast.Return) or not isinstance(last.value, (ast.List, ast.Tuple)):
+    last = _init_inputs(tree)
+    if last is None:
         return module
-    given = last.value.elts
+    given = last.elts
     if len(given) != 2 or not isinstance(given[0], (ast.List, ast.Tuple)) or not isinstance(given[1], ast.Dict):
         return module
     values = [_text(module, value) for value in given[0].elts]
@@ -57,13 +57,27 @@ def _with_positions(module: str, tree: ast.Module) -> str:
     }
     if keywords:
         values += _by_position(module, tree, len(values), keywords)
-    flat = f"return [{', '.join(values)}]"
+    flat = f"[{', '.join(values)}]"
     lines = module.splitlines(keepends=True)
     start = sum(len(line) for line in lines[: last.lineno - 1])
     head = lines[last.lineno - 1].encode("utf-8")[: last.col_offset].decode("utf-8")
     tail = lines[int(last.end_lineno or last.lineno) - 1].encode("utf-8")[last.end_col_offset :].decode("utf-8")
     after = sum(len(line) for line in lines[: int(last.end_lineno or last.lineno)])
     return module[:start] + head + flat + tail + module[after:]
+
+
+def _init_inputs(tree: ast.Module) -> ast.List | ast.Tuple | None:
+    """The list that get_init_inputs returns, a function or a lambda, of the last definition; None when it is not written out."""
+    found: ast.expr | None = None
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs":
+            end = node.body[-1]
+            found = end.value if isinstance(end, ast.Return) else None
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Lambda):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == "get_init_inputs" for target in targets):
+                found = node.value.body
+    return found if isinstance(found, (ast.List, ast.Tuple)) else None
 
 
 def _by_position(module: str, tree: ast.Module, count: int, keywords: dict[str, str]) -> list[str]:

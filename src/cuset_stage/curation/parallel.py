@@ -44,13 +44,26 @@ def unordered_map(
     Args:
         work: raises nothing that should not end the run; for Ray it has to be picklable.
         workers: None: one a CPU (Ray: one a CPU of the cluster).
+
+    Raises:
+        CurationError: workers is out of its range; said before the first item is read.
     """
+    check_workers(workers)
     if executor is Executor.INLINE or (executor is Executor.THREADS and workers == 1):
-        yield from ((item, work(item)) for item in items)
-    elif executor is Executor.THREADS:
-        yield from _threads(work, items, workers or cpu_count())
-    else:
-        yield from _ray(work, items, workers)
+        return ((item, work(item)) for item in items)
+    if executor is Executor.THREADS:
+        return _threads(work, items, workers or cpu_count())
+    return _ray(work, items, workers)
+
+
+def check_workers(workers: int | None) -> None:
+    """For stages that would write, or throw away, something before their first row.
+
+    Raises:
+        CurationError: fewer than one.
+    """
+    if workers is not None and workers < 1:
+        raise CurationError(f"--workers {workers}: at least 1; leave the option out for as many as there are CPUs.")
 
 
 def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -17,11 +18,15 @@ from typing import IO, Any
 
 from .ctext import functions
 from .includes import with_local_headers
+from .licences import UNKNOWN, FolderLicences, Stated, of_source
 from .rows import LINE_LIMIT, CurationError, Item, Problem, digest, dumps, parse_item, plain, read_lines
 
 
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
+STATED = (
+    "__stated__"  # of a row of a folder: (licence, where) of its file and of each header in it; no field of the row
+)
 _CUDA = {".cu", ".cuh"}
 _CONTRACT = re.compile(r'"(?:\./)?data/\w+\.bin"')
 _MARK = re.compile(rb'[\\"\[\]{},]')
@@ -58,11 +63,14 @@ def guess_format(path: Path) -> str:
 
 
 def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Item]:
-    """Every row of a source, numbered from 1 in each of its files. Rows of a tree have `code` and `path`, and what lies beside the file."""
-    if kind == "tree":
-        return read_tree(path, suffixes)
-    if kind == "tasks":
-        return read_task_folders(path)
+    """Every row of a source, numbered from 1 in each of its files. Rows of a tree have `code` and `path`, and what lies beside the file.
+
+    Raises:
+        CurationError: a folder in which there is nothing to read.
+    """
+    if kind in FOLDERS:
+        items = read_tree(path, suffixes) if kind == "tree" else read_task_folders(path)
+        return chain([_first(items, path, "*/task.json" if kind == "tasks" else ", ".join(suffixes))], items)
     readers = {"jsonl": read_lines, "json": read_list, "parquet": read_parquet, "arrow": read_arrow}
     if not path.is_dir():
         return readers[kind](path, path.name)
@@ -70,6 +78,18 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
     if not shards:
         raise CurationError(f"{path}: there is no {kind} file in this folder; --format says there is.")
     return chain.from_iterable(readers[kind](shard, shard.relative_to(path).as_posix()) for shard in shards)
+
+
+def _first(items: Iterator[Item], path: Path, wanted: str) -> Item:
+    first = next(items, None)
+    if first is not None:
+        return first
+    counts = Counter("".join(file.suffixes[-2:]) or file.name for file in path.rglob("*") if file.is_file())
+    there = ", ".join(f"{count} {name}" for name, count in counts.most_common(5)) or "no file"
+    raise CurationError(
+        f"{path}: nothing in this folder can be read: expected {wanted}, or data as {', '.join(SHARDED)}; there is {there}. "
+        "Unpack what is compressed, or give --format and another folder."
+    )
 
 
 def _data_files(root: Path) -> Iterator[tuple[Path, str]]:
@@ -88,7 +108,9 @@ def read_list(path: Path, name: str) -> Iterator[Item]:
         if start.startswith(b"["):
             stream.seek(0)
             for number, body in enumerate(_elements(stream), start=1):
-                if len(body) < LINE_LIMIT:
+                if isinstance(body, Problem):
+                    yield _broken(name, number, body.reason, body.detail)
+                elif len(body) < LINE_LIMIT:
                     yield parse_item(name, number, body)
                 else:
                     detail = (
@@ -101,8 +123,8 @@ def read_list(path: Path, name: str) -> Iterator[Item]:
     yield from read_lines(path, name)
 
 
-def _elements(stream: IO[bytes]) -> Iterator[bytes]:
-    """The bytes of each element of a JSON list, found by its brackets, commas and strings alone."""
+def _elements(stream: IO[bytes]) -> Iterator[bytes | Problem]:
+    """The bytes of each element of a JSON list, found by its brackets, commas and strings alone; a problem for how the list ends."""
     element = bytearray()
     depth, quoted, escaped, offset = 0, False, -1, 0
     while chunk := stream.read(1 << 20):
@@ -128,13 +150,21 @@ def _elements(stream: IO[bytes]) -> Iterator[bytes]:
                 element.clear()
                 start = at + 1
                 if depth == 0:
+                    rest = (chunk[start:] + stream.read(4096)).strip()
+                    if rest or any(part.strip() for part in iter(lambda: stream.read(1 << 20), b"")):
+                        begins = rest[:40].decode("utf-8", errors="replace")
+                        yield Problem("trailing_content", f"what follows the end of the list is not read: {begins!r}")
                     return
         element += chunk[start:]
         offset += len(chunk)
         if len(element) >= LINE_LIMIT:
             break
-    if body := bytes(element).strip():
-        yield body  # cut off
+    body = bytes(element).strip()
+    if body:
+        yield body
+    # What was cut off within an element is a broken row by itself, and so is one that is too long.
+    if not body or (depth == 1 and not quoted and len(body) < LINE_LIMIT):
+        yield Problem("cut_off", "the list has no closing ]: the file was cut off, and rows after this may be missing")
 
 
 def read_parquet(path: Path, name: str) -> Iterator[Item]:
@@ -215,6 +245,7 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
     row a kernel.
     """
     number = 0
+    licences = FolderLicences(root)
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for file in sorted(files):
@@ -241,19 +272,29 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
                 yield Item(name, number, digest(name, data), None, problem, data)
                 continue
             beside, problem = _read_beside(path)
+            stated, headers = [_stated(path, code, "file", licences)], {}
             if path.suffix.lower() in _CUDA:
-                code = with_local_headers(path, code, root)
-            # The path and the content, not the number: a file that is added does not move the others.
-            key = digest(name, code, dumps(beside))
+                code, headers = with_local_headers(path, code, root)
+            for header, text in headers.items():
+                stated.append(_stated(header, text, header.relative_to(root.resolve()).as_posix(), licences))
+            # The path and the content, not the number: a file that is added does not move the others. With all that the row
+            # depends on: what lies beside the file, as bytes because a broken declaration has no fields, and the licences.
+            key = digest(name, code, *_bytes_beside(path), dumps(stated))
             if problem is not None:
                 yield Item(name, number, key, None, problem, data)
                 continue
-            row = {**beside, "code": code, "path": name}
+            row = {**beside, "code": code, "path": name, STATED: [each[:2] for each in stated]}
             kernels = _kernels(row) if path.suffix.lower() in _CUDA else []
             if not kernels:
                 yield Item(name, number, key, row)
             for kernel in kernels:
                 yield Item(name, number, digest(key, kernel), {**row, "function": kernel})
+
+
+def _stated(path: Path, text: str, where: str, licences: FolderLicences) -> Stated:
+    """The licence of one file: what it says of itself, else what its folder says."""
+    found = of_source(text)
+    return licences.of(path.parent) if found == UNKNOWN else Stated(found, where)
 
 
 def _kernels(row: dict[str, Any]) -> list[str]:
@@ -267,12 +308,24 @@ def _kernels(row: dict[str, Any]) -> list[str]:
     return kernels if len(kernels) > 1 and len(callers) != 1 else []
 
 
+def _beside(source: Path) -> list[Path]:
+    paths = (source.with_suffix(".json"), *(source.with_name(source.stem + suffix) for suffix in _BESIDE))
+    return [path for path in paths if path.is_file() and not path.is_symlink()]
+
+
+def _bytes_beside(source: Path) -> Iterator[bytes]:
+    for path in _beside(source):
+        yield path.name.encode("utf-8", errors="surrogateescape")
+        try:
+            yield path.read_bytes()
+        except OSError as error:
+            yield str(error.strerror).encode()
+
+
 def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None]:
     """Fields that files of the same name declare for a source file: its specification, a description, a reference."""
     fields: dict[str, Any] = {}
-    for path in (source.with_suffix(".json"), *(source.with_name(source.stem + suffix) for suffix in _BESIDE)):
-        if not path.is_file() or path.is_symlink():
-            continue
+    for path in _beside(source):
         try:
             text = path.read_text(encoding="utf-8-sig")
             if path.suffix != ".json":
@@ -289,6 +342,7 @@ def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None]:
 
 def read_task_folders(root: Path) -> Iterator[Item]:
     """Tasks in our own format that lie in folders: <task>/task.json with its prompt, reference and program."""
+    licences = FolderLicences(root)
     for number, file in enumerate(sorted(root.glob("*/task.json")), start=1):
         name = file.parent.relative_to(root).as_posix()
         try:
@@ -305,19 +359,28 @@ def read_task_folders(root: Path) -> Iterator[Item]:
         except (OSError, ValueError, RecursionError) as error:
             yield _broken(name, number, "bad_task", str(error))
             continue
-        yield Item(name, number, digest(name, dumps(row)), row)
+        stated = _stated(file, str(row.get("solution") or ""), "file", licences)
+        yield Item(name, number, digest(name, dumps(row), dumps(stated)), {**row, STATED: [stated[:2]]})
 
 
 def git_revision(path: Path) -> str | None:
-    """The commit of the checkout that `path` lies in; None when it lies in none."""
-    folder = path if path.is_dir() else path.parent
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    """The last commit that changed what lies at `path`; None when git does not hold it as it is: no checkout, untracked, edited.
+
+    Later commits elsewhere in the checkout do not change it, so an import is not refused because of them.
+    """
+    folder, name = (path, ".") if path.is_dir() else (path.parent, path.name)
+
+    def git(*command: str) -> str | None:
+        whole = ["git", "--literal-pathspecs", "-C", str(folder), *command, "--", name]
+        try:
+            done = subprocess.run(whole, capture_output=True, text=True, timeout=20, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    if git("status", "--porcelain") != "":
         return None
-    return done.stdout.strip() if done.returncode == 0 and done.stdout.strip() else None
+    return git("log", "-1", "--format=%H") or None
 
 
 def _from_columns(name: str, number: int, row: dict[str, Any]) -> Item:

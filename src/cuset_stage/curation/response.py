@@ -1,9 +1,10 @@
-"""The two texts of a training row: what a model is asked, and what it should answer. Standard library only."""
+"""The two texts of a training row: what a model is asked, and what it should answer; and which rows answer the same task."""
 
 from __future__ import annotations
 
 from .rows import Row, digest
-from .tasks import program_of
+from .similarity import module_exact, prose_exact
+from .tasks import program_of, task_identity
 
 
 def prompt_text(row: Row) -> str:
@@ -16,11 +17,50 @@ def own_prompt(row: Row) -> str:
     return str(row.get("prompt") or prompt_text(row))
 
 
-def group_of(row: Row) -> str:
-    """Equal for answers to one task: rows with the same module, else with the same prompt."""
+def task_keys(row: Row) -> tuple[str, ...]:
+    """What a row shares with other answers to its task, the surest first; any of them in common is enough.
+
+    A module is known by its statements, a program by the words of its prompt (comments, case, spaces and punctuation aside), and a
+    row that came with a task of its own, in its `task` column, by that task's `id` as well.
+    """
     if row.get("kind") == "module":
-        return digest("module", " ".join(str(row.get("module_code")).split()))
-    return digest("prompt", " ".join(own_prompt(row).lower().split()) or row["id"])
+        return (digest("module", module_exact(str(row.get("module_code")))),)
+    words = prose_exact(own_prompt(row))
+    keys = [digest("prompt", words)] if words else []
+    declared = (row.get("task") or {}).get("id") if row.get("form") == "task" else None
+    if declared and declared != task_identity(row):  # that one is ours, and each row has another
+        source = row.get("source") or {}
+        keys.append(digest("task", str(source.get("name")), str(declared)))
+    return tuple(keys) or (digest("row", row["id"]),)
+
+
+class Groups:
+    """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def add(self, row: Row) -> str:
+        """Note a row; returns a key of it, for `of`."""
+        first, *others = task_keys(row)
+        root = self.of(first)
+        for each in others:
+            other = self.of(each)
+            # The smaller key stands for the group, so that the order of the rows decides nothing.
+            root, child = min(root, other), max(root, other)
+            if child != root:
+                self._parent[child] = root
+        return first
+
+    def of(self, key: str) -> str:
+        """The group of a key, equal for all answers to one task once every row is added."""
+        while (parent := self._parent.setdefault(key, key)) != key:
+            self._parent[key] = self._parent[parent]  # shorter for the next one
+            key = parent
+        return key
+
+    def of_row(self, row: Row) -> str:
+        return self.of(task_keys(row)[0])
 
 
 def answer_text(row: Row, *, reasoning: bool = False) -> str:

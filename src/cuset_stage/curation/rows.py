@@ -166,8 +166,27 @@ def parse_item(file: str, number: int, body: bytes) -> Item:
     return Item(file, number, key, None, problem, body)
 
 
-def read_stage_rows(files: Iterable[Path]) -> Iterator[Item]:
+def content_key(row: Row) -> str:
+    """The key of a row that a stage left: equal for equal contents, wherever the row lies."""
+    return digest(row["id"], row_sha256(row))
+
+
+@dataclass(frozen=True)
+class StageRows:
+    """The rows in `files`, read anew each time they are asked for."""
+
+    files: tuple[Path, ...]
+
+    def __iter__(self) -> Iterator[Item]:
+        return _stage_items(self.files)
+
+
+def read_stage_rows(files: Iterable[Path]) -> StageRows:
     """The rows a stage left behind. The key stands for content alone: a row keeps it wherever its file lies."""
+    return StageRows(tuple(files))
+
+
+def _stage_items(files: Iterable[Path]) -> Iterator[Item]:
     for path in files:
         for item in read_lines(path, path.name):
             if item.row is None:
@@ -175,7 +194,7 @@ def read_stage_rows(files: Iterable[Path]) -> Iterator[Item]:
                 continue
             identity, code = item.row.get("id"), item.row.get("source")
             if isinstance(identity, str) and isinstance(code, dict):
-                yield Item(item.file, item.number, digest(identity, row_sha256(item.row)), item.row)
+                yield Item(item.file, item.number, content_key(item.row), item.row)
             else:
                 detail = (
                     "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,13 @@ from ..sandbox.files import write_atomically
 from .contamination import CODE_THRESHOLD, PROMPT_THRESHOLD, Benchmarks
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .ranking import REWARDS, Candidate, balance, best_answers, concur, is_single_operator
-from .response import answer_text, group_of, prompt_text
-from .rows import CurationError, Item, Row, digest, dumps, read_stage_rows
+from .response import Groups, answer_text, prompt_text
+from .rows import CurationError, Row, content_key, dumps, read_stage_rows
 from .similarity import NearIndex, Print, code_print, compared_code, same_device_code
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 
 
-_SCHEMA = 1
+_SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Selection:
         per_family: most rows of one family; None: all.
         cutoff_len: what the length report is about; tokenizer: what counts tokens, None: an estimate.
         drop_long: leave rows out that are longer than cutoff_len.
+        reasoning: `write` will put a row's reasoning into its answer, so that it counts in its length.
 
     Raises:
         CurationError: a value out of its range.
@@ -54,6 +55,7 @@ class Selection:
     cutoff_len: int = 4096
     tokenizer: str | None = None
     drop_long: bool = False
+    reasoning: bool = False
 
     def __post_init__(self) -> None:
         for option, value in (
@@ -82,9 +84,15 @@ def run_select(folder: Path, files: Sequence[Path], selection: Selection, agains
     """
     benchmarks = Benchmarks(against, code_threshold=selection.near_code, prompt_threshold=selection.near_prompt)
     decisions, candidates, found = _decide(files, selection, benchmarks)
+    compared = {each.key for each in candidates}
 
     def work(row: Row) -> Outcome:
-        reason = decisions.get(digest(row["id"], str(row.get("key"))))
+        key = content_key(row)
+        if key not in compared:  # a stage that is running wrote it between the two passes
+            return Unsettled(
+                "came_later", "the row came while the others were compared; run `cuset curate select` again"
+            )
+        reason = decisions.get(key)
         return Kept(row) if reason is None else Dropped(*reason)
 
     summary = run_stage(
@@ -123,11 +131,16 @@ def _decide(
     found: list[dict[str, Any]] = []
     duplicates = _Duplicates(selection.near)
     count = token_counter(selection.tokenizer)
+    groups = Groups()
+    seen: set[str] = set()
     for item in read_stage_rows(files):
         if item.row is None:
             continue  # run_stage reports it
+        if item.key in seen:  # a row given twice is not its own duplicate; run_stage counts it as repeated
+            continue
+        seen.add(item.key)
         row = item.row
-        candidate = _candidate(item, row, count)
+        candidate = _candidate(item.key, row, groups.add(row), count, selection.reasoning)
         candidates.append(candidate)
         contamination = benchmarks.find(row)
         if contamination is not None:
@@ -137,6 +150,8 @@ def _decide(
             decisions[candidate.key] = ("too_long", f"{candidate.tokens} tokens; cutoff_len is {selection.cutoff_len}")
         else:
             duplicates.add(candidate, compared_code(row))
+
+    candidates = [replace(each, group=groups.of(each.group)) for each in candidates]
 
     def left() -> list[Candidate]:
         return [each for each in candidates if each.key not in decisions]
@@ -154,16 +169,16 @@ def _decide(
     return decisions, candidates, found
 
 
-def _candidate(item: Item, row: Row, count: Callable[[str], int]) -> Candidate:
+def _candidate(key: str, row: Row, group: str, count: Callable[[str], int], reasoning: bool) -> Candidate:
     module = row.get("kind") == "module"
     measured = (row.get("verified") or {}).get("speedup")
     speedup = measured if measured is not None else row.get("speedup")
     return Candidate(
-        key=digest(row["id"], str(row.get("key"))),
+        key=key,
         id=row["id"],
-        group=group_of(row),
+        group=group,
         family=str(row.get("family") or "other"),
-        tokens=count(prompt_text(row)) + count(answer_text(row)) + TEMPLATE_TOKENS,
+        tokens=count(prompt_text(row)) + count(answer_text(row, reasoning=reasoning)) + TEMPLATE_TOKENS,
         speedup=None if speedup is None else float(speedup),
         reasoning=count(row["reasoning"]) if row.get("reasoning") else None,
         single_operator=module and is_single_operator(row),
@@ -184,7 +199,7 @@ class _Duplicates:
         index = NearIndex(self._near)
         exact: dict[str, str] = {}
         normalised: dict[str, str] = {}
-        kept: dict[str, Print] = {}
+        kept: dict[str, tuple[Candidate, Print]] = {}
         decisions: Decisions = {}
         order = sorted(self._prints, key=lambda each: (-(each[0].speedup or 0.0), each[0].tokens, each[0].id))
         for candidate, found in order:
@@ -203,12 +218,17 @@ class _Duplicates:
                 decisions[candidate.key] = ("duplicate_near", f"like {like[0]} (similarity {like[1]:.2f})")
                 continue
             exact[found.exact] = normalised[found.normalised] = candidate.id
-            kept[candidate.id] = found
-            index.add(candidate.id, found.near)
+            kept[candidate.key] = (candidate, found)  # by key: two rows of one id may differ
+            index.add(candidate.key, found.near)
         return decisions
 
-    def _like(self, found: Print, index: NearIndex, kept: dict[str, Print]) -> tuple[str, float] | None:
+    def _like(
+        self, found: Print, index: NearIndex, kept: dict[str, tuple[Candidate, Print]]
+    ) -> tuple[str, float] | None:
         if self._near == 1:
             return None
-        matches = index.matches(found.near)
-        return next((each for each in matches if same_device_code(found, kept[each[0]], self._near)), None)
+        for key, similarity in index.matches(found.near):
+            candidate, other = kept[key]
+            if same_device_code(found, other, self._near):
+                return candidate.id, similarity
+        return None

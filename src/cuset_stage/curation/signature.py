@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..sensitivity.scrub import scrub
-from .ctext import Function, functions, matching, pointer_use, split_list
+from .ctext import Function, blank_directives, functions, matching, pointer_use, split_list
 
 
 class AdaptError(ValueError):
@@ -85,6 +85,12 @@ class Signature:
     arrays: tuple[Array, ...]
     scalars: tuple[Scalar, ...]
     launch: Launch | None = None
+    namespace: str = ""  # "a::b" where the function lies in one
+
+    @property
+    def called(self) -> str:
+        """The function from the outermost scope on: a parameter or another scope may have its name as well."""
+        return "::" + "::".join(filter(None, (self.namespace, self.function)))
 
     @property
     def inputs(self) -> tuple[Array, ...]:
@@ -111,6 +117,7 @@ class Signature:
             tuple(Array(**{**array, "role": Role(array["role"])}) for array in record["arrays"]),
             tuple(Scalar(**scalar) for scalar in record["scalars"]),
             None if launch is None else Launch(tuple(launch["grid"]), tuple(launch["block"]), launch["shared"]),
+            record.get("namespace", ""),
         )
 
 
@@ -267,8 +274,25 @@ def read_signature(
         launch = guess_launch(body, [scalar.name for scalar in scalars if not scalar.is_float])
     order = tuple("0" if parameter.type == "cudaStream_t" else parameter.name for parameter in function.parameters)
     return Signature(
-        function.name, call, arguments, order, tuple(arrays), tuple(scalars), launch if call is Call.KERNEL else None
+        function.name,
+        call,
+        arguments,
+        order,
+        tuple(arrays),
+        tuple(scalars),
+        launch if call is Call.KERNEL else None,
+        namespace_of(code, function),
     )
+
+
+def namespace_of(code: str, function: Function) -> str:
+    """`a::b` for a function in `namespace a { namespace b {`; one without a name is reached as if it were not there."""
+    text = blank_directives(scrub(code))
+    names = []
+    for match in re.finditer(r"\bnamespace\b\s*([\w:\s]*?)\s*(?:\[\[.*?\]\]\s*)?\{", text[: function.head]):
+        if match[1] and matching(text, match.end() - 1) > function.head:
+            names.append(re.sub(r"\binline\b|\s", "", match[1]))
+    return "::".join(names)
 
 
 def aliases(code: str) -> dict[str, str]:

@@ -7,7 +7,6 @@ reformatting hides a copy; of a prompt, a run of words.
 
 from __future__ import annotations
 
-import ast
 import re
 import sqlite3
 import weakref
@@ -19,6 +18,7 @@ import numpy as np
 from datasketch import MinHash
 
 from .ctext import KEPT_WORDS, Token, functions, normalised, tokens
+from .pymodule import bare, renamed
 from .reachable import without_unused
 from .rows import digest
 
@@ -82,25 +82,14 @@ def module_print(source: str) -> Print:
 
     Modules are short, and what they say in prose is most of the text of many. In `near` names stay, which say what operator it is, and sizes do not.
     """
-    text = _bare(source)
-    words = tokens(text)
-    shape = ["0" if token.kind == "number" else token.text for token in words]
-    return Print(digest(" ".join(token.text for token in words)), digest(normalised(text)), (), _minhash(_runs(shape)))
+    text = bare(source)
+    shape = ["0" if token.kind == "number" else token.text for token in tokens(text)]
+    return Print(module_exact(source), digest(renamed(source) or normalised(text)), (), _minhash(_runs(shape)))
 
 
-def _bare(source: str) -> str:
-    try:
-        tree = ast.parse(source)
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:] or [ast.Pass()]
-            if isinstance(node, ast.FunctionDef):
-                node.returns = None
-            if isinstance(node, ast.arg):
-                node.annotation = None
-        return ast.unparse(tree)
-    except (SyntaxError, ValueError, RecursionError):
-        return source
+def module_exact(source: str) -> str:
+    """`module_print(source).exact` alone, which is quick."""
+    return digest(" ".join(token.text for token in tokens(bare(source))))
 
 
 def same_device_code(one: Print, other: Print, threshold: float) -> bool:
@@ -124,9 +113,14 @@ def same_device_code(one: Print, other: Print, threshold: float) -> bool:
 
 def prose_print(text: str) -> Print:
     """The fingerprint of a prompt: its words in lower case, without punctuation."""
-    words = [match[0].lower() for match in _WORD.finditer(text)]
-    whole = digest(" ".join(words))
-    return Print(whole, whole, (), _minhash(_runs(words, WORD_SHINGLE)))
+    words = prose_exact(text)
+    whole = digest(words)
+    return Print(whole, whole, (), _minhash(_runs(words.split(), WORD_SHINGLE)))
+
+
+def prose_exact(text: str) -> str:
+    """The words that `prose_print` compares; empty where there are none."""
+    return " ".join(match[0].lower() for match in _WORD.finditer(text))
 
 
 def jaccard(one: np.ndarray, other: np.ndarray) -> float:

@@ -126,7 +126,7 @@ def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
     """
     if not isinstance(given, list) or not all(isinstance(case, dict) for case in given):
         raise SpecError("cases: a list of five objects was expected")
-    by_name = {case.get("name"): case.get("parameters") for case in given}
+    by_name = {str(case.get("name")): case.get("parameters") for case in given}  # str: a name may be any JSON
     if set(by_name) != set(CASES) or len(given) != len(CASES):
         raise SpecError(f"cases: their names are {', '.join(CASES)}, each once")
     cases: list[dict[str, object]] = []

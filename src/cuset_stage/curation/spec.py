@@ -12,13 +12,14 @@ values of a harness's parameters that are no size.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..evaluation.tasks.base import DTYPE_BYTES
-from ..evaluation.tasks.shapes import ShapeError, evaluate_shape, shape_names
+from ..evaluation.tasks.shapes import MAX_SIZE, ShapeError, evaluate_shape, shape_names
 from ..sensitivity.scrub import scrub
 from .ctext import functions, matching, split_list
 from .signature import Array, Role, Scalar, Signature
@@ -125,6 +126,10 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
+def _arrays(value: Any, where: str) -> dict[str, dict[str, Any]]:
+    return {name: _object(entry, f"{where}.{name}") for name, entry in _object(value, where).items()}
+
+
 def _name(name: str, where: str) -> str:
     if not _NAME.match(str(name)):
         raise SpecError(f"{where}: {name!r} is no identifier")
@@ -135,8 +140,8 @@ def _size_range(value: Any, where: str) -> SizeRange:
     entry = {"min": value, "max": value} if isinstance(value, int) else _object(value, where)
     numbers = {key: entry.get(key, default) for key, default in (("min", 1), ("max", 1 << 24), ("multiple_of", 1))}
     for key, number in numbers.items():
-        if type(number) is not int or number < 1:
-            raise SpecError(f"{where}.{key}={number!r}: a whole number, at least 1")
+        if type(number) is not int or not 1 <= number <= MAX_SIZE:
+            raise SpecError(f"{where}.{key}={_shown(number)}: a whole number in [1, {MAX_SIZE}]")
     found = SizeRange(numbers["min"], numbers["max"], numbers["multiple_of"])
     first = -(-found.least // found.multiple_of) * found.multiple_of
     if first > found.most:
@@ -145,23 +150,39 @@ def _size_range(value: Any, where: str) -> SizeRange:
 
 
 def _shape(value: Any, where: str, sizes: Mapping[str, SizeRange]) -> tuple[Size, ...]:
-    if isinstance(value, (int, str)):
-        value = [value]
-    if not isinstance(value, list) or not value:
-        raise SpecError(f"{where}.shape={value!r}: a list of sizes")
-    try:
-        unknown = sorted(shape_names(value) - set(sizes))
-    except ShapeError as error:
-        raise SpecError(f"{where}.shape: {error}") from None
+    shape = _shape_list(value, where)
+    unknown = sorted(_names_in(shape, f"{where}.shape") - set(sizes))
     if unknown:
         raise SpecError(f"{where}.shape: {unknown[0]!r} is none of the sizes ({', '.join(sizes) or 'there are none'})")
-    return tuple(value)
+    return tuple(shape)
+
+
+def _shape_list(value: Any, where: str) -> list[Size]:
+    """A shape as a list; a single size stands for a shape of one dimension."""
+    shape = value if isinstance(value, list) else [value]
+    if not shape or not all(isinstance(size, str) or (type(size) is int and 1 <= size <= MAX_SIZE) for size in shape):
+        raise SpecError(f"{where}.shape={_shown(value)}: a list of whole numbers, sizes, or arithmetic over the sizes")
+    return shape
+
+
+def _names_in(expressions: list[Size], where: str) -> set[str]:
+    try:
+        return shape_names(expressions)
+    except ShapeError as error:
+        raise SpecError(f"{where}: {error}") from None
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: whoever wrote it knows it from its beginning."""
+    text = repr(value) if not isinstance(value, int) or abs(value) < 1 << 64 else "a number of more than 64 bits"
+    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def _dtype(entry: Mapping[str, Any], where: str) -> str:
-    if entry.get("dtype") not in DTYPE_BYTES:
-        raise SpecError(f"{where}.dtype={entry.get('dtype')!r}: one of {', '.join(DTYPE_BYTES)}")
-    return entry["dtype"]
+    dtype = entry.get("dtype")
+    if not isinstance(dtype, str) or dtype not in DTYPE_BYTES:  # a list cannot even be looked up
+        raise SpecError(f"{where}.dtype={_shown(dtype)}: one of {', '.join(DTYPE_BYTES)}")
+    return dtype
 
 
 def _input(name: str, value: Any, sizes: Mapping[str, SizeRange]) -> InputSpec:
@@ -178,8 +199,8 @@ def _values(value: Any, dtype: str, where: str, sizes: Mapping[str, SizeRange]) 
         return default_values(dtype)
     entry = {"kind": value} if isinstance(value, str) else dict(_object(value, f"{where}.values"))
     kind = entry.get("kind")
-    if kind not in KINDS:
-        raise SpecError(f"{where}.values.kind={kind!r}: one of {', '.join(KINDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise SpecError(f"{where}.values.kind={_shown(kind)}: one of {', '.join(KINDS)}")
     unknown = sorted(set(entry) - {"kind"} - set(KINDS[kind]))
     if unknown:
         raise SpecError(
@@ -189,20 +210,24 @@ def _values(value: Any, dtype: str, where: str, sizes: Mapping[str, SizeRange]) 
     for key, option in full.items():
         if key == "kind":
             continue
-        options = option if isinstance(option, list) else [option]
-        for each in options:
+        for each in option if key == "of" and isinstance(option, list) else [option]:
             if isinstance(each, str):
-                try:
-                    names = shape_names([each])
-                except ShapeError as error:
-                    raise SpecError(f"{where}.values.{key}: {error}") from None
-                if names - set(sizes):
-                    raise SpecError(f"{where}.values.{key}: {sorted(names - set(sizes))[0]!r} is none of the sizes")
-            elif isinstance(each, bool) or not isinstance(each, (int, float)):
-                raise SpecError(f"{where}.values.{key}={option!r}: a number, or arithmetic over the sizes")
+                unknown = sorted(_names_in([each], f"{where}.values.{key}") - set(sizes))
+                if unknown:
+                    raise SpecError(f"{where}.values.{key}: {unknown[0]!r} is none of the sizes")
+            elif isinstance(each, bool) or not isinstance(each, (int, float)) or not _finite(each):
+                raise SpecError(f"{where}.values.{key}={_shown(option)}: a number, or arithmetic over the sizes")
     if dtype.startswith("uint") and kind == "integers" and isinstance(full["low"], (int, float)) and full["low"] < 0:
         full["low"] = 0
     return full
+
+
+def _finite(number: float) -> bool:
+    """Whether a double can hold it: JSON as Python reads it has NaN, Infinity and whole numbers of any length."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def default_values(dtype: str) -> dict[str, Any]:
@@ -223,7 +248,7 @@ def _output(name: str, value: Any, sizes: Mapping[str, SizeRange]) -> OutputSpec
         or len(pair) != 2
         or not all(isinstance(each, (int, float)) and 0 <= each < 1 for each in pair)
     ):
-        raise SpecError(f"{where}.tolerance={pair!r}: [rtol, atol], both in [0, 1)")
+        raise SpecError(f"{where}.tolerance={_shown(pair)}: [rtol, atol], both in [0, 1)")
     return OutputSpec(name, dtype, _shape(entry.get("shape"), where, sizes), (float(pair[0]), float(pair[1])))
 
 
@@ -297,7 +322,7 @@ def harness_spec(
     """
     record = dict(_object(declared or {}, "spec"))
     arrays = {array.name: array for array in signature.arrays}
-    given_in, given_out = (_object(record.get(key, {}), f"spec.{key}") for key in ("inputs", "outputs"))
+    given_in, given_out = (_arrays(record.get(key, {}), f"spec.{key}") for key in ("inputs", "outputs"))
     scalars = _object(record.get("scalars", {}), "spec.scalars")
     integers = [scalar for scalar in signature.scalars if not scalar.is_float]
     described = dict((*given_in.items(), *given_out.items()))
@@ -307,8 +332,8 @@ def harness_spec(
         shape = entry.get("shape") or ([shapes[name]] if shapes and name in shapes else None)
         if shape is None:
             raise SpecError(f"spec says no shape for {name!r}")
-        counts[name] = [*(shape if isinstance(shape, list) else [shape]), *([array.lanes] if array.lanes > 1 else [])]
-    used = set().union(*(shape_names(list(shape)) for shape in counts.values())) if counts else set()
+        counts[name] = [*_shape_list(shape, f"spec: {name}"), *([array.lanes] if array.lanes > 1 else [])]
+    used = set().union(*(_names_in(shape, f"spec: {name}.shape") for name, shape in counts.items()))
     sizes = dict(_object(record.get("sizes", {}), "spec.sizes"))
     for name in used:
         sizes.setdefault(name, {})

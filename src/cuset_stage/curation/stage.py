@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,12 +26,15 @@ from tqdm import tqdm
 
 from .. import __version__
 from ..sandbox.files import file_sha256, write_atomically
+from .inputs import STAGES, hashes, inputs_before, is_part, read_state, stage_files
 from .journal import Journal
 from .parallel import Executor, unordered_map
-from .rows import CurationError, Item, Row, dumps, with_provenance
+from .rows import CurationError, Item, Row, StageRows, dumps, with_provenance
 
 
-STAGES = ("import", "adapt", "cases", "verify", "select", "write")
+__all__ = [
+    "STAGES", "Dropped", "Kept", "Outcome", "Summary", "Unsettled", "run_stage", "stage_files",
+]  # fmt: skip
 REPORTED = 20  # unsettled rows that a summary names
 
 
@@ -66,7 +68,11 @@ Outcome = Kept | Dropped | Unsettled
 
 @dataclass(frozen=True)
 class Summary:
-    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done."""
+    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done.
+
+    elsewhere: results of rows that this run was not given, as with --input. inputs: SHA-256 of what was read, by file.
+    notes: what people should know of the run.
+    """
 
     stage: str
     name: str
@@ -85,6 +91,9 @@ class Summary:
     peak_memory_mib: float
     rows_sha256: str
     settings: dict[str, Any]
+    elsewhere: int = 0
+    inputs: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def run_stage(
@@ -100,26 +109,31 @@ def run_stage(
     sync_s: float = 1.0,
     fresh: bool = False,
     total: int | None = None,
+    notes: Sequence[str] = (),
 ) -> Summary:
     """Take every item that has no result yet through `work` and write what becomes of it.
 
     Args:
         folder: the stage's own folder.
+        items: of a part of the stage before (`read_stage_rows` of other files than its) results of other rows are kept; otherwise
+            a result whose row is gone goes, too.
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
         sync_s: as in `Journal`.
         fresh: throw earlier results of the stage away.
         total: the number of items, for the progress bar.
+        notes: for the summary.
 
     Raises:
         CurationError: other settings, an edited journal, a second process in the same folder.
     """
     started = time.perf_counter()
-    if fresh and folder.is_dir():
-        shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    with Journal(folder, sync_s=sync_s) as journal:
+    with Journal(folder, sync_s=sync_s, fresh=fresh) as journal:
         _check_settings(folder, stage, settings)
+        files = items.files if isinstance(items, StageRows) else ()
+        part = is_part(folder.parent, stage, files) if files else False
+        inputs = hashes(folder.parent, files)  # before they are read: rows that are appended later show as a change
         todo = _Todo(items, journal.done, total, name or stage)
         unsettled: list[dict[str, Any]] = []
         count: Counter[str] = Counter()
@@ -139,8 +153,11 @@ def run_stage(
                         unsettled.append(record)
                 todo.bar.update()
         todo.bar.close()
-        if stale := journal.done - todo.seen:  # rows that the input no longer has
-            journal.forget(stale)
+        others = journal.done - todo.seen
+        if part and others:
+            inputs = {**inputs_before(folder / "summary.json"), **inputs}
+        elif others:  # rows that the input no longer has
+            journal.forget(others)
         summary = Summary(
             stage=stage,
             name=name,
@@ -159,6 +176,9 @@ def run_stage(
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             rows_sha256=file_sha256(journal.rows),
             settings=dict(settings),
+            elsewhere=len(others) if part else 0,
+            inputs=inputs,
+            notes=tuple(notes),
         )
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
     return summary
@@ -225,7 +245,7 @@ def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> No
     if not path.exists():
         write_atomically(path, text)
         return
-    old = json.loads(path.read_text(encoding="utf-8"))
+    old = read_state(path)
     new = json.loads(text)
     differing = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
     if differing:
@@ -234,16 +254,3 @@ def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> No
             f"{folder}: its results were made with other settings ({changes}). Give the same settings to take the run up, "
             f"--fresh to do the stage ({stage}) again, or another folder."
         )
-
-
-def stage_files(folder: Path, stage: str) -> list[Path]:
-    """The files of rows that a stage left in a curation folder.
-
-    Raises:
-        CurationError: the stage has not run.
-    """
-    found = sorted((folder / "import").glob("*/rows.jsonl")) if stage == "import" else [folder / stage / "rows.jsonl"]
-    found = [path for path in found if path.is_file()]
-    if not found:
-        raise CurationError(f"{folder}: the stage `{stage}` has not run there; run `cuset curate {stage}` first.")
-    return found

@@ -20,7 +20,7 @@ from ..evaluation.oracle import CaseCache, OracleError
 from ..evaluation.tasks import ModuleTask, ProgramTask, TaskError
 from ..sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, list_gpus
 from .cases import CASE_LIMITS, is_infra
-from .parallel import Executor, cpu_count
+from .parallel import Executor, check_workers, cpu_count
 from .rows import CurationError, Row, read_stage_rows, sha256_text
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .tasks import load_task, program_of
@@ -79,8 +79,9 @@ def run_verify(
     """Verify the rows of `files` in `folder`/verify/. Each result is on the disk before the next row begins.
 
     Raises:
-        CurationError: no GPU where one is wanted, or no nvcc.
+        CurationError: no GPU where one is wanted, no nvcc, or an option out of its range.
     """
+    check_workers(workers)
     try:
         bench = _bench(verification)
     except SandboxError as error:

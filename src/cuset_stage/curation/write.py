@@ -1,30 +1,33 @@
 """Stage `write`: LLaMA-Factory's alpaca or sharegpt files, their entry in dataset_info.json, and a data card.
 
 Rows are split by task, never by row: all answers to a task, and all rows with the same prompt, are on one side. Files are streamed
-and replaced as a whole; other entries of dataset_info.json stay as they are.
+and replaced as a whole; other entries of dataset_info.json stay as they are. One process at a time writes into a dataset folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ..sandbox.files import write_atomically
 from .card import data_card
+from .inputs import stale_stages
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
-from .response import answer_text, group_of, prompt_text
-from .rows import CurationError, Row, digest, read_stage_rows
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .response import answer_text, prompt_text
+from .rows import CurationError, Row, read_stage_rows
+from .splitting import Split, split_tasks
+from .stage import STAGES, Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 
 
-_SCHEMA = 1
+_SCHEMA = 2
 FORMATS = ("alpaca", "sharegpt")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _ENTRIES: dict[str, dict[str, Any]] = {
@@ -44,7 +47,7 @@ class Output:
     Args:
         folder: LLaMA-Factory's dataset_dir.
         name: of the training set in dataset_info.json; the validation set is called <name>_eval, sharegpt's <name>_sharegpt.
-        formats: of FORMATS.
+        formats: of FORMATS; one that is given twice is written once.
         validation: share of the tasks that go to validation, [0, 1).
         seed: another seed chooses other tasks.
         reasoning: put a row's reasoning into its answer.
@@ -67,6 +70,11 @@ class Output:
             raise CurationError(f"--name {self.name}: letters, digits, `_`, `.` and `-`; it becomes a file's name.")
         if unknown := [each for each in self.formats if each not in FORMATS] or not self.formats:
             raise CurationError(f"--formats {unknown}: some of {', '.join(FORMATS)}.")
+        object.__setattr__(self, "formats", tuple(dict.fromkeys(self.formats)))
+        if self.name.lower() == "dataset_info":
+            raise CurationError(
+                f"--name {self.name}: dataset_info.json is the list of all data sets; give another name."
+            )
         if not 0 <= self.validation < 1:
             raise CurationError(f"--validation {self.validation}: a share in [0, 1).")
 
@@ -79,58 +87,61 @@ def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
     """Write the rows of `files`; the summary goes to `folder`/write/.
 
     Raises:
-        CurationError: dataset_info.json is broken, or has an entry of the name that points elsewhere.
+        CurationError: dataset_info.json is broken, or has an entry of the name that is not ours; another process writes there.
     """
     output.folder.mkdir(parents=True, exist_ok=True)
-    info = _read_info(output.folder / "dataset_info.json")
-    splits = split_tasks(files, output)
-    possible = {output.file(form, split): _ENTRIES[form] for form in output.formats for split in ("train", "eval")}
-    for path in possible:
-        old = info.get(path.stem)
-        if isinstance(old, dict) and old.get("file_name") != path.name:
-            raise CurationError(
-                f"{output.folder}: {path.stem} is another data set ({old.get('file_name')}); give another --name."
+    with _locked(output.folder):
+        info = _read_info(output.folder / "dataset_info.json")
+        possible = {output.file(form, split): _ENTRIES[form] for form in output.formats for split in ("train", "eval")}
+        for path, entry in possible.items():
+            _check_entry(output.folder, path, entry, info)
+        splits = split_tasks(files, output.validation, output.seed)
+        old = stale_stages(folder, STAGES[1:-1])
+        with _Writer(output, splits) as writer:
+            summary = run_stage(
+                folder / "write",
+                "write",
+                read_stage_rows(files),
+                writer,
+                settings={"schema": _SCHEMA, **asdict(output), "folder": str(output.folder.resolve())},
+                fresh=True,
+                notes=[*splits.notes, *old.values()],
             )
-    writer = _Writer(output, splits)
-    with ExitStack() as stack:
-        stack.enter_context(writer)
-        summary = run_stage(
-            folder / "write",
-            "write",
-            read_stage_rows(files),
-            writer,
-            settings={"schema": _SCHEMA, **asdict(output), "folder": str(output.folder.resolve())},
-            fresh=True,
-        )
-        entries = writer.finish()
-    for path, entry in possible.items():  # of an earlier run: its rows may now be on the other side of the split
-        if path.stem not in entries and info.get(path.stem) == {"file_name": path.name, **entry}:
-            path.unlink(missing_ok=True)
-            del info[path.stem]
-    info.update(entries)
-    write_atomically(output.folder / "dataset_info.json", json.dumps(info, indent=2, ensure_ascii=False) + "\n")
-    card = data_card(folder, output.name, writer.facts, entries)
-    write_atomically(output.folder / f"{output.name}.md", card)
+            entries = writer.finish()
+        for path in possible:  # of an earlier run: its rows may now be on the other side of the split
+            if path.stem not in entries and path.stem in info:
+                path.unlink(missing_ok=True)
+                del info[path.stem]
+        info.update(entries)
+        write_atomically(output.folder / "dataset_info.json", json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+        card = data_card(folder, output.name, writer.facts, entries)
+        write_atomically(output.folder / f"{output.name}.md", card)
     return summary
 
 
-def split_tasks(files: Sequence[Path], output: Output) -> dict[str, str]:
-    """group -> "train" or "eval". A task that says its split keeps it; of the others a share is drawn, the same every time."""
-    declared: dict[str, str] = {}
-    for item in read_stage_rows(files):
-        if item.row is not None:
-            split = (item.row.get("task") or {}).get("split")
-            group = group_of(item.row)
-            # Held out by one source is held out altogether.
-            if split == "eval" or group not in declared:
-                declared[group] = split if split in ("train", "eval") else declared.get(group, "")
-    free = sorted(
-        (group for group, split in declared.items() if not split), key=lambda group: digest(str(output.seed), group)
-    )
-    held_out = round(output.validation * len(free))
-    if output.validation > 0 and not held_out and len(free) > 1 and "eval" not in declared.values():
-        held_out = 1
-    return {**declared, **{group: "eval" if index < held_out else "train" for index, group in enumerate(free)}}
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """The folder to ourselves: its list is read and written, and the names of unfinished files are fixed. Leaves no file behind."""
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(place)
+        raise CurationError(f"{folder}: another process is writing there; wait for it, or stop it.") from None
+    try:
+        yield
+    finally:
+        os.close(place)
+
+
+def _check_entry(folder: Path, path: Path, entry: dict[str, Any], info: dict[str, Any]) -> None:
+    old = info.get(path.stem)
+    if path.stem in info and old != {"file_name": path.name, **entry}:
+        where = old.get("file_name") if isinstance(old, dict) else old
+        raise CurationError(
+            f"{folder / 'dataset_info.json'}: {path.stem} is another data set ({where}, with an entry that this stage does not "
+            "write); give another --name, or take the entry and its file away."
+        )
 
 
 @dataclass
@@ -150,14 +161,17 @@ class _Facts:
 class _Writer:
     """Appends each row to the JSON lists of its split; the files appear when `finish` is called."""
 
-    def __init__(self, output: Output, splits: dict[str, str]) -> None:
+    def __init__(self, output: Output, splits: Split) -> None:
         self._output, self._splits = output, splits
         self._streams: dict[tuple[str, str], IO[str]] = {}
         self._count = token_counter(output.tokenizer)
         self.facts = _Facts()
-        self.facts.tasks.update(splits.values())
+        self.facts.tasks.update(splits.sides.values())
 
     def __enter__(self) -> _Writer:
+        for form in FORMATS:  # what a process that was killed has left
+            for split in ("train", "eval"):
+                self._part(form, split).unlink(missing_ok=True)
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -167,13 +181,15 @@ class _Writer:
 
     def _part(self, form: str, split: str) -> Path:
         path = self._output.file(form, split)
-        return path.with_name(f"{path.name}.{os.getpid()}.part")
+        return path.with_name(f".{path.name}.part")
 
     def __call__(self, row: Row) -> Outcome:
         prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._output.reasoning)
         if not prompt:
             return Dropped("no_prompt", "nothing to ask a model")
-        split = self._splits[group_of(row)]
+        split = self._splits.sides.get(self._splits.groups.of_row(row))
+        if split is None:
+            return Unsettled("came_later", "the row came while the tasks were split; run `cuset curate write` again")
         system = (row.get("task") or {}).get("system") or ""
         about = {
             "name": str(row.get("name") or row["id"]),

@@ -136,6 +136,13 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
         values[key] = value
     if values["sample"] < 0:
         raise AnswersError(f"{source}: sample={values['sample']}: samples are numbered from 0.")
+    for key, least, what in (
+        ("tokens", 0, "a count"),
+        ("prompt_tokens", 0, "a count"),
+        ("level", 1, "a level, 1 to 3"),
+    ):
+        if values.get(key, least) < least:
+            raise AnswersError(f"{source}: {key}={values[key]}: expected {what}, {least} or more, or null.")
     values.setdefault("answer", values.get("code"))
     return Answer(**values, extra=record, source=source)
 

@@ -6,8 +6,8 @@ Then what the task says: |actual - expected| <= atol + rtol * |expected| for a R
 compare.py passes an output when it prints a T and no F and does not end with a traceback; exit() is no traceback, what was
 printed before it counts. Neither T nor F, or a traceback, is a mismatch when compare.py accepts the reference itself (it is run
 on it once, when the case is made): then the output is to blame. So it is when compare.py is stopped at a limit and accepts the
-reference right after, or a program could choose not to be charged. When it does not, nothing is known about the output, and that is
-an OracleError.
+reference right after, or a program could choose not to be charged. A compare.py that does not accept the reference is asked
+nothing: right and wrong outputs alike are an OracleError.
 """
 
 import math
@@ -21,6 +21,7 @@ import numpy as np
 from ..sandbox import Isolation, Limits
 from .oracle import OracleError, PreparedCase
 from .oracle_runs import COMPARE_LIMITS, OracleStopped, run_compare
+from .references import BROKEN
 from .tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 
 
@@ -64,6 +65,8 @@ def compare_outputs(
 
     Raises OracleError when the judge's side fails: a reference that is gone, a compare.py that cannot judge.
     """
+    if isinstance(task.oracle, ScriptOracle):
+        _check_oracle(task, prepared)  # before the outputs are looked at: all answers are treated alike
     try:
         early, errors = _check_files(case, prepared, outputs)
     except OSError as error:
@@ -74,7 +77,10 @@ def compare_outputs(
     max_rel = max((found.max_rel for found in errors.values()), default=None)
     if isinstance(task.oracle, ScriptOracle):
         passed, message = _judge_by_script(task, task.oracle, prepared, outputs, limits, isolation)
-        return Comparison(passed, message, max_abs, max_rel)
+        if passed:
+            return Comparison(True, message, max_abs, max_rel)
+        where, first = _first_difference(case, prepared, outputs, errors)
+        return Comparison(False, message + where, max_abs, max_rel, first)
     for tensor in case.outputs:
         found = errors[tensor.file]
         if found.mismatches:
@@ -88,6 +94,36 @@ def compare_outputs(
     return Comparison(True, "", max_abs, max_rel)
 
 
+def _check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
+    """Raises OracleError when compare.py does not accept gen.py's own reference."""
+    check = prepared.self_check
+    if check is None or not check.broken:
+        return
+    said = f" ({check.message})" if check.message else ""
+    raise OracleError(
+        f"task {task.id}: its compare.py {BROKEN[check.state]}{said} when it is given gen.py's own reference as the output, "
+        "so it can judge no answer; the oracle is at fault and no answer is charged: leave the task out, or mend its scripts"
+    )
+
+
+def _first_difference(
+    case: Case, prepared: PreparedCase, outputs: Mapping[str, Path], errors: Mapping[str, _Errors]
+) -> tuple[str, dict[str, Any] | None]:
+    """For people: where an output that compare.py refuses first differs at all from its reference; ("", None) when nothing
+    does or no reference is known. compare.py may allow a difference, so the largest one is named too."""
+    for tensor in case.outputs:
+        found = errors.get(tensor.file)
+        if found is not None and found.mismatches:
+            first = _describe(tensor, prepared.expected[tensor.file], outputs[tensor.file], found.first_mismatch)
+            text = (
+                f"; {tensor.file}: {found.mismatches} of {math.prod(tensor.shape)} values differ from the reference (by "
+                f"{found.max_abs:.3g} at most), first at {tuple(first['index'])}: expected {first['expected']}, found "
+                f"{first['actual']}"
+            )
+            return text, first
+    return "", None
+
+
 def _check_files(
     case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]
 ) -> tuple[Comparison | None, dict[str, _Errors]]:
@@ -97,7 +133,9 @@ def _check_files(
         if path is None or path.is_symlink() or not path.is_file():
             return Comparison(False, f"{tensor.file}: not written"), {}
         size, right = path.stat().st_size, prepared.sizes(tensor.file)
-        if size not in right:
+        if not right and not size:
+            return Comparison(False, f"{tensor.file}: 0 bytes, expected at least one value"), {}
+        if right and size not in right:
             return Comparison(False, f"{tensor.file}: {size} bytes, expected {' or '.join(map(str, right))}"), {}
     errors = {}
     for tensor in case.outputs:
@@ -143,9 +181,9 @@ def _judge_by_script(
         return True, ""
     what = f"stopped with {printed.message}" if printed.crashed else "printed neither T nor F"
     if prepared.self_check is None or not prepared.self_check.passed:
-        state = "was not run on it" if prepared.self_check is None else f"on it: {prepared.self_check.state}"
         raise OracleError(
-            f"task {task.id}: compare.py {what}, and it does not accept the reference itself either ({state})"
+            f"task {task.id}: compare.py {what}, and there is no reference on which it could be tried: the oracle may be at "
+            "fault, and the answer is not charged"
         )
     return False, f"compare.py {what}"
 
@@ -182,7 +220,8 @@ def _errors(tensor: Tensor, expected: Path, actual: Path, rtol: float, atol: flo
             found.max_abs = max(found.max_abs, float(error.max()))
             nonzero = size > 0
             if nonzero.any():
-                found.max_rel = max(found.max_rel, float((error[nonzero] / size[nonzero]).max()))
+                with np.errstate(over="ignore", invalid="ignore"):  # a subnormal reference: infinitely far off
+                    found.max_rel = max(found.max_rel, float((error[nonzero] / size[nonzero]).max()))
     return found
 
 

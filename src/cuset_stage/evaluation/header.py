@@ -3,6 +3,7 @@
 import datetime
 import hashlib
 import platform
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ def describe_run(
     method: str | None = None,
     level: int | None = None,
     split: str | None = None,
+    extract: str | None = None,
     findings: Mapping[str, Sequence[str]] | None = None,
     notes: Mapping[str, Mapping[str, str]] | None = None,
     audited: int = 0,
@@ -34,10 +36,13 @@ def describe_run(
     Args:
         chosen: How many of the answers a finished run judges.
         spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
+        extract: The rule that found the code in answers; None when nobody says.
         findings: task id -> what the audit of the task set found.
         notes: code of a note -> task id -> what the audit notes that puts no verdict in doubt, such as unseeded inputs.
         audited: How many of the tasks were audited: no finding says something of these alone.
     """
+    asked = [task.id for task in tasks if split is None or task.split == split]
+    levels = Counter(str(one.level or 1) for one in answers if split is None or tasks.by_id(one.task).split == split)
     return {
         "run": answers_path.stem if answers_path.is_file() else answers_path.name,
         "method": method,
@@ -48,7 +53,8 @@ def describe_run(
             "path": str(tasks.path),
             "format": tasks.format,
             "sha256": tasks.sha256,
-            "count": sum(split is None or task.split == split for task in tasks),
+            "count": len(asked),
+            "ids": asked,  # a report tells lines of this split from those that an earlier part left in the file
             "level": level,
             "split": split,
         },
@@ -57,7 +63,9 @@ def describe_run(
             "sha256": content_sha256(answers_path),
             "count": len(answers),
             "chosen": chosen,
+            "levels": dict(levels),  # how many answers to these tasks each level has, chosen or not
         },
+        "extract": None if extract is None else str(extract),
         **spec,
         "generation": {name: _common(vars(answer)[name] for answer in answers) for name in GENERATION_KEYS},
         "findings": {task: list(found) for task, found in (findings or {}).items()},

@@ -12,7 +12,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..sandbox import Compiler, Gpu, Isolation, Limits, Ran, SandboxError, Verdict, start_program
+from ..sandbox import (
+    Compiler,
+    Gpu,
+    Isolation,
+    Limits,
+    Ran,
+    SandboxError,
+    Verdict,
+    resolve_isolation,
+    start_program,
+)
 from .comparison import compare_outputs
 from .devices import GpuPool, NoGpuLeft, is_suspicious
 from .oracle import CaseCache, OracleError, PreparedCase
@@ -126,6 +136,11 @@ def infra_error(message: str, before: Judgement | None = None) -> Judgement:
     return replace(known, verdict=Verdict.INFRA_ERROR, message=shorten(message))
 
 
+def gpu_names(pool: GpuPool | None) -> list[str]:
+    """What kinds of GPU a judge uses, each once, for its settings; those that are lost meanwhile have judged as well."""
+    return sorted({gpu.name for gpu in pool.gpus}) if pool is not None else []
+
+
 def shorten(message: str) -> str:
     """A message of at most MESSAGE_LENGTH characters, its head and its tail."""
     message = message.strip()
@@ -157,15 +172,23 @@ class ProgramJudge:
     _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def settings(self) -> dict[str, Any]:
-        return {
+        """See `Judge.settings`.
+
+        The header speaks for every line of a results file, so what it says of sandbox and GPU is part of this. How many
+        programs share a GPU is not: no speed is measured here, and a verdict is not to depend on it.
+        """
+        settings = {
             "judge": JUDGE_VERSION,
             "toolkit": self.compiler.toolkit.version,
             "arch": self.compiler.arch,
             "flags": list(self.compiler.flags),
             "compile_limits": asdict(self.compiler.limits),
             "compile_only": self.compile_only,
-            **({} if self.compile_only else {"limits": asdict(self.limits), "gpu": self.gpus is not None}),
+            "isolation": str(resolve_isolation(self.isolation)),  # nvcc runs in it as well, and "auto" says nothing
         }
+        if not self.compile_only:
+            settings |= {"limits": asdict(self.limits), "gpus": gpu_names(self.gpus)}
+        return settings
 
     def judge(self, task: ProgramTask, code: str) -> Judgement:
         """All three steps, one after the other."""

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +58,15 @@ class PreparedCase:
     """The files of a case. Keys are what a program sees ("data/x.bin"), values lie in the cache and are read-only.
 
     expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
-    references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the size of each output as declared; for a
-    dtype that NumPy does not have, the reference's. tolerance: output name -> (rtol, atol), of a ReferenceOracle. self_check: what
+    references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the size of each output as declared; for an
+    unknown dtype the reference's, and None where there is no reference either. tolerance: output name -> (rtol, atol), of a ReferenceOracle. self_check: what
     compare.py says about the reference itself, of a ScriptOracle.
     """
 
     inputs: Mapping[str, Path]
     expected: Mapping[str, Path]
     folder: Path
-    output_bytes: Mapping[str, int]
+    output_bytes: Mapping[str, int | None]
     references: Mapping[str, Path]
     tolerance: Mapping[str, tuple[float, float]]
     self_check: SelfCheck | None
@@ -74,9 +74,11 @@ class PreparedCase:
 
     def sizes(self, file: str) -> tuple[int, ...]:
         """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
-        gen.py writes another, so that either reading of the task is judged by its values."""
+        gen.py writes another, so that either reading of the task is judged by its values. None where no size is known:
+        any but 0 may be right then."""
         declared, reference = self.output_bytes[file], self.expected.get(file)
-        return tuple(dict.fromkeys([declared] if reference is None else [declared, reference.stat().st_size]))
+        known = [declared, None if reference is None else reference.stat().st_size]
+        return tuple(dict.fromkeys(size for size in known if size is not None))
 
 
 class CaseCache:
@@ -159,7 +161,7 @@ class CaseCache:
             expected=files("expected"),
             folder=place,
             output_bytes={
-                tensor.file: tensor.nbytes if tensor.nbytes is not None else sizes.get(tensor.file, 0)
+                tensor.file: tensor.nbytes if tensor.nbytes is not None else sizes.get(tensor.file)
                 for tensor in case.outputs
             },
             references=files("references"),
@@ -226,11 +228,12 @@ class CaseCache:
     def _make_script(
         self, task: ProgramTask, case: Case, oracle: ScriptOracle, work: Path, kept: Path, gpu: Gpu | None
     ) -> dict[str, Any]:
-        run_generate(task, oracle, work, self.limits, self.isolation, gpu=gpu)
+        said = run_generate(task, oracle, work, self.limits, self.isolation, gpu=gpu)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
         if missing := [name for name in inputs if name not in written]:
-            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}")
+            ended = f"; it ended with {said}" if said else ""
+            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{ended}")
         if (total := sum(written.values())) > self.max_case_bytes:
             raise OracleError(_too_large(task, case, total, self.max_case_bytes))
         for name in written:
@@ -243,6 +246,7 @@ class CaseCache:
                 task, oracle, {name: kept / name for name in written} | outputs, COMPARE_LIMITS, self.isolation
             ),
         )
+        check = replace(check, generate_exit=said)
         outputs = {tensor.file for tensor in case.outputs}
         return {
             "inputs": inputs,

@@ -7,13 +7,13 @@
 The exit code is 0, or CRASHED with a traceback on standard error. Needs the standard library and NumPy; torch where asked for.
 """
 
-import contextlib
 import json
 import math
 import os
 import random
 import runpy
 import sys
+import time
 import traceback
 import zlib
 
@@ -31,8 +31,11 @@ def run_script(file, seed=None):
         with open(file, encoding="utf-8") as script:
             seed_generators(int(seed), uses_torch="torch" in script.read())
     sys.argv = [file]
-    with contextlib.suppress(SystemExit):  # what it printed or wrote before counts
+    try:
         runpy.run_path(file, run_name="__main__")
+    except SystemExit as stop:  # what it printed or wrote before counts
+        if isinstance(stop.code, str):
+            print(f"oracle_driver: sys.exit: {stop.code}", file=sys.stderr)
 
 
 def seed_generators(seed, uses_torch):
@@ -115,35 +118,84 @@ def save(function, folder, tensors, arrays):
 
 
 def run_module(file):
-    """What the outputs of a model look like: for each trial the largest value, the spread, and a digest."""
+    """What the outputs of a model look like, for two draws of inputs, and whether the same seeds draw the same again.
+
+    Arguments and outputs are what the judge's worker takes them for (worker.py lies beside this file here).
+    """
+    import worker
+
+    try:
+        result = examine_module(file, worker)
+    except worker.Problem as problem:
+        raise Refused(str(problem)) from None
+    with open("result.json", "w", encoding="utf-8") as out:
+        json.dump(result, out)
+
+
+def examine_module(file, worker):
+    torch = worker.Torch("cpu")
+    module = worker.import_module(file, {})
+    init, _, init_digest = draw(module.get_init_inputs, worker.INIT_SEED, "init", worker, torch)
+    worker.seed_all(worker.INIT_SEED, torch)
+    model = worker.call(worker.find_model(module, "Model"), init)
+    trials, digests = [], [init_digest]
+    for seed in (0, 1):
+        values, tensors, digest = draw(module.get_inputs, seed, str(seed), worker, torch)
+        digests.append(digest)
+        given = [torch.clone(tensor) for tensor in tensors]  # forward may write into its inputs
+        worker.seed_all(seed, torch)
+        with torch.no_grad():
+            outputs = [tensor for _, tensor in worker.flatten(worker.call(model, values), torch)]
+        trials.append(describe(outputs, given, torch.module))
+    with open(file, encoding="utf-8") as source:
+        if "time" in source.read():
+            time.sleep(1.1)  # a generator may be seeded with the time in seconds
+    again = worker.import_module(file, {})  # as another process would: generators of the module start anew
+    draws = [(again.get_init_inputs, worker.INIT_SEED, "init")]
+    draws += [(again.get_inputs, seed, str(seed)) for seed in (0, 1)]
+    same = [draw(*one, worker, torch)[2] for one in draws] == digests
+    return {"trials": trials, "reproducible": same}
+
+
+def draw(make, seed, place, worker, torch):
+    """The arguments as they are, the tensors among them, and a digest of both."""
     import hashlib
 
-    import torch
+    worker.seed_all(seed, torch)
+    values, tensors = make(), []
+    digest = hashlib.sha256(json.dumps(worker.encode(values, place, tensors, torch.module)).encode())
+    for tensor in tensors:
+        digest.update(torch.raw(tensor))
+    return values, tensors, digest.hexdigest()
 
-    module = runpy.run_path(file, run_name="reference")
-    trials = []
-    for seed in (0, 1):
-        torch.manual_seed(0)
-        model = module["Model"](*module["get_init_inputs"]())
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            output = model(*module["get_inputs"]())
-        tensors = [
-            part for part in (output if isinstance(output, list | tuple) else [output]) if torch.is_tensor(part)
-        ]
-        flat = torch.cat([part.detach().double().flatten() for part in tensors])
-        trials.append(
-            {
-                "elements": flat.numel(),
-                "finite": bool(torch.isfinite(flat).all()),
-                "max_abs": float(flat.abs().max()),
-                "mean": float(flat.mean()),
-                "std": float(flat.std(unbiased=False)),
-                "sha256": hashlib.sha256(flat.numpy().tobytes()).hexdigest(),
-            }
-        )
-    with open("result.json", "w", encoding="utf-8") as file:
-        json.dump({"trials": trials}, file)
+
+def describe(outputs, inputs, torch):
+    """The largest value, the spread and a digest of all outputs, and whether each is a copy of an input."""
+    import hashlib
+
+    parts = [torch.view_as_real(part.resolve_conj()) if part.is_complex() else part for part in outputs]
+    flat = torch.cat([part.detach().double().flatten() for part in parts]) if parts else torch.empty(0)
+    if not flat.numel():
+        raise Refused("forward returns no values")
+    return {
+        "elements": flat.numel(),
+        "finite": bool(torch.isfinite(flat).all()),
+        "max_abs": float(flat.abs().max()),
+        "mean": float(flat.mean()),
+        "std": float(flat.std(unbiased=False)),
+        "sha256": hashlib.sha256(flat.numpy().tobytes()).hexdigest(),
+        "copies": all(any(is_copy(one, other, torch) for other in inputs) for one in outputs),
+    }
+
+
+def is_copy(output, given, torch):
+    """Whether the judge would take the input for this output."""
+    from closeness import TOLERANCES
+
+    if output.shape != given.shape or output.dtype != given.dtype:
+        return False
+    tolerance = TOLERANCES.get(str(output.dtype), 1e-4 if output.is_complex() else 0.0)
+    return torch.allclose(given, output, rtol=tolerance, atol=tolerance)
 
 
 if __name__ == "__main__":

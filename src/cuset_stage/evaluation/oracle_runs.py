@@ -32,11 +32,13 @@ from .tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle
 
 GIB = 2**30
 DRIVER = Path(__file__).with_name("oracle_driver.py")
+MODULE_FILES = {name: DRIVER.parent / "modules" / name for name in ("worker.py", "closeness.py")}
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
 the machine has, less a tenth."""
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
 
+EXIT_SAID = "oracle_driver: sys.exit: "  # as oracle_driver.py prints it
 _TRUE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
 
 
@@ -93,8 +95,11 @@ def run_generate(
     *,
     seeded: bool = True,
     gpu: Gpu | None = None,
-) -> None:
-    """Run gen.py in `folder`; what it writes is in data/. seeded: see the module's description."""
+) -> str:
+    """Run gen.py in `folder`; what it writes is in data/. seeded: see the module's description.
+
+    Returns "sys.exit: <message>" when that is how it ended, else "": it is no failure, but it may explain what is missing.
+    """
     what = f"task {task.id}: gen.py"
     (folder / "data").mkdir()
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
@@ -104,6 +109,8 @@ def run_generate(
         )
     needs_gpu = leased is None and needs_cuda(oracle.generate)
     _check(finished, what, limits, hint="; it asks for a CUDA device, and there is none here" if needs_gpu else "")
+    said = finished.stderr.rpartition(EXIT_SAID)
+    return f"sys.exit: {' '.join(said[2].split())[:500]}" if said[1] else ""
 
 
 def run_compare(
@@ -127,10 +134,14 @@ def run_compare(
 
 
 def run_module(task_id: str, source: str, limits: Limits, isolation: Isolation) -> dict[str, Any]:
-    """Two forward passes of a KernelBench model on the CPU, from two sets of inputs; what their outputs look like."""
+    """Two forward passes of a KernelBench model on the CPU, from two sets of inputs that are drawn as the judge draws them.
+
+    {"trials": two of {elements, finite, max_abs, mean, std, sha256, copies: each output is a copy of an input},
+    "reproducible": the inputs are the same when they are drawn again}. Raises OracleError when the model cannot be run.
+    """
     what = f"task {task_id}: the model"
     with oracle_folder() as folder:
-        finished = _run_driver(["module", "model.py"], {"model.py": source}, {}, folder, limits, isolation)
+        finished = _run_driver(["module", "model.py"], {"model.py": source}, MODULE_FILES, folder, limits, isolation)
         _check(finished, what, limits)
         return read_result(folder / "result.json", what)
 

@@ -16,33 +16,50 @@ from .tasks.base import Tensor
 
 MAX_REFERENCES = 6  # more files than this are not told apart
 MAX_TRIES = 6
+BROKEN = {  # state -> what compare.py does
+    "refused": "prints F",
+    "crashed": "stops with a traceback",
+    "silent": "prints neither T nor F",
+}
 
 
 @dataclass(frozen=True)
 class SelfCheck:
     """compare.py on the references as outputs. state: "passed" (T), "refused" (F), "crashed" (a traceback), "silent" (neither
-    T nor F), or "unpaired" (it is not known which reference is whose, so it was not run)."""
+    T nor F), or "unpaired" (it is not known which reference is whose: no file of gen.py can be it, or none that compare.py
+    accepts has an output's size). generate_exit: the sys.exit message that gen.py ended with."""
 
     state: str
     message: str
+    generate_exit: str = ""
 
     @property
     def passed(self) -> bool:
         return self.state == "passed"
 
+    @property
+    def broken(self) -> bool:
+        """What compare.py says about any output is worth nothing: it does not accept what is right."""
+        return self.state in BROKEN
+
 
 def pair_references(
     outputs: Sequence[Tensor], references: Mapping[str, Path], compare: Callable[[dict[str, Path]], Printed]
 ) -> tuple[dict[str, Path], SelfCheck]:
-    """({"data/<output>.bin": reference}, what compare.py says about it). `compare` is given the first of these."""
-    first: tuple[dict[str, Path], SelfCheck] | None = None
+    """({"data/<output>.bin": reference}, what compare.py says about it). `compare` is given the first of these.
+
+    Without one that passes there are no pairs: what compare.py refuses is not what is right. The check is then that of the
+    likeliest assignment whose sizes fit; without such a one compare.py was given nothing that it had to accept.
+    """
+    first: SelfCheck | None = None
     for pairs in _assignments(outputs, references):
         check = self_check(compare(pairs))
         if check.passed:
             return pairs, check
-        first = first or (pairs, check)
+        if first is None and all(output.nbytes in (None, pairs[output.file].stat().st_size) for output in outputs):
+            first = check
     if first is not None:
-        return first
+        return {}, first
     names = ", ".join(references) or "none"
     return {}, SelfCheck("unpaired", f"{len(outputs)} outputs and as references {names}")
 

@@ -67,6 +67,7 @@ def read_results(path: Path) -> Results:
             if record.get("type") == "run":
                 run = record
             elif record.get("type") == "sample" and {"task", "sample", "code_sha256", "verdict"} <= record.keys():
+                samples.pop(sample_key(record), None)  # what was written last also stands last
                 samples[sample_key(record)] = record
             else:
                 raise ResultsError(

@@ -69,7 +69,10 @@ def test_reasoning_apart_from_the_answer_is_kept(server, fill):
     assert kept == [("fine", "hm", "stop"), ("", "hmm", "length"), ("fine", None, "stop")]
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"completion_tokens": None}, {"completion_tokens": -1}, [], "7"])
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"completion_tokens": None}, {"completion_tokens": -1}, {"completion_tokens": 0}, [], "7"],
+)
 def test_server_without_token_counts(server, fill, tiny_model, backend, kernels, caplog, usage):
     server.always = sends_completion(usage=usage)
     with caplog.at_level(logging.WARNING):
@@ -81,6 +84,13 @@ def test_server_without_token_counts(server, fill, tiny_model, backend, kernels,
     prompt = backend._prompter.encode(chat_messages(kernels.tasks[0]))
     assert lines[2]["tokens"] == len(tokenizer(lines[2]["answer"])["input_ids"])
     assert (lines[2]["prompt_tokens"], lines[2]["tokens_from"]) == (len(prompt.ids), "tokenizer")
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
+def test_ends_that_are_the_models_own_are_kept(server, fill, reason):
+    server.troubles = [sends_completion(choices=[{"message": {"content": None}, "finish_reason": reason}])]
+    _, lines = fill()
+    assert (lines[0]["answer"], lines[0]["finish_reason"], lines[0]["tries"]) == ("", reason, 1)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ from cuset_stage.evaluation.generation.wire import retry_after
         (sends([]), {}),
         (sends({"choices": []}), {}),
         (sends({"choices": [{"message": {"content": 7}}]}), {}),
+        (sends({"choices": [{"message": {"content": "int ma"}, "finish_reason": "abort"}]}), {}),
+        (sends({"choices": [{"message": {"content": None}, "finish_reason": "error"}]}), {}),
         (sends(b"[" * 100_000), {}),
         (sends({"error": {"message": "overloaded"}}, 429), {}),
         (sends(b"oh no", 500), {}),
@@ -137,6 +139,20 @@ def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, messag
         fill(samples=9, api_key=KEY)
     assert len(server.bodies) == 1
     assert KEY not in str(error.value)
+
+
+def test_refused_key_keeps_answers_in_flight(server, fill, tmp_path):
+    """A 401 ends the run: answers that were on their way are written first, and nothing new is asked."""
+
+    def late(handler, body):
+        time.sleep(1.0)
+        chat_server.answer(handler, body)
+
+    server.troubles = [late, late, sends(b"", 401)]
+    with pytest.raises(GenerationError, match="the API key is missing or wrong"):
+        fill(samples=9, concurrency=3)
+    assert len(server.bodies) == 3
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 2
 
 
 def test_nothing_listens(server, kernels):

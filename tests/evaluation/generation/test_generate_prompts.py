@@ -64,6 +64,27 @@ def test_template_without_system_role(templated, caplog):
     assert "takes no system message" in caplog.text
 
 
+def test_template_that_drops_the_system_message_without_a_word(templated, caplog):
+    silent = templated(
+        "{% for message in messages %}{% if message.role == 'user' %}[{{ message.content | trim }}]{% endif %}{% endfor %}"
+    )
+    messages = ({"role": "system", "content": "Be brief.\n"}, {"role": "user", "content": "Hi"})
+    with caplog.at_level(logging.WARNING):
+        prompt = silent._prompter.encode(messages)
+    assert silent._prompter.tokenizer.decode(prompt.ids) == "[Be brief.\n\n\nHi]"
+    assert "takes no system message" in caplog.text
+
+
+def test_template_may_strip_the_system_message(templated, caplog):
+    strips = templated("{% for message in messages %}[{{ message.content | trim }}]{% endfor %}")
+    with caplog.at_level(logging.WARNING):
+        prompt = strips._prompter.encode(
+            ({"role": "system", "content": "\nBe brief.\n"}, {"role": "user", "content": "Hi"})
+        )
+    assert strips._prompter.tokenizer.decode(prompt.ids) == "[Be brief.][Hi]"
+    assert "takes no system message" not in caplog.text
+
+
 def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
     thinking = templated(
         "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}",

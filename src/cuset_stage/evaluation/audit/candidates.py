@@ -64,7 +64,7 @@ class CaseView:
 
     def comparable(self, tensor: Tensor) -> bool:
         path = self.prepared.expected.get(tensor.file)
-        return path is not None and tensor.nbytes is not None and path.stat().st_size == tensor.nbytes
+        return path is not None and real_dtype(tensor) is not None and path.stat().st_size == tensor.nbytes
 
 
 @dataclass(frozen=True)
@@ -152,11 +152,14 @@ def _constant(view: CaseView, tensor: Tensor) -> Chunks | None:
     return filled(tensor, seen.common)
 
 
-def _input(view: CaseView, tensor: Tensor) -> Chunks | None:
-    for given in view.case.inputs:
-        if given.dtype == tensor.dtype and given.nbytes == tensor.nbytes and real_dtype(tensor) is not None:
-            return read_chunks(tensor, view.prepared.inputs[given.file])
-    return None
+def _middle(view: CaseView, tensor: Tensor) -> Chunks | None:
+    """The middle of the first case's range: the constant whose largest error is the smallest."""
+    seen = (view.first or view).profiles.get(tensor.file)
+    own = view.profiles.get(tensor.file)
+    if seen is None or own is None or seen.minimum == seen.maximum:
+        return None
+    middle = seen.minimum / 2 + seen.maximum / 2
+    return filled(tensor, middle if is_float(tensor) else round(middle))
 
 
 def _other(view: CaseView, tensor: Tensor) -> Chunks | None:
@@ -224,24 +227,12 @@ WRONG_OUTPUTS = (
     Candidate(Code.ZEROS_PASS, Severity.ERROR, "zeros", lambda view, tensor: filled(tensor, 0)),
     Candidate(Code.ONES_PASS, Severity.ERROR, "ones", lambda view, tensor: filled(tensor, 1)),
     Candidate(Code.CONSTANT_PASSES, Severity.ERROR, "one constant", _constant),
-    Candidate(Code.INPUT_PASSES, Severity.ERROR, "a copy of the first input of its size", _input),
     Candidate(Code.OTHER_CASE_PASSES, Severity.ERROR, "what is right for other inputs", _other),
     Candidate(Code.RANDOM_PASSES, Severity.ERROR, "random values of the same mean and deviation", _random),
     Candidate(Code.NAN_PASSES, Severity.ERROR, "NaN everywhere", _nan),
 )
+MIDDLE = Candidate(Code.CONSTANT_PASSES, Severity.ERROR, "the middle of the range everywhere", _middle)
 NOISY_OUTPUTS = tuple(
     Candidate(Code.NOISE_PASSES, severity, f"every value {part:.0%} off", noise(part))
     for part, severity in zip(NOISE, (Severity.ERROR, Severity.WARNING), strict=True)
 )
-
-
-def unchecked(name: str) -> Candidate:
-    """Zeros (ones where zeros are right) in one output, while the others are right."""
-
-    def make(view: CaseView, tensor: Tensor) -> Chunks | None:
-        seen = view.profiles.get(tensor.file)
-        if tensor.name != name or seen is None:
-            return None
-        return filled(tensor, 1 if seen.all_zero else 0)
-
-    return Candidate(Code.OUTPUT_UNCHECKED, Severity.WARNING, "zeros, while the other outputs are right,", make)

@@ -10,18 +10,21 @@ from ...sandbox.files import file_sha256
 from ..comparison import compare_outputs
 from ..oracle import CaseCache, PreparedCase, written_files
 from ..oracle_runs import COMPARE_LIMITS, OracleError, oracle_folder, run_compare, run_generate
+from ..references import BROKEN
 from ..tasks.base import ProgramTask, ScriptOracle
 from .candidates import (
+    MIDDLE,
     NOISY_OUTPUTS,
     WRONG_OUTPUTS,
     Candidate,
     CaseView,
     is_float,
-    unchecked,
+    real_dtype,
     write_chunks,
 )
 from .records import Code, Finding, Severity
 from .scripts import reads_elsewhere
+from .tailored import half_right, input_copies, unchecked
 
 
 NEAR_ZERO = 1e-3  # of the largest value
@@ -75,13 +78,24 @@ class ProgramAudit:
         for case, files in zip(self.task.cases, prepared, strict=True):
             for tensor in case.outputs:
                 path = files.expected.get(tensor.file)
-                if tensor.nbytes is None:
+                if real_dtype(tensor) is None:
                     text = f"output {tensor.name} has the dtype {tensor.dtype!r}, which NumPy has not: its values are not seen"
-                    self.add(Code.UNKNOWN_DTYPE, Severity.NOTE, text)
-                elif path is not None and path.stat().st_size != tensor.nbytes:
+                    blind = tensor.nbytes is None and path is None
+                    if blind:
+                        text += ", and without a reference its size is not known: compare.py alone judges files of any size"
+                    self.add(Code.UNKNOWN_DTYPE, Severity.WARNING if blind else Severity.NOTE, text)
+                if tensor.nbytes is not None and path is not None and path.stat().st_size != tensor.nbytes:
                     text = (
                         f"output {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape}), and "
                         f"its reference has {path.stat().st_size}: compare.py judges outputs of either size"
+                    )
+                    self.add(Code.SIZE_DIFFERS, Severity.WARNING, text)
+            for tensor in case.inputs:
+                size = files.inputs[tensor.file].stat().st_size
+                if tensor.nbytes not in (None, size):
+                    text = (
+                        f"input {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape}), and "
+                        f"gen.py writes {size}: a program that reads what is declared reads other data than compare.py"
                     )
                     self.add(Code.SIZE_DIFFERS, Severity.WARNING, text)
 
@@ -94,12 +108,15 @@ class ProgramAudit:
             return
         if check.state == "unpaired":
             text = f"it is not known which file of gen.py is right for which output ({check.message})"
-            self.add(Code.REFERENCE_UNPAIRED, Severity.NOTE, f"{text}: compare.py was not tried on right outputs")
+            text = f"{text}: compare.py was not tried on right outputs"
+            if check.generate_exit:  # it may have ended before its reference
+                self.add(Code.REFERENCE_UNPAIRED, Severity.WARNING, f"{text}; gen.py ended with {check.generate_exit}")
+            else:
+                self.add(Code.REFERENCE_UNPAIRED, Severity.NOTE, text)
         else:
-            states = {"refused": "prints F", "crashed": "stops", "silent": "prints neither T nor F"}
             said = f": {check.message}" if check.message else ""
-            text = f"given its own reference as output, compare.py {states[check.state]}{said}"
-            self.add(Code.REFERENCE_REFUSED, Severity.ERROR, text)
+            text = f"given its own reference as output, compare.py {BROKEN[check.state]}{said}"
+            self.add(Code.REFERENCE_REFUSED, Severity.ERROR, f"{text}; no answer can be judged")
 
     # ------------------------------------------------------------------------------------------------------- values
 
@@ -130,13 +147,18 @@ class ProgramAudit:
     def _try_all(self, views: Sequence[CaseView]) -> set[Code]:
         """Try every kind of wrong output; the kinds that pass in every case."""
         accepted = {candidate.code for candidate in WRONG_OUTPUTS if self._try(candidate, views)}
+        if Code.CONSTANT_PASSES not in accepted and self._try(MIDDLE, views):
+            accepted.add(Code.CONSTANT_PASSES)
+        if any(self._try(candidate, views) for candidate in input_copies(views[0])):
+            accepted.add(Code.INPUT_PASSES)
         for candidate in NOISY_OUTPUTS:
             if self._try(candidate, views):
                 break  # less noise passes too
         outputs = self.task.cases[0].outputs
-        if len(outputs) > 1 and Code.ZEROS_PASS not in accepted:
+        if Code.ZEROS_PASS not in accepted:
             for tensor in outputs:
-                self._try(unchecked(tensor.name), views)
+                if len(outputs) == 1 or not self._try(unchecked(tensor.name), views):
+                    self._try(half_right(tensor.name), views)
         return accepted
 
     def _try(self, candidate: Candidate, views: Sequence[CaseView]) -> bool:
@@ -236,7 +258,8 @@ class ProgramAudit:
 
 
 def _plural(candidate: Candidate) -> bool:
-    return candidate.code in (Code.ZEROS_PASS, Code.ONES_PASS, Code.RANDOM_PASSES, Code.OUTPUT_UNCHECKED)
+    kinds = (Code.ZEROS_PASS, Code.ONES_PASS, Code.RANDOM_PASSES, Code.OUTPUT_UNCHECKED, Code.PART_UNCHECKED)
+    return candidate.code in kinds
 
 
 def _views(task: ProgramTask, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[CaseView]:

@@ -12,7 +12,7 @@ from ...sandbox.files import write_atomically
 from ..tasks.base import Task
 
 
-AUDIT_VERSION = 1  # raised when checks change: earlier audits are then made again
+AUDIT_VERSION = 2  # raised when checks change: earlier audits are then made again
 
 
 class Severity(StrEnum):
@@ -43,6 +43,7 @@ class Code(StrEnum):
     RANDOM_PASSES = "random_passes"
     NAN_PASSES = "nan_passes"
     OUTPUT_UNCHECKED = "output_unchecked"
+    PART_UNCHECKED = "part_unchecked"
     NOISE_PASSES = "noise_passes"
     SCRIPT_ACCEPTS_NOTHING = "script_accepts_nothing"
     SCRIPT_ACCEPTS_EMPTY = "script_accepts_empty"

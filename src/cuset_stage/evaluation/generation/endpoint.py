@@ -1,7 +1,8 @@
 """Answers from an OpenAI-compatible endpoint: vLLM, SGLang, `llamafactory-cli api`, or a service. Imports httpx.
 
 One request a sample, several in flight. A request is tried again, with growing pauses, after a time-out, a lost
-connection, 408, 409, 425, 429, 5xx, and a body that is not a chat completion; the wait that a server asks for
+connection, 408, 409, 425, 429, 5xx, a body that is not a chat completion, and one that the server broke off
+(finish_reason abort or error); the wait that a server asks for
 (Retry-After) is kept, up to ten minutes. A refusal of one prompt (400, 413, 422) is a failure of that sample; a
 refused key or an unknown model ends the run.
 
@@ -64,6 +65,7 @@ class EndpointBackend:
         retries: further tries after the first.
         backoff_s: the first pause; each following one is twice as long, at most a minute.
         tokenizer: folder or Hub name of a tokenizer that counts tokens where the endpoint does not.
+        tells_usage: False: no notice when nobody counts them, for callers that have no use for the number.
 
     Raises:
         GenerationError: an option is out of range, or the tokenizer cannot be loaded.
@@ -80,6 +82,7 @@ class EndpointBackend:
         retries: int = 5,
         backoff_s: float = 1.0,
         tokenizer: str | None = None,
+        tells_usage: bool = True,
     ) -> None:
         for name, value, least in (("--batch-size", concurrency, 1), ("--retries", retries, 0)):
             if value < least:
@@ -96,7 +99,8 @@ class EndpointBackend:
         self._counter = None if tokenizer is None else _Counter(tokenizer)
         self._limit_key = "max_tokens"
         self._failed_in_row = 0
-        self._told_no_usage = False
+        self._told_no_usage = not tells_usage
+        self._told_served = False
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
         """See `plan.BackEnd`.
@@ -110,7 +114,7 @@ class EndpointBackend:
         workers: list[asyncio.Task[None]] = []
 
         async def work() -> None:
-            for request in pending:
+            while (request := next(pending, None)) is not None:
                 try:
                     outcomes.put_nowait(await self._ask(client, request))
                 except Exception as error:  # handed over: nobody else looks at a worker's end
@@ -132,12 +136,22 @@ class EndpointBackend:
                 for _ in requests:
                     outcome = runner.run(outcomes.get())
                     if isinstance(outcome, Exception):
+                        pending = iter(())  # no new requests; answers in flight are paid for, and kept when they come
+                        runner.run(self._wind_up(workers))
+                        while not outcomes.empty():
+                            if isinstance(last := outcomes.get_nowait(), Reply):
+                                yield last
                         raise outcome
                     yield outcome
             finally:
                 for worker in workers:
                     worker.cancel()
                 runner.run(client.aclose())
+
+    async def _wind_up(self, workers: Sequence["asyncio.Task[None]"]) -> None:
+        """Wait for requests in flight; none of them is tried again."""
+        self._tries = 0
+        await asyncio.wait(workers, timeout=self._timeout_s)
 
     async def _greet(self, client: httpx.AsyncClient) -> None:
         """Find out early that nothing answers, and say when the model's name is not among those served."""
@@ -156,7 +170,8 @@ class EndpointBackend:
             served = [str(model["id"]) for model in response.json()["data"]]
         except (ValueError, LookupError, TypeError):
             return  # not every server lists its models
-        if served and self._settings.model not in served:
+        if served and self._settings.model not in served and not self._told_served:
+            self._told_served = True
             logger.warning(
                 "%s serves %s; it is asked for %s all the same.", self.url, ", ".join(served[:5]), self._settings.model
             )
@@ -180,6 +195,8 @@ class EndpointBackend:
             if attempt < self._tries:
                 pause = min(self._backoff_s * 2 ** (attempt - 1), LONGEST_PAUSE_S) * random.uniform(0.5, 1.0)
                 await asyncio.sleep(max(pause, min(again.pause_s, LONGEST_WAIT_S)))
+            if attempt >= self._tries:  # the last one, or the run is over meanwhile
+                break
         self._failed_in_row += 1
         if self._failed_in_row >= max(10, self._concurrency):
             raise GenerationError(
@@ -236,6 +253,8 @@ class EndpointBackend:
     ) -> tuple[int | None, int | None, str | None]:
         """Tokens of answer and prompt, and who counted the answer's: "usage", "tokenizer" or None."""
         tokens, prompt_tokens = read_usage(data)
+        if tokens == 0 and (answer or reasoning):
+            tokens = None  # some servers send zeros in place of a count
         if tokens is not None:
             return tokens, prompt_tokens, "usage"
         if self._counter is not None:

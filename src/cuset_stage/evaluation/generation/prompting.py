@@ -58,7 +58,7 @@ class Prompter:
     def encode(self, messages: Messages) -> Prompt:
         """The prompt up to the place where the answer begins.
 
-        A system message that the template refuses (Gemma's does) goes to the head of the user's, with a notice.
+        A system message that the template refuses (Gemma's does) or leaves out goes to the head of the user's, with a notice.
         """
         if self._factory is not None:
             ids = self._factory.encode([dict(message) for message in messages])
@@ -80,20 +80,27 @@ class Prompter:
                 [dict(message) for message in messages], tokenize=False, add_generation_prompt=True, **self._arguments
             )
 
+        foldable = len(messages) == 2 and messages[0]["role"] == "system"
+        refusal = "it leaves out the system message"
         try:
-            return render(messages)
+            text = render(messages)
+            # Templates may strip what they are given; without the system message, CUDABench's files would go unsaid.
+            if not foldable or messages[0]["content"].strip() in text:
+                return text
         except TemplateError as error:
-            if len(messages) != 2 or messages[0]["role"] != "system":
-                raise GenerationError(f"the tokenizer's chat template refuses the prompt: {error}.") from None
+            refusal = str(error)
+        if foldable:
             user = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
             try:
                 text = render([user])
             except TemplateError:
-                raise GenerationError(f"the tokenizer's chat template refuses the prompt: {error}.") from None
-            if not self._folded:
-                logger.warning("The chat template takes no system message: it is put before the user's.")
-                self._folded = True
-            return text
+                foldable = False
+        if not foldable:
+            raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal}.")
+        if not self._folded:
+            logger.warning("The chat template takes no system message: it is put before the user's.")
+            self._folded = True
+        return text
 
 
 def _reasoning_tokens(tokenizer: Any) -> set[int]:

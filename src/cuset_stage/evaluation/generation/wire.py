@@ -13,6 +13,10 @@ import httpx
 from .settings import GenerationError
 
 
+# What servers say of an answer that they, not the model, ended: vLLM and SGLang say abort, proxies error.
+ABORTED = frozenset(("abort", "aborted", "error", "cancelled", "canceled"))
+
+
 def base_url(endpoint: str) -> str:
     """http://host:8000/v1 from what people give: with or without /v1, or with the whole path of chat completions.
 
@@ -43,7 +47,10 @@ def bearer(api_key: str | None) -> dict[str, str]:
 
 
 def read_choice(data: Any) -> tuple[str, str | None, str | None]:
-    """Answer, reasoning and finish_reason of a chat completion. Raises ValueError when it is none."""
+    """Answer, reasoning and finish_reason of a chat completion.
+
+    Raises ValueError when it is none, or the server broke it off: what there is of it is not the model's own end.
+    """
     try:
         choice = data["choices"][0]
         message = choice["message"]
@@ -55,6 +62,8 @@ def read_choice(data: Any) -> tuple[str, str | None, str | None]:
     except (LookupError, TypeError, AttributeError):
         raise ValueError("no choices with a message") from None
     finish_reason = finish_reason if isinstance(finish_reason, str) else None
+    if finish_reason is not None and finish_reason.lower() in ABORTED:
+        raise ValueError(f"the server gave up: finish_reason {finish_reason!r}")
     reasoning = reasoning if isinstance(reasoning, str) else None
     if content is None and (finish_reason is not None or reasoning is not None):
         content = ""  # cut off inside its reasoning, or filtered

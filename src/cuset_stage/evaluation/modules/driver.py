@@ -27,9 +27,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ...sandbox import Gpu, Isolation, Limits, SandboxError, Verdict, scratch_folder
+from ...sandbox import Gpu, Isolation, Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
 from ..devices import GpuPool, NoGpuLeft, is_suspicious
-from ..judge import JUDGE_VERSION, Built, Clock, Judgement, infra_error, shorten
+from ..judge import JUDGE_VERSION, Built, Clock, Judgement, gpu_names, infra_error, shorten
 from ..oracle_runs import OracleError
 from ..tasks import ModuleTask
 from .checks import source_flags
@@ -100,6 +100,7 @@ class ModuleJudge:
             "arch": self.arch,
             "build_limits": asdict(self.build_limits),
             "compile_only": self.compile_only,
+            "isolation": str(resolve_isolation(self.isolation)),
         }
         if not self.compile_only:
             settings |= {
@@ -107,7 +108,9 @@ class ModuleJudge:
                 "seeds": self.seeds,
                 "trials": self.trials,
                 "budget": self.budget_s,
-                "gpus": sorted({gpu.name for gpu in self.gpus.gpus}) if self.gpus else [],  # speed depends on it
+                # Speed depends on these two; only here, because programs are not timed against a reference.
+                "gpus": gpu_names(self.gpus),
+                "per_gpu": self.gpus.per_gpu if self.gpus else 1,
             }
         return settings
 

@@ -207,6 +207,14 @@ def save(folder, tensors, torch):
             file.write(torch.raw(tensor))
 
 
+def seed_all(seed, torch):
+    """Of every generator that is not given a seed of its own, but numpy's default_rng(): an audit finds those."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:  # else the module does not draw from it
+        sys.modules["numpy"].random.seed(seed)
+
+
 def make_inputs(request, torch, report):
     """The trusted side: get_init_inputs and get_inputs for every seed, saved; those of seed 0 permuted as well."""
     from permuted import permuted
@@ -218,7 +226,7 @@ def make_inputs(request, torch, report):
         ("init", INIT_SEED, module.get_init_inputs),
         *((name, int(name), module.get_inputs) for name in request["seeds"]),
     ]:
-        torch.manual_seed(seed)
+        seed_all(seed, torch)
         tensors = []
         structure[name] = encode(make(), name, tensors, torch.module)
         save(os.path.join("out", name), tensors, torch)
@@ -241,7 +249,7 @@ def construct(request, torch, arguments, report):
     build = find_model(import_module(request["module"], report), request["model"])
     report["stage"] = "construct"
     values, _ = arguments.load("init", "cpu")
-    torch.manual_seed(INIT_SEED)
+    seed_all(INIT_SEED, torch)
     model = build(**values) if isinstance(values, dict) else build(*values)
     return model.to(torch.device) if isinstance(model, torch.module.nn.Module) else model
 

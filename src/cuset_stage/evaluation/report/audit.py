@@ -6,16 +6,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 
+ORACLE_FAILS = "oracle_fails"  # evaluation.audit's code for an audit that met an error
+
+
 class AuditError(ValueError):
     """An audit file that cannot be read; the message names the file, the line and what was expected."""
 
 
 @dataclass(frozen=True)
 class AuditFile:
-    """findings: task id -> sentences. notes: code of a note -> task id -> its message."""
+    """What an audit file says of its tasks.
+
+    findings: task id -> sentences on why its oracle is weak. notes: code of a note -> task id -> its message. audited: the
+    tasks whose audit came to its end. unfinished: task id -> what kept it from its end, such as a GPU that is not there or a
+    reference that fails: of these it is not known whether the oracle is weak.
+    """
 
     findings: Mapping[str, list[str]] = field(default_factory=dict)
     notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    audited: frozenset[str] = frozenset()
+    unfinished: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """All that the file speaks of."""
+        return self.audited | self.unfinished.keys()
 
 
 def read_audit(path: Path) -> Mapping[str, list[str]]:
@@ -27,20 +42,23 @@ def read_audit_file(path: Path) -> AuditFile:
     """Read a JSONL with {"task": id, "findings": [...], "notes": [...]} a line.
 
     A finding is a sentence, or an object with a "message"; a note, which may be left out, an object with "code" and "message".
-    Lines without a "task" (a header) are passed over.
+    Lines without a "task" (a header) are passed over. In a line with "complete": false the findings say why the audit did not
+    end, all but those with a code of their own other than "oracle_fails".
 
     Raises:
         AuditError: The file cannot be read, or a line of it holds something else.
     """
     expected = 'expected {"task": id, "findings": [sentence, ...]}'
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8").split("\n")  # U+2028 and U+0085 may stand within
     except (OSError, UnicodeDecodeError) as error:
         raise AuditError(
             f"--audit {path}: cannot be read ({error}). `cuset audit-tasks` writes such a file."
         ) from None
     findings: dict[str, list[str]] = {}
     notes: dict[str, dict[str, str]] = {}
+    audited: set[str] = set()
+    unfinished: dict[str, list[str]] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -55,13 +73,21 @@ def read_audit_file(path: Path) -> AuditFile:
         found = record.get("findings")
         if not isinstance(found, list):
             raise AuditError(f'{path}:{number}: "findings" is {found!r}; {expected}.')
-        texts = findings.setdefault(str(record["task"]), [])
+        task = str(record["task"])
+        texts = findings.setdefault(task, [])
+        complete = record.get("complete", True) is not False
+        if complete:
+            audited.add(task)
+        else:
+            unfinished.setdefault(task, [])
         for finding in found:
             text = finding.get("message") if isinstance(finding, dict) else finding
             if not isinstance(text, str):
                 raise AuditError(f"{path}:{number}: a finding is {finding!r}; {expected}.")
-            texts.append(text)
+            code = finding.get("code", ORACLE_FAILS) if isinstance(finding, dict) else ORACLE_FAILS
+            (unfinished[task] if not complete and code == ORACLE_FAILS else texts).append(text)
         for note in record.get("notes") or []:
             if isinstance(note, dict) and {"code", "message"} <= note.keys():
                 notes.setdefault(str(note["code"]), {})[str(record["task"])] = str(note["message"])
-    return AuditFile(findings, notes)
+    reasons = {task: "; ".join(texts) or "it was not finished" for task, texts in unfinished.items()}
+    return AuditFile(findings, notes, frozenset(audited) - unfinished.keys(), reasons)

@@ -64,7 +64,7 @@ def build_report(
     seed: int = 0,
     title: str | None = None,
 ) -> Report:
-    """Compute a report. ReportError for an unknown baseline or a k that is no positive integer."""
+    """Compute a report. ReportError for an unknown baseline, a negative seed or a k that is no positive integer."""
     from ... import __version__
 
     labels = [run.label for run in collection.runs]
@@ -72,6 +72,8 @@ def build_report(
         raise ReportError(f"--baseline {baseline}: no such run; it is one of {', '.join(labels)}.")
     if not ks or any(k < 1 for k in ks):
         raise ReportError(f"--k {','.join(map(str, ks))}: positive integers, such as 1,3.")
+    if seed < 0:
+        raise ReportError(f"--seed {seed}: an integer from 0, such as 0.")
     ks = tuple(sorted(set(ks)))
     flagged = not collection.unflagged.all()
     header = collection.runs[0].header.get("tasks") or {}

@@ -1,7 +1,7 @@
 """Tables as data: a cell's text, its value and the filter behind it; and how numbers are written."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..statistics import Estimate
@@ -17,6 +17,9 @@ class Cell:
     text: str
     value: Any = None
     detail: str = ""
+    ends: tuple[float, float] | None = (
+        None  # of the interval that `detail` shows; CSV has them in columns of their own
+    )
     rank: int = 0
     shade: float | None = None  # 0 to 1
     link: Mapping[str, str] = field(default_factory=dict)  # the filter of samples behind the number
@@ -83,7 +86,7 @@ def ranked(column: list[Cell], groups: list[list[int]], *, lowest: bool = False)
                 continue
             place = shown.index(float(column[i].text.replace(",", ""))) + 1
             if place == 1 or (place == 2 and len(group) > 2 and len(shown) > 2):
-                marked[i] = Cell(column[i].text, column[i].value, column[i].detail, place)
+                marked[i] = replace(column[i], rank=place)
     return marked
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..results import ResultsError, read_results
 from .audit import AuditFile, read_audit_file
-from .notes import run_notes, setting_notes
-from .records import Collection, Note, Run, TaskInfo
+from .notes import audit_file_notes, coverage_note, oracle_notes, run_notes, setting_notes
+from .read import read_runs
+from .records import UNANSWERED, Collection, Note, Run, TaskInfo
 
 
 class ReportError(ValueError):
@@ -26,7 +26,7 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     if not paths:
         raise ReportError("no results file: give at least one that `cuset evaluate` wrote.")
     notes: list[Note] = []
-    runs = _unique([run for path in paths for run in _read(Path(path), notes)], notes)
+    runs = _unique([run for path in paths for run in read_runs(Path(path), notes)])
     different = _different_sets(runs)
     if different and not intersect:
         raise ReportError(
@@ -53,82 +53,28 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     if not tasks:
         raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
     here = {task.id for task in tasks}
-    if audited.findings and not set(audited.findings) & here:
-        notes.append(Note(f"The audit {audit} speaks of none of these tasks: is it of another task set?", loud=True))
-    seen = 0 if audit else min(int(run.header.get("audited") or 0) for run in runs)
-    if 0 < seen < len(tasks):
-        notes.append(
-            Note(
-                f"The audit covers {seen} of {len(tasks)} tasks: of the others it is not known whether their oracles are "
-                "weak. `cuset audit-tasks` goes on where it was; judge or report again then."
-            )
-        )
+    silent = sum(task.id.startswith(UNANSWERED) for task in tasks)
+    # Of tasks without an id only the number is known; the audit's further ids may be theirs.
+    of_file = len(audited.audited & here) + min(silent, len(audited.audited - here))
+    seen = max(of_file, min(int(run.header.get("audited") or 0) for run in runs))
+    seen = max(seen, sum(bool(task.findings) for task in tasks))
+    covered = min(seen, len(tasks)) if audit or seen or findings else None
+    if audit:
+        notes += audit_file_notes(audit, audited, here)
+    notes += coverage_note(covered, len(tasks))
     audit_notes: dict[str, dict[str, str]] = {}
     for source in [*(run.header.get("notes") or {} for run in runs), audited.notes]:
         for code, noted in source.items():
             audit_notes.setdefault(code, {}).update({task: text for task, text in noted.items() if task in here})
     audit_notes = {code: noted for code, noted in audit_notes.items() if noted}
-    collection = Collection(tuple(runs), tasks, (), bool(audit) or bool(findings) or seen >= len(tasks), audit_notes)
+    collection = Collection(tuple(runs), tasks, (), covered, audit_notes)
     notes += run_notes(collection)
+    notes += oracle_notes(collection)
     notes += setting_notes(runs)
     return replace(collection, notes=tuple(notes))
 
 
-def _read(path: Path, notes: list[Note]) -> list[Run]:
-    results = read_results(path)
-    header = _writable(results.run)
-    by_level: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {}
-    replaced = 0
-    for line, sample in enumerate(results.samples, start=2):
-        missing = [key for key in ("task", "sample", "verdict", "compiled", "passed") if key not in sample]
-        if missing:
-            raise ResultsError(
-                f"{path}: sample {line - 1} has no {', '.join(missing)}: not written by `cuset evaluate`."
-            )
-        level = by_level.setdefault(int(sample.get("level") or 1), {})
-        key = (_writable(str(sample["task"])), int(sample["sample"]))
-        replaced += key in level
-        level[key] = _writable(
-            {**sample, "task": key[0]}
-        )  # another code under one number: the line written later stands
-    if replaced:
-        notes.append(
-            Note(
-                f"{path.name}: {replaced} samples were judged with more than one code; the last of each counts.",
-                loud=True,
-            )
-        )
-    if not by_level:
-        by_level[int((header.get("tasks") or {}).get("level") or 1)] = {}
-    expected = _expected_samples(header)
-    complete = expected is None or sum(map(len, by_level.values())) + replaced >= expected
-    label = str(header.get("method") or header.get("run") or path.stem)
-    return [
-        Run(f"{label} (level {level})" if len(by_level) > 1 else label, path, header, level, samples, complete)
-        for level, samples in sorted(by_level.items())
-    ]
-
-
-def _writable(value: Any) -> Any:
-    """The value with lone surrogates replaced: JSON can hold them, no file in UTF-8 can."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", errors="replace").decode()
-    if isinstance(value, dict):
-        return {_writable(key): _writable(item) for key, item in value.items()}
-    return [_writable(item) for item in value] if isinstance(value, list) else value
-
-
-def _expected_samples(header: Mapping[str, Any]) -> int | None:
-    """How many lines a finished run has; None when the header does not tell, as for one split or level of an answers file."""
-    answers, tasks = header.get("answers") or {}, header.get("tasks") or {}
-    if answers.get("chosen") is not None:
-        return int(answers["chosen"])
-    if answers.get("count") is None or tasks.get("split") is not None or tasks.get("level") is not None:
-        return None
-    return int(answers["count"])
-
-
-def _unique(runs: list[Run], notes: list[Note]) -> list[Run]:
+def _unique(runs: list[Run]) -> list[Run]:
     """The same runs with labels that tell them apart: by model, by the run's name, at last by number."""
     for addition in (
         lambda run: run.model,
@@ -184,20 +130,22 @@ def _infos(ids: Iterable[str], runs: Sequence[Run], findings: Mapping[str, Seque
     return tuple(
         TaskInfo(
             task,
-            str(named[task].get("name") or task),
-            str(named[task].get("family") or "unknown"),
+            str(named.get(task, {}).get("name") or task),
+            str(named.get(task, {}).get("family") or "unknown"),
             tuple(findings.get(task, ())),
+            task in named,
         )
         for task in sorted(ids, key=natural_key)
     )
 
 
 def _all_tasks(runs: Sequence[Run], findings: Mapping[str, Sequence[str]]) -> tuple[TaskInfo, ...]:
-    """Every task that a run speaks of, then one row for each that the header counts and no run speaks of."""
-    tasks = _infos({task for run in runs for task, _ in run.samples}, runs, findings)
+    """Every task that a run or its header speaks of, then one row for each that the header only counts."""
+    named = {task for run in runs for task, _ in run.samples}
+    tasks = _infos(named.union(*(run.asked or () for run in runs)), runs, findings)
     count = int((runs[0].header.get("tasks") or {}).get("count") or 0)
     silent = range(1, count - len(tasks) + 1)
-    return tasks + tuple(TaskInfo(f"(unanswered {n})", "no answer in any run", "unknown", (), False) for n in silent)
+    return tasks + tuple(TaskInfo(f"{UNANSWERED}{n})", "no answer in any run", "unknown", (), False) for n in silent)
 
 
 def _shared_tasks(runs: Sequence[Run], findings: Mapping[str, Sequence[str]]) -> tuple[TaskInfo, ...]:

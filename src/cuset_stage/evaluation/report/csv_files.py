@@ -1,13 +1,14 @@
 """The report's tables as CSV files, and the samples in one."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import rewards
 from ..statistics import Rule
 from .build import Report
-from .cells import Table
+from .cells import Cell, Table
 from .details import (
     audit_note_table,
     audit_table,
@@ -17,6 +18,7 @@ from .details import (
     settings_tables,
     timing_table,
 )
+from .records import INFRA_ERROR, Run
 from .tables import comparison_table, family_table, token_table, verdict_table
 
 
@@ -37,6 +39,15 @@ _SAMPLE_COLUMNS = (
     *("finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup", "reference_s", "kernel_s"),
     *("flags", "code_sha256"),
 )
+
+CSV_FILES = tuple(
+    f"{name}.csv"
+    for name in (
+        *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "cases", "scores", "timing"),
+        *("flags", "audit", "audit_notes", "settings", "settings_by_run"),
+    )
+)
+"""All that `write_csv` may write."""
 
 _RATE_COLUMNS = (
     *("run", "model", "level", "rule", "k", "criterion", "flagged_tasks"),
@@ -76,25 +87,39 @@ def _rates(report: Report) -> Iterator[Sequence[Any]]:
 
 
 def _samples(report: Report) -> Iterator[Sequence[Any]]:
-    yield "run", "level", *_SAMPLE_COLUMNS
+    yield "run", "level", *_SAMPLE_COLUMNS, "kevin", "grpo"
     for run in report.collection.runs:
         for sample in report.collection.judged(run):
             values = [sample.get(column) for column in _SAMPLE_COLUMNS]
-            yield run.label, run.level, *("; ".join(map(str, v)) if isinstance(v, list) else v for v in values)
+            texts = ("; ".join(map(str, v)) if isinstance(v, list) else v for v in values)
+            yield run.label, run.level, *texts, *_rewards(run, sample)
+
+
+def _rewards(run: Run, sample: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Kevin's and the GRPO report's; None where the run means leave the sample out: it was not run, or the judge failed."""
+    if run.compile_only or sample["verdict"] == INFRA_ERROR:
+        return None, None
+    return round(rewards.kevin(sample), 6), round(rewards.grpo(sample), 6)
 
 
 def _table(table: Table) -> Iterator[Sequence[Any]]:
-    details = [any(row[i].detail for row in table.rows) for i in range(len(table.columns))]
+    """The table's values; what stands behind one, such as an interval, in columns of its own."""
+    columns = [[row[i] for row in table.rows] for i in range(len(table.columns))]
     header: list[str] = []
-    for column, has_detail in zip(table.columns, details, strict=True):
+    parts: list[Sequence[Any]] = []  # of each column of the file
+    for column, cells in zip(table.columns, columns, strict=True):
         name = f"{column.group}: {column.name}" if column.group else column.name
-        header += [name, f"{name} (interval)"] if has_detail else [name]
+        further = _further(cells)
+        header += [name, *(f"{name} ({title})" for title in further)]
+        parts += [[cell.value for cell in cells], *further.values()]
     yield header
-    for row in table.rows:
-        values: list[Any] = []
-        for cell, has_detail in zip(row, details, strict=True):
-            values += [cell.value, cell.detail] if has_detail else [cell.value]
-        yield values
+    yield from zip(*parts, strict=True)
+
+
+def _further(cells: Sequence[Cell]) -> dict[str, Sequence[Any]]:
+    if any(cell.ends for cell in cells):
+        return {title: [cell.ends and cell.ends[i] for cell in cells] for i, title in enumerate(("low", "high"))}
+    return {"interval": [cell.detail for cell in cells]} if any(cell.detail for cell in cells) else {}
 
 
 def _write(path: Path, rows: Iterable[Sequence[Any]]) -> Path:

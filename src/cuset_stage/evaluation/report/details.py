@@ -138,6 +138,16 @@ def audit_table(report: Report) -> Table | None:
     return Table("audit", "Flagged tasks", columns, rows, text) if rows else None
 
 
+def audit_text(report: Report) -> str:
+    """What stands in the place of flagged tasks when there are none."""
+    covered, tasks = report.collection.audited, len(report.collection.tasks)
+    if covered is None:
+        return "No audit of the task set was given: weak oracles, if there are any, are not marked."
+    if covered < tasks:
+        return f"The audit covers {covered} of {tasks} tasks and flags none of them: of the others nothing is known."
+    return "The audit flags none of these tasks."
+
+
 def audit_note_table(report: Report) -> Table | None:
     """What the audit notes besides, a row a kind; None without any."""
     rows = []
@@ -198,9 +208,11 @@ def _settings(runs: tuple[Run, ...]) -> list[tuple[str, list[Any]]]:
         ("task set, format", part("tasks", "format")),
         ("task set, SHA-256", part("tasks", "sha256")),
         ("answers, SHA-256", part("answers", "sha256")),
+        ("extraction rule", top("extract")),
         ("compile only", ["yes" if run.compile_only else None for run in runs]),
         ("GPU", [_gpus(run) for run in runs]),
         ("CUDA toolkit", top("toolkit")),
+        ("torch", top("torch")),
         ("architecture", top("arch")),
         ("compiler flags", [" ".join(run.header.get("flags") or []) for run in runs]),
         ("isolation", top("isolation")),

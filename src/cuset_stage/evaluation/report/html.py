@@ -14,6 +14,7 @@ from .cells import Cell
 from .details import (
     audit_note_table,
     audit_table,
+    audit_text,
     case_table,
     flag_table,
     score_table,
@@ -48,6 +49,7 @@ def render_html(report: Report) -> str:
         timing=timing_table(report),
         flags=flag_table(report),
         audit=audit_table(report),
+        audit_text=audit_text(report),
         audit_notes=audit_note_table(report),
         settings=settings_tables(report),
         pass_charts=pass_charts(report),

@@ -8,6 +8,7 @@ from .cells import Cell, Column, Table, counted
 from .details import (
     audit_note_table,
     audit_table,
+    audit_text,
     case_table,
     flag_table,
     score_table,
@@ -52,12 +53,8 @@ def render_markdown(report: Report) -> str:
     if table := audit_table(report):
         parts.append(render_table(table))
         parts += [render_table(main_table(report, rule, unflagged=True), level=3) for rule in Rule]
-    elif report.collection.audited:
-        parts.append("## Flagged tasks\n\nThe audit flags none of these tasks.")
     else:
-        parts.append(
-            "## Flagged tasks\n\nNo audit of the task set was given: weak oracles, if there are any, are not marked."
-        )
+        parts.append(f"## Flagged tasks\n\n{audit_text(report)}")
     if table := audit_note_table(report):
         parts.append(render_table(table, level=3))
     parts += [render_table(table) for table in settings_tables(report)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import rewards
 from ..statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
-from .records import INFRA_ERROR, Collection, Run
+from .records import INFRA_ERROR, NO_ANSWER, Collection, Run
 
 
 RESAMPLES = 10_000
@@ -193,7 +193,7 @@ def scores(collection: Collection, run: Run, *, seed: int = 0) -> Scores:
             values = []
             for number in range(run.width):
                 sample = run.samples.get((task.id, number))
-                if sample is None and run.complete:
+                if sample is None and run.absence(task.id) == NO_ANSWER:
                     values.append(0.0)
                 elif sample is not None and sample["verdict"] != INFRA_ERROR:
                     values.append(reward(sample))

@@ -113,7 +113,7 @@
       pair.append(element("dt", name), element("dd", String(value)));
       facts.append(pair);
     };
-    const time = value => value === undefined ? null : `${value.toFixed(2)} s`;
+    const time = value => value === undefined || value === null ? null : duration(value);
     const small = value => value === undefined || value === null ? null : Number(value.toPrecision(4));
     fact("task", tasks[t][0]); fact("name", tasks[t][1] === tasks[t][0] ? null : tasks[t][1]); fact("family", tasks[t][2]);
     fact("case", d.case);
@@ -153,6 +153,13 @@
     end.append(all, " · ", self);
     box.append(end);
   }
+  function duration(value) {
+    // Three digits that count, in the unit that shows them: 45 µs, 1.23 ms, 2.5 s.
+    for (const [unit, scale] of [["µs", 1e6], ["ms", 1e3]]) {
+      if (value < 0.9995 * 1000 / scale) return `${Number((value * scale).toPrecision(3))} ${unit}`;
+    }
+    return value < 100 ? `${value.toFixed(2)} s` : `${value.toFixed(0)} s`;
+  }
   function scrollable(pre, name) {
     pre.tabIndex = 0;
     pre.setAttribute("role", "region");
@@ -187,8 +194,8 @@
   const CUDA = "__\\w+__|__(?:syncthreads|syncwarp|shfl|ballot|popc|ldg|expf|fmaf|any|all|activemask|launch_bounds)\\w*|threadIdx|blockIdx|blockDim|gridDim|warpSize|" +
     "dim3|cuda[A-Z]\\w*|atomic[A-Z]\\w*|(?:float|int|double|uint|half|char|uchar|short|long)[234]";
   function pattern(python) {
-    const comment = python ? "#[^\\n]*" : "//[^\\n]*|/\\*[^]*?(?:\\*/|$)";
-    const string = (python ? '"""[^]*?(?:"""|$)|\'\'\'[^]*?(?:\'\'\'|$)|' : "") + '"(?:\\\\.|[^"\\\\\\n])*"?|\'(?:\\\\.|[^\'\\\\\\n])*\'?';
+    const comment = python ? "#[^\\n]*" : "//[^\\n]*|/\\*[^]*?(?:\\*/|(?![^]))";
+    const string = (python ? '"""[^]*?(?:"""|(?![^]))|\'\'\'[^]*?(?:\'\'\'|(?![^]))|' : "") + '"(?:\\\\.|[^"\\\\\\n])*"?|\'(?:\\\\.|[^\'\\\\\\n])*\'?';
     const macro = python ? "^[ \\t]*@[^\\n]*" : "^[ \\t]*#[ \\t]*\\w+(?:[ \\t]*<[^>\\n]*>)?";
     return new RegExp(`(${comment})|(\\b\\d[\\w.']*)|(${string})|(${macro})|(<<<|>>>|\\b(?:${CUDA})\\b)|\\b(${(python ? PYTHON : WORDS).replaceAll(" ", "|")})\\b`, "gm");
   }

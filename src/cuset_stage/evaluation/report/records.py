@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 INFRA_ERROR = "infra_error"
 NO_ANSWER = "no_answer"  # the report's own: a task of the set, or a sample of it, without a line in a finished run
 NOT_JUDGED = "not_judged"  # the report's own: the same in a run that was interrupted
+UNANSWERED = "(unanswered "  # how the ids begin that stand for tasks of which only the number is known
 CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the sample's key -> the paper's word (Table 2)
 
 
@@ -44,6 +45,9 @@ class Run:
     level: int
     samples: Mapping[tuple[str, int], Mapping[str, Any]]  # (task id, sample number) -> line of the results file
     complete: bool
+    planned: int | None = None  # lines on the tasks that the header asks for, when all are judged; None: not known
+    present: int = 0  # those of them that are there
+    asked: frozenset[str] | None = None  # the ids of these tasks; None: those of all lines
 
     @property
     def width(self) -> int:
@@ -63,8 +67,13 @@ class Run:
         """The verdict of a sample, NO_ANSWER or NOT_JUDGED where there is no line."""
         sample = self.samples.get((task, number))
         if sample is None:
-            return NO_ANSWER if self.complete else NOT_JUDGED
+            return self.absence(task)
         return str(sample["verdict"])
+
+    def absence(self, task: str) -> str:
+        """What it means that a sample of the task has no line: of a task left from another --split nothing is known."""
+        known = self.complete and (self.asked is None or task in self.asked or task.startswith(UNANSWERED))
+        return NO_ANSWER if known else NOT_JUDGED
 
 
 @dataclass(frozen=True)
@@ -74,15 +83,16 @@ class Collection:
     runs: tuple[Run, ...]
     tasks: tuple[TaskInfo, ...]
     notes: tuple[Note, ...] = field(default=())
-    audited: bool = False
+    audited: int | None = None  # how many of the tasks an audit covers; None: none was given
     audit_notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # code -> task id -> message
 
     def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
         """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN for infra_error and for samples of an interrupted run that
         were not judged; 0 for an answer that was never given.
         """
-        values = np.full((len(self.tasks), run.width), 0.0 if run.complete else np.nan)
+        values = np.empty((len(self.tasks), run.width))
         for row, task in enumerate(self.tasks):
+            values[row] = 0.0 if run.absence(task.id) == NO_ANSWER else np.nan
             for number in range(run.width):
                 sample = run.samples.get((task.id, number))
                 if sample is not None:

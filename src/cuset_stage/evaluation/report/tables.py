@@ -146,6 +146,7 @@ def comparison_table(report: Report) -> Table | None:
                         signed(estimate.value),
                         round(100 * estimate.value, 4),
                         f"{signed(estimate.low)} to {signed(estimate.high)}",
+                        (round(100 * estimate.low, 4), round(100 * estimate.high, 4)),
                     )
                 )
         rows.append(row)

@@ -19,7 +19,9 @@ DTYPE_BYTES: Mapping[str, int] = {
     "complex128": 16,
     **{f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-ORACLE_VERSION = 1  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
+FILE_BYTES: Mapping[str, int] = {**DTYPE_BYTES, "bfloat16": 2}
+"""Bytes of an element in a file: also of what NumPy cannot read."""
+ORACLE_VERSION = 2  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
 
 
 class TaskError(ValueError):
@@ -30,7 +32,7 @@ class TaskError(ValueError):
 class Tensor:
     """One binary file, `data/<name>.bin`: the values alone, little-endian, row-major, no header.
 
-    `dtype` is a NumPy name, or what the task set wrote when NumPy has no such type: the size is unknown then.
+    `dtype` is a NumPy name, "bfloat16", or what the task set wrote when it is neither: the size is unknown then.
     """
 
     name: str
@@ -39,8 +41,8 @@ class Tensor:
 
     @property
     def nbytes(self) -> int | None:
-        """Bytes of the file; None for a dtype that NumPy does not have."""
-        item = DTYPE_BYTES.get(self.dtype)
+        """Bytes of the file; None for a dtype that is not in FILE_BYTES."""
+        item = FILE_BYTES.get(self.dtype)
         return None if item is None else math.prod(self.shape) * item
 
     @property

@@ -8,6 +8,7 @@ import ast
 import re
 
 from .base import Case, ProgramTask, ScriptOracle, Tensor
+from .dtypes import canonical_dtype
 from .rows import Row, check_names
 from .wording import CUDABENCH_SYSTEM, cudabench_prompt
 
@@ -59,7 +60,7 @@ def _tensors(row: Row, key: str) -> tuple[Tensor, ...]:
             part.fail(
                 "shape", f"{shape!r}: expected a tuple of positive integers such as '(1024, 3)'; '()' is a scalar"
             )
-        tensors.append(Tensor(part.name("name"), part.text("dtype").removeprefix("np.").strip(), tuple(sizes)))
+        tensors.append(Tensor(part.name("name"), canonical_dtype(part.text("dtype")), tuple(sizes)))
     return tuple(tensors)
 
 

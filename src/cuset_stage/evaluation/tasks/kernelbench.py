@@ -59,8 +59,13 @@ def _task(row: Row, level: str, name: str) -> ModuleTask:
     code = row.text("code")
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError) as error:
-        row.fail("code", f"not Python: {error}")
+    except (
+        SyntaxError,
+        ValueError,
+        MemoryError,
+        RecursionError,
+    ) as error:  # the last two: expressions nested too deep
+        row.fail("code", f"not Python: {error or type(error).__name__}")
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     if missing := [part for part in PARTS if part not in defined]:
         row.fail("code", f"does not define {', '.join(missing)}")

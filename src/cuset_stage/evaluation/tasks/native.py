@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import DTYPE_BYTES, Case, ProgramTask, ReferenceOracle, TaskError, Tensor
-from .rows import Row, check_names
+from .rows import TOO_DEEP, Row, check_names, check_text
 from .shapes import ShapeError, evaluate_shape
 
 
@@ -61,8 +61,11 @@ def _read_meta(file: Path) -> dict[str, Any]:
         values = json.loads(_read_text(file))
     except ValueError as error:
         raise TaskError(f"{file}: not JSON: {error}") from None
+    except RecursionError:
+        raise TaskError(f"{file}: {TOO_DEEP}") from None
     if not isinstance(values, dict):
         raise TaskError(f"{file}: expected an object with inputs, outputs and cases")
+    check_text(str(file), values)
     return values
 
 

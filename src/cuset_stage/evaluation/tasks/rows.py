@@ -12,6 +12,7 @@ from .base import TaskError, Tensor
 
 
 NAME = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)  # one part of a path, and nothing a shell would read
+TOO_DEEP = "lists or objects within each other so deep that Python gives up; expected a few levels"
 ROW_FILES = (".jsonl", ".json", ".parquet")
 
 
@@ -83,6 +84,21 @@ def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...
             seen.add(tensor.name)
 
 
+def check_text(where: str, record: Mapping[str, Any]) -> None:
+    """Raise TaskError for a text that is no Unicode, which JSON can write ("\\ud800"): no file can hold it."""
+    for key, value in record.items():
+        try:
+            json.dumps([key, value], ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError as error:
+            code = ord(error.object[error.start])
+            raise TaskError(
+                f"{where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text, with both "
+                "halves or the character itself"
+            ) from None
+        except RecursionError:
+            raise TaskError(f"{where}: {key!a}: {TOO_DEEP}") from None
+
+
 def read_rows(path: Path) -> tuple[list[Row], str]:
     """The rows of a JSONL, JSON (a list of objects) or Parquet file, and the SHA-256 of the file.
 
@@ -107,6 +123,7 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
         where = f"{path.name}:{number}"
         if not isinstance(record, dict):
             raise TaskError(f"{path}:{number}: expected an object, found {_kind(record)}")
+        check_text(f"{path}:{number}", record)
         rows.append(Row(where, record))
     if not rows:
         raise TaskError(f"{path}: holds no rows")
@@ -122,6 +139,8 @@ def _read_lines(path: Path, text: str) -> list[tuple[int, Any]]:
             records.append((number, json.loads(line)))
         except ValueError as error:
             raise TaskError(f"{path}:{number}: not JSON ({error}); expected one object a line") from None
+        except RecursionError:
+            raise TaskError(f"{path}:{number}: {TOO_DEEP}") from None
     return records
 
 
@@ -130,6 +149,8 @@ def _read_list(path: Path, text: str) -> list[tuple[int, Any]]:
         value = json.loads(text)
     except ValueError as error:
         raise TaskError(f"{path}: not JSON ({error}); for one object a line name the file .jsonl") from None
+    except RecursionError:
+        raise TaskError(f"{path}: {TOO_DEEP}") from None
     if not isinstance(value, list):
         raise TaskError(f"{path}: expected a list of objects, found {_kind(value)}")
     return list(enumerate(value, start=1))

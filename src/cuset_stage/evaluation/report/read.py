@@ -1,0 +1,118 @@
+"""A results file to runs, one a prompt level: what its header asked for, and which of that is there."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..results import Results, ResultsError, read_results
+from .records import Note, Run
+
+
+LARGEST = 2**53  # of a number in a sample: what JavaScript and float64 hold exactly
+SAMPLES = 100_000  # of a task: arrays are as wide as the largest number of a sample
+_COUNTS = ("tokens", "prompt_tokens")
+_MEASURES = ("compile_s", "run_s", "compare_s", "overhead_s", "speedup", "reference_s", "kernel_s")
+_NEEDED = ("task", "sample", "verdict", "compiled", "passed")
+
+
+def read_runs(path: Path, notes: list[Note]) -> list[Run]:
+    """The runs of a results file; what has to be said of it is added to `notes`.
+
+    A level that the header asked for is a run also when none of its samples is judged yet. ResultsError names the file and
+    the sample that `cuset evaluate` did not write.
+    """
+    results = read_results(path)
+    header = _writable(results.run)
+    levels = _by_level(path, results, notes)
+    expected = _expected(header)
+    asked = (header.get("tasks") or {}).get("level")
+    for level in expected or {}:
+        if level not in levels and (asked is None or level == asked):
+            levels[level] = {}
+    if not levels:
+        levels[int(asked or 1)] = {}
+    ids = (header.get("tasks") or {}).get("ids")
+    asked_tasks = None if ids is None else frozenset(map(str, ids))
+    label = str(header.get("method") or header.get("run") or path.stem)
+    runs = []
+    for level, samples in sorted(levels.items()):
+        wanted, present = _planned(header, expected, level), samples
+        if expected is None:  # the header counts all levels together
+            present = [key for found in levels.values() for key in found]
+        there = sum(asked_tasks is None or task in asked_tasks for task, _ in present)
+        name = f"{label} (level {level})" if len(levels) > 1 else label
+        complete = wanted is None or there >= wanted
+        runs.append(Run(name, path, header, level, samples, complete, wanted, there, asked_tasks))
+    return runs
+
+
+def _by_level(path: Path, results: Results, notes: list[Note]) -> dict[int, dict[tuple[str, int], Mapping[str, Any]]]:
+    levels: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {}
+    replaced = 0
+    for place, sample in enumerate(results.samples, start=1):
+        if missing := [key for key in _NEEDED if key not in sample]:
+            raise ResultsError(f"{path}: sample {place} has no {', '.join(missing)}: not written by `cuset evaluate`.")
+        _check_numbers(path, sample)
+        level = levels.setdefault(sample.get("level") or 1, {})
+        key = (_writable(str(sample["task"])), sample["sample"])
+        replaced += key in level
+        # Another code under one number: the line written later stands.
+        level[key] = _writable({**sample, "task": key[0]})
+    if replaced:
+        text = f"{path.name}: {replaced} samples were judged with more than one code; the last of each counts."
+        notes.append(Note(text, loud=True))
+    return levels
+
+
+def _check_numbers(path: Path, sample: Mapping[str, Any]) -> None:
+    """ResultsError for a number that no run gives and no table can hold."""
+
+    def whole(value: Any, limit: int) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < limit
+
+    wrong = {"sample": f"an integer from 0 below {SAMPLES:,}"} if not whole(sample["sample"], SAMPLES) else {}
+    if sample.get("level") is not None and not whole(sample["level"], SAMPLES):
+        wrong["level"] = "an integer from 1, or null"
+    for key in _COUNTS:
+        if sample.get(key) is not None and not whole(sample[key], LARGEST):
+            wrong[key] = "an integer from 0 below 2**53, or null"
+    for key in _MEASURES:
+        value = sample.get(key)
+        fits = isinstance(value, int | float) and -LARGEST < value < LARGEST and math.isfinite(value)
+        if value is not None and not fits:
+            wrong[key] = "a number below 2**53, or null"
+    for key, expected in wrong.items():
+        text = repr(sample[key])
+        text = text if len(text) <= 40 else f"{text[:20]}... ({len(text)} characters)"
+        raise ResultsError(
+            f"{path}: sample {str(sample['sample'])[:20]} of task {sample['task']}: {key} is {text}; expected {expected}. "
+            "Correct the line, or take it out to have the sample judged again."
+        )
+
+
+def _writable(value: Any) -> Any:
+    """The value with lone surrogates replaced: JSON can hold them, no file in UTF-8 can."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", errors="replace").decode()
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    return [_writable(item) for item in value] if isinstance(value, list) else value
+
+
+def _expected(header: Mapping[str, Any]) -> dict[int, int] | None:
+    """Level -> how many lines on the header's tasks a finished run has; None when the header does not count by level."""
+    levels = (header.get("answers") or {}).get("levels")
+    return None if levels is None else {int(level): int(count) for level, count in levels.items()}
+
+
+def _planned(header: Mapping[str, Any], expected: Mapping[int, int] | None, level: int) -> int | None:
+    """How many lines there are when the level is judged; None when the header does not tell."""
+    if expected is not None:
+        return expected.get(level, 0)
+    answers, tasks = header.get("answers") or {}, header.get("tasks") or {}
+    if answers.get("chosen") is not None:
+        return int(answers["chosen"])
+    if answers.get("count") is None or tasks.get("split") is not None or tasks.get("level") is not None:
+        return None
+    return int(answers["count"])
