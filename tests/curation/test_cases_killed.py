@@ -19,7 +19,7 @@ from cuset_stage.curation.importing import Source, run_import
 from cuset_stage.curation.stage import stage_files
 
 
-ROWS = 6
+ROWS = 9
 WORKERS = 2
 TRIES = 3
 
@@ -65,7 +65,7 @@ def test_killed_at_random_points_no_answer_is_lost_or_asked_for_again(tmp_path):
             # Until something new is on the disk, and then a random while: between two results, or in the middle of one.
             while process.poll() is None and len(settled(journal)) == seen and time.monotonic() - begun < 60:
                 time.sleep(0.01)
-            time.sleep(chance.uniform(0.0, 1.0))
+            time.sleep(chance.uniform(0.0, 0.3))
             ended = process.poll() is not None
             if not ended:
                 os.kill(process.pid, signal.SIGKILL)
