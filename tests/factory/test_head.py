@@ -162,8 +162,7 @@ def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch, kind, rea
         head.verify(lambda: model(input_ids=batch["ids"]))
     assert head.is_verified == (reason is None)
     assert head.reason is None if reason is None else reason in head.reason
-    expected = kind.forward  # the layer gives whole logits again
-    assert expected(model, input_ids=batch["ids"]).logits.shape[:2] == (2, 40)
+    assert model(input_ids=batch["ids"]).logits.shape[:2] == (2, 40)  # the layer gives whole logits again
 
 
 def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batch):

@@ -227,22 +227,11 @@ def select(
     reasoning: CountReasoning = False,
 ) -> None:
     """Remove duplicates and rows from benchmarks; keep the best, in balance; report lengths."""
-    _run(
-        lambda: _select(
-            folder,
-            inputs,
-            against,
-            near,
-            concur,
-            per_task,
-            reward,
-            per_family,
-            cutoff_len,
-            tokenizer,
-            drop_long,
-            reasoning,
-        )
-    )
+    selection = dict(
+        near=near, concur=concur, per_task=per_task, reward=reward, per_family=per_family, cutoff_len=cutoff_len,
+        tokenizer=tokenizer, drop_long=drop_long, reasoning=reasoning,
+    )  # fmt: skip
+    _run(lambda: _select(folder, inputs, against, selection))
 
 
 @curate.command()
@@ -303,6 +292,10 @@ def run(
     fresh: Fresh = False,
 ) -> None:
     """All stages, one after the other, and the funnel. Stopped at any point, the same command goes on."""
+    selection = dict(
+        near=near, concur=concur, per_task=per_task, reward=reward, per_family=per_family, cutoff_len=cutoff_len,
+        tokenizer=tokenizer, drop_long=drop_long, reasoning=reasoning,
+    )  # fmt: skip
 
     def import_all() -> Any:
         from ..curation.columns import parse_map
@@ -350,20 +343,7 @@ def run(
         lambda: _verify(
             folder, None, no_gpu, compile_only, 2, mutants, per_gpu, arch, cache, isolation, executor, workers, fresh
         ),
-        lambda: _select(
-            folder,
-            None,
-            against,
-            near,
-            concur,
-            per_task,
-            reward,
-            per_family,
-            cutoff_len,
-            tokenizer,
-            drop_long,
-            reasoning,
-        ),
+        lambda: _select(folder, None, against, selection),
         lambda: _write(folder, None, output, name, formats, validation, reasoning, cutoff_len, tokenizer),
     ]
     for step in steps:
@@ -448,18 +428,12 @@ def _verify(
     )
 
 
-def _select(
-    folder: Path, inputs: list[Path] | None, against: list[str] | None, near: float, concur: bool, per_task: int | None, reward: str,
-    per_family: int | None, cutoff_len: int, tokenizer: str | None, drop_long: bool, reasoning: bool,
-) -> Any:  # fmt: skip
+def _select(folder: Path, inputs: list[Path] | None, against: list[str] | None, options: dict[str, Any]) -> Any:
+    """options: of `Selection`, by their names."""
     from ..curation.contamination import parse_against
     from ..curation.select import Selection, run_select
 
-    selection = Selection(
-        near=near, concur=concur, per_task=per_task, reward=reward, per_family=per_family, cutoff_len=cutoff_len,
-        tokenizer=tokenizer, drop_long=drop_long, reasoning=reasoning,
-    )  # fmt: skip
-    return run_select(folder, _files(folder, "verify", inputs), selection, parse_against(against or []))
+    return run_select(folder, _files(folder, "verify", inputs), Selection(**options), parse_against(against or []))
 
 
 def _write(

@@ -56,6 +56,9 @@ class FusedHead:
         self._kept: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None] | None = None
         self._keeps = self._copies_weight = False
         self._probed: list[torch.Tensor] | None = None
+        self._drops_tokens = settings.objective == "profit" or (
+            settings.objective == "cuset" and settings.use_confidence_mask
+        )
         self._zero_share: Arrival | None = None
         self.is_verified = False
         self.head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
@@ -98,10 +101,7 @@ class FusedHead:
             hidden, weight, settings=self.settings, bias=bias, skip_zero_rows=skips, **self._batch
         )
         self._loss = loss.detach()
-        drops_tokens = self.settings.objective == "profit" or (
-            self.settings.objective == "cuset" and self.settings.use_confidence_mask
-        )
-        if drops_tokens and self.terms.weight.numel():  # the next batch will be like this one
+        if self._drops_tokens and self.terms.weight.numel():  # the next batch will be like this one
             self._zero_share = Arrival((self.terms.weight == 0).float().mean())
         return loss.reshape(1, 1, 1)
 

@@ -137,9 +137,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                     "from them. Turn off use_unsloth or the like, or use stage: sft."
                 )
             terms = token_terms(logits, labels, *self._batch_labels, self.objective, self._reference_logits)
-            by_tokens = self.objective.normalization == "tokens"
-            count = terms.nll.numel() if by_tokens else terms.sample_weight.numel()
-            loss = terms.loss.sum() / (count if num_items_in_batch is None else num_items_in_batch)
+            count = terms.count(self.objective.normalization) if num_items_in_batch is None else num_items_in_batch
+            loss = terms.loss.sum() / count
 
         if self._is_evaluating:
             self._keep_for_evaluation(
@@ -182,8 +181,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         config = self.accelerator.unwrap_model(self.model).config.get_text_config()
         share = 1.0
         if num_items_in_batch is not None:
-            by_tokens = self.objective.normalization == "tokens"
-            share = (terms.nll.numel() if by_tokens else terms.is_sample.sum()) / num_items_in_batch
+            share = terms.count(self.objective.normalization) / num_items_in_batch
         return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary * share
 
     @contextlib.contextmanager

@@ -258,9 +258,7 @@ def _conclude(
         samples.sample_weight,
         statistics.penalty,
     )
-    count = num_items_in_batch
-    if count is None:
-        count = supervision.target.numel() if settings.normalization == "tokens" else terms.is_sample.sum()
+    count = terms.count(settings.normalization) if num_items_in_batch is None else num_items_in_batch
     loss = samples.share.sum() / count
     return _Results(samples, terms, count, loss, _Check(Arrival(loss), statistics, supervision.target, vocab_size))
 

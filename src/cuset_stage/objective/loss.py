@@ -21,10 +21,7 @@ def objective_loss(
     if terms.nll.numel() == 0:
         return no_loss(logits)
 
-    if num_items_in_batch is None:
-        count = terms.nll.numel() if settings.normalization == "tokens" else terms.sample_weight.numel()
-    else:
-        count = num_items_in_batch
+    count = terms.count(settings.normalization) if num_items_in_batch is None else num_items_in_batch
     return terms.loss.sum() / count
 
 

@@ -51,6 +51,10 @@ class TokenTerms:
         """Which entries of `region_confidence` and `sample_weight` stand for a sample; boolean, of their length."""
         return torch.zeros_like(self.sample_weight, dtype=torch.bool).index_fill_(0, self.sample, True)
 
+    def count(self, normalization: str) -> torch.Tensor | int:
+        """What a batch's loss is divided by when nobody says: its tokens, or its samples, whose number may be on the device yet."""
+        return self.nll.numel() if normalization == "tokens" else self.is_sample.sum()
+
     @property
     def loss(self) -> torch.Tensor:
         """[num_valid] float32: each token's share of the loss before the division."""
