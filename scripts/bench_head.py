@@ -3,6 +3,7 @@
     python scripts/bench_head.py --json benchmarks/head_h200.json
     python scripts/bench_head.py --sweep          # where our time goes, by chunk size and kernel shape
     python scripts/bench_head.py --variants --json variants.json    # ways to do it, and both products by number of rows
+    python scripts/bench_head.py --zero-shares --json shares.json   # when leaving out tokens of weight 0 pays
     python scripts/bench_head.py --quick          # smoke run, also on a CPU
 
 Forward and backward to the hidden states with a frozen head, bf16, one GPU, one process. Times are medians over
@@ -35,9 +36,12 @@ CALLS = 5  # back to back, in each round
 
 
 class Inputs:
-    """Hidden states that predict most of the labels, [1, length, hidden_size], and a head [vocab_size, hidden_size]."""
+    """Hidden states that predict most of the labels, [1, length, hidden_size], and a head [vocab_size, hidden_size].
 
-    def __init__(self, length: int, vocab_size: int, hidden_size: int, device: str):
+    With `predicted`, that share of the labels is predicted almost surely and the others are not at all.
+    """
+
+    def __init__(self, length: int, vocab_size: int, hidden_size: int, device: str, predicted: float | None = None):
         generator = torch.Generator(device).manual_seed(0)
         dtype = torch.bfloat16 if device == "cuda" else torch.float32
         like = {"device": device, "generator": generator}
@@ -46,6 +50,9 @@ class Inputs:
         self.target = self.labels[0, 1:]
         # A head's row has length 1, so a token's logit is how far its row stands out of the noise: near the log of the vocabulary.
         strength = torch.log(torch.tensor(float(vocab_size))) + 1.0 + 2.5 * torch.randn(length, 1, **like)
+        if predicted is not None:
+            surely = torch.rand(length, 1, **like).argsort(0) < round(predicted * length)
+            strength = 2 * torch.log(torch.tensor(float(vocab_size))) * surely
         noise = torch.randn(length, hidden_size, **like)
         likely = self.weight[self.labels[0].roll(-1)].float() * strength
         self.hidden = (noise + likely).to(dtype)[None].requires_grad_()
@@ -374,6 +381,31 @@ def parts(x: Inputs, device: str) -> dict:
     return results
 
 
+ZERO_SHARES = (0.1, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9)
+
+
+def zero_shares(device: str, rounds: int, quick: bool) -> dict:
+    """Milliseconds with and without the tokens of weight 0 in the second product, by their share; ProFit weighs 0 what is unlikely."""
+    length, vocab_size, hidden_size = (128, 1500, 64) if quick else (4096, 152064, HIDDEN_SIZE)
+    methods = {
+        "all tokens": lambda: ours("profit"),
+        "without weight 0": lambda: ours("profit", skip_zero_rows=True),
+    }
+    shares = []
+    for share in ZERO_SHARES:
+        x = Inputs(length, vocab_size, hidden_size, device, predicted=1 - share)
+        with torch.no_grad():
+            terms = fused_objective(
+                x.hidden, x.weight, x.labels, x.cuda_mask, x.sample_ids, ObjectiveSettings(objective="profit")
+            )[1]
+        found = round((terms.weight == 0).float().mean().item(), 3)
+        results = measure(x, methods, rounds, device)
+        shares.append({"zero_share": found, "methods": results})
+        print(found, *(f"{name}: {result['ms']:.2f} ms" for name, result in results.items()), sep="  ")
+        del x, terms
+    return {"length": length, "vocab_size": vocab_size, "shares": shares}
+
+
 def timed(call: Callable[[], object], x: Inputs, device: str, repeats: int = 20) -> float:
     """Milliseconds of one of many calls in a row: the device is never idle between them."""
 
@@ -403,12 +435,13 @@ def main() -> None:
     parser.add_argument(
         "--variants", action="store_true", help="ways to compute CuSeT's objective instead of the peers"
     )
+    parser.add_argument("--zero-shares", action="store_true", help="with and without the tokens of weight 0 instead")
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not args.quick:
         parser.error("no CUDA device: only --quick runs on a CPU")
-    if args.variants:
-        results = variants(device, 2 if args.quick else args.rounds, args.quick)
+    if args.variants or args.zero_shares:
+        results = (variants if args.variants else zero_shares)(device, 2 if args.quick else args.rounds, args.quick)
         if args.json:
             args.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
         return

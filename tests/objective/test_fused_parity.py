@@ -12,6 +12,7 @@ from cuset_stage.objective import (
     OBJECTIVES,
     ObjectiveSettings,
     cuset_loss,
+    engine,
     fused_linear_cuset_loss,
     fused_objective,
     objective_loss,
@@ -178,6 +179,20 @@ def test_every_option_away_from_its_default(trained):
                 settings, num_items_in_batch=count, chunk_rows=37, skip_zero_rows=skip, backend="torch"
             )
             assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("tau", [0.0, 0.1, 0.5, 0.99], ids=["none left out", "some", "most", "all"])
+def test_tokens_of_weight_zero_are_left_out(tau, trained, monkeypatch):
+    case = make_case((3, 64, 16, 257), bias="bias" in trained, trained=trained, seed=5)
+    settings = ObjectiveSettings(tau=tau, use_cuda_mask=False, use_region_weight=False)
+    products, multiply = [], engine._multiply
+    monkeypatch.setattr(engine, "_multiply", lambda rows, *rest: (products.append(len(rows)), multiply(rows, *rest)))
+    expected = case.dense(settings)
+    assert_same(case.fused(settings, chunk_rows=7, skip_zero_rows=True), expected)
+    weighing = int((expected[2].weight > 0).sum())
+    assert sum(products) == weighing and all(size == 7 for size in products[:-1])  # full ones, but for the last
+    assert (weighing == 0) == (tau == 0.99) and (weighing == expected[2].weight.numel()) == (tau == 0.0)
 
 
 @pytest.mark.parametrize(

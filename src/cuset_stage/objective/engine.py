@@ -39,9 +39,17 @@ class Head:
     weight: torch.Tensor
     bias: torch.Tensor | None = None
 
-    def logits(self, rows: torch.Tensor, buffer: torch.Tensor) -> torch.Tensor:
-        """[rows, hidden_size] to [rows, vocab_size], in the first rows and columns of `buffer`."""
-        out = buffer[: rows.size(0), : self.weight.size(0)]
+    @property
+    def row_elements(self) -> int:
+        """What a row of `buffer` takes, in elements."""
+        return -(-self.weight.size(0) // COLUMN_TILE) * COLUMN_TILE
+
+    def buffer(self, rows: int) -> torch.Tensor:
+        """Memory for logits [rows, vocab_size] whose rows start at multiples of `COLUMN_TILE` elements."""
+        return self.weight.new_empty(rows, self.row_elements)[:, : self.weight.size(0)]
+
+    def logits(self, rows: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """[rows, hidden_size] to [rows, vocab_size], in `out`."""
         if self.bias is None:
             return torch.mm(rows, self.weight.t(), out=out)
         return torch.addmm(self.bias, rows, self.weight.t(), out=out)
@@ -160,8 +168,8 @@ class ForwardProduct:
         chunk_rows: int | None = None,
         copies: int = 0,
     ):
-        dtype, device = head.weight.dtype, hidden.device
-        columns = -(-head.weight.size(0) // COLUMN_TILE) * COLUMN_TILE
+        dtype = head.weight.dtype
+        columns = head.row_elements
         self._sources = [(hidden, head)] if reference is None else [(hidden, head), reference]
         self._chunk_rows = chunk_rows
         self._row_bytes = columns * dtype.itemsize * (len(self._sources) + copies)
@@ -169,8 +177,8 @@ class ForwardProduct:
             full = torch.promote_types(dtype, torch.float32)
             self._row_bytes += columns * full.itemsize * 3 * len(self._sources)
         rows = min(num_tokens, max(1, CHUNK_BYTES // self._row_bytes if chunk_rows is None else chunk_rows))
-        self._inputs = [torch.empty(rows, h.size(-1), dtype=dtype, device=device) for h, _ in self._sources]
-        self._logits = [torch.empty(rows, columns, dtype=dtype, device=device) for _ in self._sources]
+        self._inputs = [h.weight.new_empty(rows, h.weight.size(1)) for _, h in self._sources]
+        self._logits = [h.buffer(rows) for _, h in self._sources]
         self._begun = 0
 
     def chunk_rows(self, num_tokens: int) -> int:
@@ -193,10 +201,8 @@ class ForwardProduct:
         size = position.numel()
         self._queue(position[self._begun :], self._begun)
         self._begun = 0
-        logits = [
-            buffer[:size, : h.weight.size(0)] for buffer, (_, h) in zip(self._logits, self._sources, strict=True)
-        ]
-        return self._inputs[0][:size], logits[0], logits[1] if len(logits) > 1 else None
+        logits, *base = (buffer[:size] for buffer in self._logits)
+        return self._inputs[0][:size], logits, base[0] if base else None
 
     def _queue(self, position: torch.Tensor, start: int) -> None:
         if not position.numel():
@@ -239,13 +245,17 @@ def run_head(
         gradients: written, or added to.
         penalty_scale: weight of the KL term to the base model.
         kernels: from `choose_backend`.
-        skip_zero_rows: leave tokens of weight 0 out of the products for the gradients. Costs a device synchronisation a chunk and a
-            copy of what is left, so it pays only where most tokens have weight 0.
+        skip_zero_rows: leave tokens of weight 0 out of the products for the gradients, see `CollectedTokens`. Costs a device
+            synchronisation a chunk and a copy of what is left, so it pays only where many tokens have weight 0. No token is left
+            out next to a base model: the KL term gives each a gradient.
         conclude: called once what fills `statistics` is queued, while a chunk's products for the gradients are still to come: what
             the host will want to know should be queued here.
     """
     num_tokens = target.numel()
     chunk_rows = product.chunk_rows(num_tokens)
+    collected = None
+    if skip_zero_rows and gradients.wanted and statistics.penalty is None:
+        collected = CollectedTokens(chunk_rows, head, gradients)
     for start in range(0, num_tokens, chunk_rows):
         part = slice(start, start + chunk_rows)
         rows, logits, base = product(position[part])
@@ -265,41 +275,69 @@ def run_head(
         )
         if start + chunk_rows >= num_tokens:
             conclude()
-        if gradients.wanted:
-            skips = skip_zero_rows and base is None  # the KL term gives every token a gradient
-            _multiply(rows, logits, part, head, statistics.weight[part] if skips else None, gradients)
+        if collected is not None:
+            collected.add(rows, logits, statistics.weight[part], start)
+        elif gradients.wanted:
+            _multiply(rows, logits, part, head, gradients)
+    if collected is not None:
+        collected.multiply()
+
+
+class CollectedTokens:
+    """Tokens that weigh something, collected over chunks until there are enough for one product: few rows would leave the GPU idle.
+
+    Args:
+        size: how many to collect.
+        head, gradients: see there; what belongs to the tokens left out becomes 0.
+    """
+
+    def __init__(self, size: int, head: Head, gradients: HeadGradients):
+        self._head, self._gradients = head, gradients
+        self._token = torch.empty(size, dtype=torch.long, device=head.weight.device)
+        self._rows = head.weight.new_empty(size, head.weight.size(1))
+        self._logit_gradient = head.buffer(size)
+        self._used = 0
+        if gradients.rows is not None:
+            gradients.rows.zero_()
+
+    def add(self, rows: torch.Tensor, logit_gradient: torch.Tensor, weight: torch.Tensor, first: int) -> None:
+        """Take what has a weight of a chunk's [rows, hidden_size] and [rows, vocab_size]; `first`: the pass's number of its first token."""
+        rest = weight.nonzero()[:, 0]
+        while rest.numel():
+            taken, rest = rest.tensor_split([len(self._token) - self._used])
+            part = slice(self._used, self._used + taken.numel())
+            torch.add(taken, first, out=self._token[part])
+            torch.index_select(rows, 0, taken, out=self._rows[part])
+            torch.index_select(logit_gradient, 0, taken, out=self._logit_gradient[part])
+            self._used = part.stop
+            if self._used == len(self._token):
+                self.multiply()
+
+    def multiply(self) -> None:
+        """Run the products of what has been collected."""
+        part = slice(0, self._used)
+        if self._used:
+            _multiply(self._rows[part], self._logit_gradient[part], self._token[part], self._head, self._gradients)
+        self._used = 0
 
 
 def _multiply(
     rows: torch.Tensor,
     logit_gradient: torch.Tensor,
-    part: slice,
+    tokens: slice | torch.Tensor,
     head: Head,
-    weight: torch.Tensor | None,
     gradients: HeadGradients,
 ) -> None:
-    """The products that follow a chunk's logit gradients [rows, vocab_size]; `weight` given: without the tokens that weigh 0."""
-    keep = None
-    if weight is not None:
-        keep = weight.nonzero()[:, 0]
-        if keep.numel() == weight.numel():
-            keep = None
-        else:
-            rows, logit_gradient = rows.index_select(0, keep), logit_gradient.index_select(0, keep)
-
+    """The products that follow the logit gradients [rows, vocab_size] of `tokens`, numbered as in the pass."""
     if gradients.rows is not None:
-        out = gradients.rows[part]
-        if keep is None:
-            torch.mm(logit_gradient, head.weight, out=out)
+        if isinstance(tokens, slice):
+            torch.mm(logit_gradient, head.weight, out=gradients.rows[tokens])
         else:
-            out.zero_()
-            out.index_copy_(0, keep, logit_gradient @ head.weight)
+            gradients.rows.index_copy_(0, tokens, logit_gradient @ head.weight)
     if gradients.weight is None and gradients.bias is None:
         return
 
-    scale = None if gradients.token_scale is None else gradients.token_scale[part].to(rows.dtype)
-    if scale is not None and keep is not None:
-        scale = scale.index_select(0, keep)
+    scale = None if gradients.token_scale is None else gradients.token_scale[tokens].to(rows.dtype)
     if gradients.weight is not None:
         _accumulate(gradients.weight, logit_gradient, rows if scale is None else rows * scale[:, None])
     if gradients.bias is not None:

@@ -160,9 +160,8 @@ def fused_objective(
         supervision = kernels.read_supervision(labels, cuda_mask, sample_ids)
         flat = hidden.detach().reshape(-1, hidden.size(-1))
         most = supervision.target.numel()
-        product = ForwardProduct(
-            flat, head, reference, most, kernels=kernels, chunk_rows=chunk_rows, copies=int(skip_zero_rows)
-        )
+        copies = int(skip_zero_rows and reference is None)
+        product = ForwardProduct(flat, head, reference, most, kernels=kernels, chunk_rows=chunk_rows, copies=copies)
         if supervision.count is not None:
             product.begin(supervision.position)
             supervision = supervision.counted()
