@@ -9,7 +9,7 @@ each does and which verdicts are right. An attack is contained when its verdict 
 and no file of it is left, every original (binary, inputs, reference) has its old content, the reference has not come out, no
 connection arrived and nothing was written elsewhere. Bubblewrap contains all of them. Without it some need what not every
 machine has, any one of `contained_by`: own_user (the judge is root and gives each run a user id of its own), landlock (a kernel
-with Landlock), landlock_tcp (Linux 6.7); "bubblewrap" alone means that nothing else does.
+with Landlock).
 """
 
 from __future__ import annotations
@@ -111,8 +111,7 @@ def protections(isolation: Isolation) -> set[str]:
         how = bubblewrap_here()
         return {"bubblewrap"} | ({"own_user"} if how is not None and how.own_user else set())
     version = landlock_version()
-    found = {"own_user"} if os.geteuid() == 0 else set()
-    return found | ({"landlock"} if version >= 2 else set()) | ({"landlock_tcp"} if version >= 4 else set())
+    return ({"own_user"} if os.geteuid() == 0 else set()) | ({"landlock"} if version >= 2 else set())
 
 
 def is_contained_here(attack: Attack, isolation: Isolation) -> bool:

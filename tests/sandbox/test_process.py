@@ -204,7 +204,28 @@ def test_bubblewrap_shows_system_folders_only(folder, isolation):
     )
 
 
-def test_the_network_is_open_only_when_asked_for(folder, isolation):
+@pytest.mark.parametrize(
+    ("family", "network", "may"),
+    [
+        ("AF_INET", False, False),
+        ("AF_INET6", False, False),
+        ("AF_PACKET", False, False),
+        ("AF_UNIX", False, True),
+        ("AF_NETLINK", False, True),
+        ("AF_INET", True, True),
+    ],
+)
+def test_plain_processes_have_no_sockets_that_leave_the_machine(folder, family, network, may):
+    kind = "SOCK_RAW" if family in ("AF_PACKET", "AF_NETLINK") else "SOCK_DGRAM"
+    code = f"import socket; socket.socket(socket.{family}, socket.{kind})"
+    command = [sys.executable, "-I", "-S", "-c", code]
+    done = run_sandboxed(
+        command, folder=folder, isolation=Isolation.PROCESSES, visible=python_paths(), network=network
+    )
+    assert (done.returncode == 0) == may, done.stderr
+
+
+def test_bubblewrap_opens_the_network_only_when_asked_to(folder, isolation):
     if isolation is not Isolation.BUBBLEWRAP:
         pytest.skip("about bubblewrap")
     assert os.readlink("/proc/self/ns/net") != shell("readlink /proc/self/ns/net", folder, isolation).stdout.strip()

@@ -26,7 +26,7 @@ class Isolation(StrEnum):
     BUBBLEWRAP = "bubblewrap"
     """namespaces of its own: no network, no other process in sight, only system folders, read-only, and its own folder"""
     PROCESSES = "processes"
-    """limits and a reaper; as root a user of its own; files and TCP closed by Landlock where the kernel has it"""
+    """limits and a reaper; as root a user of its own; no network (seccomp); files closed by Landlock where the kernel has it"""
 
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
@@ -177,7 +177,7 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
         _warned.add(reason)
         warnings.warn(
             f"CODE NOBODY TRUSTS RUNS WITHOUT A SANDBOX: {reason}. Limits hold and no process is left behind, but such code "
-            "may read what others may read, and may reach the network.",
+            "may read what others may read.",
             IsolationWarning,
             stacklevel=2,
         )

@@ -2,7 +2,7 @@
 
 New namespaces and mounts (memory in file systems that nobody counts), other processes' memory, kernel interfaces with a long
 record of holes. They fail with EPERM; everything else is allowed. Without a process namespace, the judge's processes are kept
-from signals, too.
+from signals, too; without a network namespace, there are no sockets but those of this machine's own files and kernel.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ _NEWER = (
 )  # io_uring, pidfd_getfd, mount_setattr: one number everywhere
 
 _SIGNALS_BY_HANDLE = 424  # pidfd_send_signal
+_LOCAL_SOCKETS = (1, 16)  # AF_UNIX, which Landlock or the file system guards, and AF_NETLINK
 
-# machine -> (audit architecture, clone, (kill, tkill, tgkill), signals with a value, what is denied). In order: unshare, setns, mount, umount2, pivot_root, ptrace,
+# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), signals with a value, what is denied). In order: unshare, setns, mount, umount2, pivot_root, ptrace,
 # process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load,
 # init_module, finit_module, delete_module
 _MACHINES = {
     "x86_64": (
         0xC000003E,
         56,
+        41,
         (62, 200, 234),
         (129, 297),
         (272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
@@ -45,6 +47,7 @@ _MACHINES = {
     "aarch64": (
         0xC00000B7,
         220,
+        198,
         (129, 130, 131),
         (138, 240),
         (97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
@@ -56,15 +59,16 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value)
 
 
-def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
+def build_filter(protected: tuple[int, ...] = (), *, network: bool = True) -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose numbers are not in the table.
 
     protected: process ids that may not be signalled; then nobody may signal "everybody", or with a value, or by a handle.
+    network: False: sockets of `_LOCAL_SOCKETS` alone, which closes TCP, UDP and all else that leaves the machine.
     """
     machine = os.uname().machine
     if machine not in _MACHINES:
         return None
-    architecture, clone, kills, queued, denied = _MACHINES[machine]
+    architecture, clone, socket, kills, queued, denied = _MACHINES[machine]
     steps = [
         _step(_LOAD, 4),  # seccomp_data.arch
         _step(_EQUAL, architecture, 1, 0),
@@ -86,6 +90,10 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
         for target in targets:
             steps += [_step(_EQUAL, target, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
         steps += [_step(_RETURN, _ALLOW)]
+    if not network:
+        steps += [_step(_EQUAL, socket, 0, len(_LOCAL_SOCKETS) + 3), _step(_LOAD, 16)]
+        steps += [_step(_EQUAL, kind, len(_LOCAL_SOCKETS) - i) for i, kind in enumerate(_LOCAL_SOCKETS)]
+        steps += [_step(_RETURN, _ERRNO | _EPERM), _step(_RETURN, _ALLOW)]
     steps += [
         _step(_EQUAL, clone, 0, 3),
         _step(_LOAD, 16),  # the lower half of the first argument
@@ -96,9 +104,9 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
     return b"".join(steps)
 
 
-def install_filter(protected: tuple[int, ...]) -> None:
+def install_filter(protected: tuple[int, ...], *, network: bool) -> None:
     """For this process and all it starts; needs no_new_privs. Without effect where the kernel has no seccomp."""
-    program = build_filter(protected)
+    program = build_filter(protected, network=network)
     if program is None:
         return
     steps = ctypes.create_string_buffer(program, len(program))
