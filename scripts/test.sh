@@ -23,7 +23,8 @@ ruff check .
 ruff format --check .
 
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
-if [ $# -eq 0 ]; then
-    set -- tests
+if [ $# -eq 0 ]; then # a file of tests to every core, eight at most, and a thread to each
+    export OMP_NUM_THREADS=1
+    set -- tests --dist loadfile --numprocesses "$(nproc)" --maxprocesses 8
 fi
 python -m pytest "$@"
