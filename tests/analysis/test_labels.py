@@ -55,6 +55,41 @@ def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, datase
     )
 
 
+def test_every_turn_that_is_trained_counts(tiny_model, tmp_path):
+    turns = [("human", "Write it."), ("gpt", KERNEL), ("human", "Thanks."), ("gpt", "You are welcome.")]
+    row = {"conversations": [{"from": who, "value": what} for who, what in turns]}
+    (tmp_path / "rows.json").write_text(json.dumps([row]), encoding="utf-8")
+    entry = {"file_name": "rows.json", "formatting": "sharegpt", "columns": {"messages": "conversations"}}
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": entry}), encoding="utf-8")
+    summary = summarise(request(tiny_model, tmp_path, workers=1))
+    assert summary.cuda_tokens and summary.rows_without_cuda == 0
+    assert summary.spans["kernel_body"] == summary.spans["launch_config"] == 1
+    (example,) = summary.examples
+    shown = [example.response[start:end] for start, end, _ in example.spans]
+    assert shown[1] == "<<<1, 32>>>" and shown[0].startswith("{") and shown[0].endswith("}")
+    assert example.response.endswith("You are welcome.") and example.prompt == "Write it.\n\nThanks."
+
+
+@pytest.mark.parametrize("cutoff_len", [12, 600])
+def test_an_end_token_that_llamafactory_adds_itself_is_counted(tiny_model, tmp_path, cutoff_len):
+    turns = [("human", "Write it."), ("gpt", KERNEL), ("human", "Again."), ("gpt", KERNEL)]
+    row = {"conversations": [{"from": who, "value": what} for who, what in turns]}
+    (tmp_path / "rows.json").write_text(json.dumps([row]), encoding="utf-8")
+    entry = {"file_name": "rows.json", "formatting": "sharegpt", "columns": {"messages": "conversations"}}
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": entry}), encoding="utf-8")
+
+    def counts(cutoff: int):
+        return summarise(
+            LabelRequest(str(tiny_model), ("rows",), str(tmp_path), "solar", cutoff_len=cutoff, examples=0, workers=1)
+        )
+
+    whole, cut = counts(4096), counts(cutoff_len)
+    assert whole.lost_tokens == whole.rows_truncated == 0
+    assert cut.longest == whole.longest and cut.supervised_tokens + cut.lost_tokens == whole.supervised_tokens
+    # One token too few is one that is lost.
+    assert counts(whole.longest).rows_truncated == 0 and counts(whole.longest - 1).rows_truncated == 1
+
+
 def test_processes_change_nothing(tiny_model, dataset):
     one, two = (summarise(request(tiny_model, dataset, workers=workers)).as_json() for workers in (1, 2))
     assert one == two

@@ -216,3 +216,44 @@ def test_a_changed_licence_file_or_declaration_is_noticed_by_the_next_import(tmp
     assert imported(tmp_path)["none.cu"]["description"] == "It copies."
     licence.unlink()
     assert "none.cu" not in imported(tmp_path)
+
+
+def test_what_the_code_of_a_row_says_of_itself_is_not_overruled(tmp_path):
+    header = "// SPDX-License-Identifier: GPL-3.0-only\n"
+    rows = [
+        {"code": header + KERNEL},
+        {"code": header + KERNEL, "licence": "MIT"},
+        {"code": KERNEL, "cpu_code": header},
+    ]
+    rows += [{"code": KERNEL}, {"code": "// SPDX-License-Identifier: MIT\n" + KERNEL, "licence": "MIT"}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    run_import(tmp_path, Source(path, licence="MIT"))
+    found = [row["source"] for row in lines(tmp_path / "import" / "rows.jsonl" / "rows.jsonl")]
+    assert [(each["licence"], each["licence_from"]) for each in found] == [
+        ("GPL-3.0-only", "code"),
+        ("GPL-3.0-only AND MIT", "row, code"),
+        ("GPL-3.0-only", "code"),
+        ("MIT", "user"),
+        ("MIT", "row"),
+    ]
+    assert run_import(tmp_path / "mit", Source(path, licence="MIT", allowed=("MIT",))).kept == 2
+
+
+@pytest.mark.parametrize("columns", ["", "code=cu"])
+def test_a_licence_is_found_however_its_column_is_spelt(tmp_path, columns):
+    given = [
+        {"license": "GPL-3.0-only"},
+        {"licenses": ["MIT", "ISC"]},
+        {"licence": "ISC"},
+        {"license": None},
+        {"License": "0BSD"},
+    ]
+    given.append({"license": 5})
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        "".join(json.dumps({"cu" if columns else "code": KERNEL, **row}) + "\n" for row in given), encoding="utf-8"
+    )
+    summary = run_import(tmp_path, Source(path, columns=parse_map(columns), licence="MIT"))
+    found = [row["source"]["licence"] for row in lines(tmp_path / "import" / "rows.jsonl" / "rows.jsonl")]
+    assert found == ["GPL-3.0-only", "ISC AND MIT", "ISC", "MIT", "0BSD"] and summary.reasons == {"wrong_type": 1}

@@ -9,6 +9,7 @@ import psutil
 import pytest
 from curation_tree import PROGRAM
 
+from cuset_stage.curation.adapt import adapt_row
 from cuset_stage.curation.ranking import Candidate, balance, best_answers, concur
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.select import Selection, run_select
@@ -60,6 +61,77 @@ def renamed(program: str) -> str:
     text = re.sub(r"//[^\n]*", "", program)
     text = re.sub(r"(?<![/.])\b(value|apply|bytes|devices|dx|dy|in|out)\b(?!\.)", r"other_\1", text)
     return re.sub(r"\n\s*", "\n ", text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("log2f(x)", "log10f(x)"),
+        ("asinf(x)", "acosf(x)"),
+        ("cg::reduce(w, x, cg::plus<float>())", "cg::reduce(w, x, cg::greater<float>())"),
+        ("cub::Min()(x, x)", "cub::Max()(x, x)"),
+        ("t.shfl_up(x, 1)", "t.shfl_down(x, 1)"),
+        ("curand_uniform(s)", "curand_normal(s)"),
+    ],
+)
+def test_another_function_of_a_library_makes_another_program(tmp_path, one, other):
+    programs = [PROGRAM % {"expression": expression} for expression in (one, other)]
+    path = write_rows(tmp_path / "rows.jsonl", [row(f"t:{i}", program) for i, program in enumerate(programs)])
+    assert run_select(tmp_path, [path], Selection(), {}).kept == 2
+
+
+@pytest.mark.parametrize(("one", "other"), [("torch.relu(x)", "torch.tanh(x)"), ("F.elu(x)", "F.gelu(x)")])
+def test_another_operator_of_torch_makes_another_answer(one, other):
+    source = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return scale(%s, 2)\n"
+    assert code_print(source % one).normalised != code_print(source % other).normalised
+    assert code_print(source % one).normalised == code_print(source.replace("scale", "times") % one).normalised
+
+
+def test_kernels_that_came_in_answers_are_compared_by_their_code(tmp_path):
+    kernel = "__global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = %s; }"
+    given = []
+    for index, (before, value) in enumerate([("Here", "x[i] + 1"), ("Here", "x[i] * x[i]"), ("Another", "x[i] + 1")]):
+        answer = f"{before} it is:\n```cuda\n{kernel % value}\n```\n"
+        adapted = adapt_row(
+            {"id": f"t:{index}", "prompt": f"Number {index}", "answer": answer, "source": {"name": "t"}}
+        )
+        assert adapted.row["code"].strip() == kernel % value
+        given.append(adapted.row)
+    assert run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", given)], Selection(), {}).reasons == {
+        "duplicate_exact": 1
+    }
+
+
+def test_names_of_a_program_in_its_own_scope_are_still_its_own():
+    one, other = ("namespace a { int f(int x) { return x; } } int g() { return a::f(1); }",) * 2
+    other = other.replace("a::f", "b::h").replace("namespace a", "namespace b").replace("f(int", "h(int")
+    assert code_print(one).normalised == code_print(other).normalised
+
+
+QUESTION = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return %s\n"
+
+
+@pytest.mark.parametrize("kind", ["module", None])
+def test_tasks_without_an_answer_are_known_by_what_they_ask(tmp_path, kind):
+    """Of KernelBook, say: its rows have a module and no CUDA. As `adapt` leaves them, and as `import` does."""
+    given = [QUESTION % "torch.relu(x)", QUESTION % "torch.tanh(x)", "# a copy\n" + QUESTION % "torch.relu(x)"]
+    rows = [
+        {
+            "id": f"t:{i}",
+            "module_code": each,
+            "source": {"name": "t"},
+            **({"kind": kind, "answer_code": None} if kind else {}),
+        }
+        for i, each in enumerate(given)
+    ]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    benchmark = tmp_path / "KernelBench" / "level1"
+    benchmark.mkdir(parents=True)
+    ends = "def get_inputs():\n    return []\ndef get_init_inputs():\n    return []\n"
+    (benchmark / "22_Tanh.py").write_text(given[1] + ends, encoding="utf-8")
+    assert run_select(tmp_path / "a", [path], Selection(), {}).reasons == {"duplicate_exact": 1}
+    held = run_select(tmp_path / "b", [path], Selection(), {"kernelbench": benchmark.parent})
+    assert "contaminated" in held.reasons
 
 
 COPIES = {

@@ -11,7 +11,7 @@ from cuset_stage.curation.cases import run_cases
 from cuset_stage.curation.ctext import functions
 from cuset_stage.curation.importing import Source, run_import
 from cuset_stage.curation.parallel import Executor
-from cuset_stage.curation.prompts import task_prompt
+from cuset_stage.curation.prompts import leading_comment, task_prompt
 from cuset_stage.curation.reachable import host_part, without_unused
 from cuset_stage.curation.signature import Signature
 from cuset_stage.curation.similarity import code_print, compared_code
@@ -103,7 +103,8 @@ def test_the_reference_comes_with_its_helpers_and_values_it_can_take(work):
     assert summary.kept == 2, (work / "cases" / "dropped.jsonl").read_text(encoding="utf-8")
     row = rows["tree:app/main.cu#fast"]
     assert row["provenance"][-1]["reference"] == "a CPU function of the source"
-    assert "raised(double" in row["prompt"] and "FLOOR = 0.25" in row["prompt"] and "__global__" not in row["prompt"]
+    prompt = row["task"]["prompt"]
+    assert "raised(double" in prompt and "FLOOR = 0.25" in prompt and "__global__" not in prompt
 
 
 def test_kernels_of_one_file_are_compared_without_each_other(work):
@@ -208,9 +209,25 @@ def test_a_function_that_the_kernel_calls_is_no_reference_for_it():
     assert "add_cpu" in embedded_function(SHARED + own, signature)
 
 
-@pytest.mark.parametrize("prompt", ["Double it.", "Read data/x.bin, write data/y.bin."])
+@pytest.mark.parametrize(
+    "prompt",
+    ["Double it.", "Double all of the data/measurements.", "Double data/x.bin.", "Read data/x.bin, write data/y.bin."],
+)
 def test_a_sources_own_prompt_gets_the_files_it_does_not_name(prompt):
     array = {"dtype": "float32", "shape": ["n"]}
     spec = parse_spec({"sizes": {"n": {}}, "inputs": {"x": array}, "outputs": {"y": array}})
     made = task_prompt({"id": "t:a", "prompt": prompt}, spec, None)
-    assert made.startswith(prompt) and "data/y.bin" in made and ("float32" in made) == (prompt == "Double it.")
+    assert made.startswith(prompt) and "data/y.bin" in made and ("float32" in made) == ("data/y.bin" not in prompt)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "/* Copyright (c) 2020 The Authors. All rights reserved. */",
+        "// Licensed under the Apache License, Version 2.0 (the License); you may not use this file",
+    ],
+)
+def test_a_licence_above_a_kernel_does_not_say_what_it_computes(head):
+    kernel = "__global__ void add(float* x) { x[0] += 1; }\n"
+    assert leading_comment(f"{head}\n{kernel}", "add") is None
+    assert leading_comment(f"// Adds one to the first number.\n{kernel}", "add") == "Adds one to the first number."

@@ -7,6 +7,8 @@ import pytest
 from cuset_stage.curation.funnel import read_funnel
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.write import Output, run_write
+from cuset_stage.evaluation.extraction import extract_code
+from cuset_stage.sensitivity import find_spans
 
 
 def rows(count: int, answers: int = 2) -> list[dict]:
@@ -56,6 +58,42 @@ def test_a_task_that_says_its_split_keeps_it(tmp_path):
     assert {row["instruction"] for row in held_out} == {"Write program number 1.", "Write program number 4."}
 
 
+@pytest.mark.parametrize("word", ["test", "validation", "Dev "])
+def test_other_words_for_held_out_mean_the_same(tmp_path, word):
+    given = rows(6)
+    for row in given:
+        row["task"]["split"] = word if row["task"]["id"] == "task1" else "training"
+    summary, folder = write(tmp_path, given, validation=0.0)
+    held_out = json.loads((folder / "curated_eval.json").read_text())
+    assert {row["instruction"] for row in held_out} == {"Write program number 1."} and not summary.notes
+
+
+def test_a_split_that_nobody_knows_is_said(tmp_path):
+    given = rows(6)
+    given[0]["task"]["split"] = "fold3"
+    summary, _ = write(tmp_path, given, validation=0.0)
+    assert "1 rows say split 'fold3'" in summary.notes[0]
+
+
+def test_rows_of_one_description_are_one_task_whatever_their_files_are_called(tmp_path):
+    given = rows(10)
+    for row in given:
+        row["description"] = f"Compute number {row['task']['id']} of the list."
+        row["task"]["prompt"] = f"{row['description']}\n\nFiles: data/{row['id'].replace(':', '_')}.bin"
+        row["task"]["id"] = row["id"]
+    _, folder = write(tmp_path, given, validation=0.5)
+    train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
+    tasks = [{row["id"].split(".")[0] for row in split} for split in (train, held_out)]
+    assert not tasks[0] & tasks[1] and len(tasks[1]) == 5
+
+
+def test_the_card_counts_the_tasks_that_are_in_the_set(tmp_path):
+    given = rows(4, 1)
+    given[0]["task"]["prompt"] = " "
+    _, folder = write(tmp_path, given, validation=0.0)
+    assert "| train | 3 | 3 |" in (folder / "curated.md").read_text()
+
+
 def test_a_second_run_leaves_no_held_out_rows_of_the_first(tmp_path):
     _, folder = write(tmp_path, rows(8), validation=0.25)
     assert (folder / "curated_eval.json").exists() and (folder / "curated_sharegpt_eval.json").exists()
@@ -74,6 +112,30 @@ def test_answers_to_one_module_are_on_one_side_whatever_they_are_asked_with(tmp_
     train, held_out = (json.loads((folder / name).read_text()) for name in ("curated.json", "curated_eval.json"))
     tasks = [{row["id"].split(".")[0] for row in split} for split in (train, held_out)]
     assert not tasks[0] & tasks[1] and len(tasks[1]) == 5
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["/*\n```\nnvcc a.cu\n```\n*/\n", "/** See\n * ```cpp\n * k<<<1, 1>>>(p);\n * ```\n */\n", "int x;  // ````\n"],
+)
+@pytest.mark.parametrize("reasoning", [False, True])
+def test_the_judge_reads_the_program_that_was_verified_from_the_answer(tmp_path, comment, reasoning):
+    program = f"{comment}__global__ void k(int* p) {{ *p = 1; }}\nint main() {{ k<<<1, 1>>>(0); }}\n"
+    given = rows(1, 1)
+    given[0] |= {"program": program, "reasoning": "<think>\nFirst\n<think>\nthen."}
+    _, folder = write(tmp_path, given, reasoning=reasoning)
+    (row,) = json.loads((folder / "curated.json").read_text())
+    assert extract_code(row["output"]).strip() == program.strip()
+    labelled = [row["output"][span.start : span.end] for span in find_spans(row["output"])]
+    assert labelled == ["{ *p = 1; }", "<<<1, 1>>>"]
+    assert row["output"].count("<think>") == reasoning
+
+
+def test_an_answer_that_shows_other_code_first_is_dropped(tmp_path):
+    given = rows(2, 1)
+    given[0]["intro"] = "Like\n```cpp\nint main() {}\n```\nbut better:"
+    summary, folder = write(tmp_path, given, validation=0.0)
+    assert summary.reasons == {"not_read_back": 1} and len(json.loads((folder / "curated.json").read_text())) == 1
 
 
 def test_both_formats_say_the_same_and_other_entries_stay(tmp_path):
@@ -164,6 +226,19 @@ def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
     _, folder = write(tmp_path, rows(4))
     card = (folder / "curated.md").read_text()
     assert "The verification was stopped: 2 of 12 rows are still to come." in card and "H200" in card
+
+
+def test_the_card_says_which_rows_no_wrong_version_was_tried_on(tmp_path):
+    (tmp_path / "work" / "verify").mkdir(parents=True)
+    settings = {"gpu": "H200", "mutants": 6, "compile_only": False}
+    (tmp_path / "work" / "verify" / "settings.json").write_text(json.dumps(settings))
+    given = rows(2)
+    for row, found in zip(given, ("wrong index", "wrong index", None, None), strict=True):
+        row["verified"]["mutants"] = {"tried": 6, "compiled": 1 if found else 0, "found": found}
+    _, folder = write(tmp_path, given)
+    assert "found out by its cases; 2 rows have none" in (folder / "curated.md").read_text()
+    _, folder = write(tmp_path, given[:2])
+    assert "found out by its cases.\n" in (folder / "curated.md").read_text()
 
 
 def test_an_entry_with_columns_of_its_own_is_not_replaced(tmp_path):

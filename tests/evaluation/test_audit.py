@@ -1,6 +1,7 @@
 """The audit names each kind of weak oracle, says nothing about a sound one, and is kept by the task's content."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -68,6 +69,34 @@ def test_a_script_that_accepts_everything(codes):
     # These our judge refuses before it asks compare.py.
     notes = (Code.SCRIPT_ACCEPTS_NOTHING, Code.SCRIPT_ACCEPTS_EMPTY, Code.SCRIPT_ACCEPTS_NAN)
     assert found == dict.fromkeys(notes, Severity.NOTE)
+
+
+SOMETIMES = """#!/bin/sh
+# bubblewrap that fails once
+echo >> {count}
+[ "$(wc -l < {count})" -eq {number} ] && exit 1
+exec bwrap "$@"
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypatch):
+    """What cannot be tried is not known to be refused; a finished audit is kept for good."""
+    row = accepts("np.allclose(y, r) or (y == 0).all()")
+    for number in range(3, 75, 12):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.setenv("CUSET_CACHE", str(folder / "root"))
+        wrapper = folder / "bwrap"
+        wrapper.write_text(SOMETIMES.format(count=folder / "count", number=number))
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("CUSET_BWRAP", str(wrapper))
+        audit = audit_task(load_row(tmp_path, row), CaseCache(isolation="bubblewrap"))
+        found = {finding.code for finding in audit.findings}
+        assert (Code.ZEROS_PASS in found) if audit.complete else (Code.ORACLE_FAILS in found), number
+        if audit.complete:
+            break
+    assert audit.complete and number > 8
 
 
 @pytest.mark.parametrize(

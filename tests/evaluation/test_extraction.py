@@ -49,6 +49,33 @@ def test_fences_in_all_their_forms(answer):
     assert extract_code(answer) == KERNEL
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Here it is: ```cpp\n{KERNEL}```\nThis works.",
+        f"Answer:```cuda\n{KERNEL}```",
+        f"### ```c++\n{KERNEL}```\n",
+        f"\ufeff```cpp\n{KERNEL}```\n",
+        f"<answer>```cpp\n{KERNEL}```</answer>",
+        f"<answer>\n```cpp\n{KERNEL}```</answer>\n",
+        f"<think>\nA kernel.\n</think>\n\n<answer>```cpp\n{KERNEL}```</answer>",
+        f"```cpp\n{KERNEL}``` This kernel does nothing.\n\nAnd a word on ```nvcc```.",
+    ],
+    ids=["prose", "glued", "heading", "byte-order-mark", "tags", "closing-tag", "reasoning", "prose-behind"],
+)
+def test_fences_in_other_text(answer):
+    """CUDABench's rule finds these, and prose is no program."""
+    assert extract_code(answer) == KERNEL == extract_code(answer, rule="last")
+
+
+def test_fences_in_other_text_are_the_last_resort():
+    block = f"```cpp\n{KERNEL}```\n"
+    assert extract_code(f"It begins with ```cpp\nas asked:\n{block}") == KERNEL
+    assert extract_code(f"```cpp\n// built by ``` make all\n{KERNEL}```\n") == f"// built by ``` make all\n{KERNEL}"
+    assert extract_code("It begins with ```cpp\nand there is none.") is None
+    assert extract_code(f"Not this: ```python\nimport torch\n```\n{block}") == KERNEL
+
+
 def test_only_the_indentation_of_the_fence_is_taken_off():
     answer = "  ```python\n  class ModelNew:\n      def forward(self):\n          pass\n no less\n  ```\n"
     assert (

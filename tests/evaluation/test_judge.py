@@ -1,5 +1,6 @@
 """One answer, judged: every verdict from a real compiler and a real run, without a GPU."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,28 @@ def test_a_failure_that_says_nothing_of_the_device_does_not_probe_it(
     judged = replace(judge, gpus=pool).judge(make_task(tmp_path, "returns_3"), PROGRAM)
     assert judged.verdict is Verdict.RUNTIME_ERROR
     assert not pool.lost
+
+
+def test_a_failure_beside_other_programs_is_tried_alone(
+    judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of programs that share a GPU one may take the memory or the time that another needs, which then fails like a wrong one."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    pool = GpuPool([lost_gpu], per_gpu=2)
+    sharing = replace(judge, gpus=pool)
+    judged = []
+
+    def fail() -> None:
+        judged.append(sharing.judge(make_task(tmp_path, "right", "wrong", "slow"), PROGRAM))
+
+    thread = threading.Thread(target=fail)
+    with pool.lease():
+        assert sharing.judge(make_task(tmp_path, "right"), PROGRAM).passed
+        thread.start()
+        thread.join(2)
+        assert not judged
+    thread.join(20)
+    assert [case.verdict for case in judged[0].cases] == [Verdict.PASSED, Verdict.MISMATCH]
 
 
 def test_a_case_that_the_cache_gave_up_is_made_again(judge: ProgramJudge, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from cuset_stage.cli import app
 from cuset_stage.evaluation.judge import Built, Judgement
 from cuset_stage.evaluation.pipeline import Job, Pipeline
 from cuset_stage.evaluation.results import Results, read_results
+from cuset_stage.evaluation.spec import check_arch
 from cuset_stage.evaluation.tasks import load_tasks
-from cuset_stage.sandbox import Isolation, Verdict, remove_tree, resolve_isolation
+from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
 
 
 def verdicts(results: Results) -> dict[tuple[str, int], str]:
@@ -393,12 +395,52 @@ def test_samples_that_begin_late_are_refused(run: Any, numbers: list[tuple[int, 
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "said"), [("--flags", "--bogus", "Unknown option"), ("--arch", "sm_1", "Unsupported gpu")]
+    ("option", "value", "said"),
+    [
+        ("--flags", "--bogus", "Unknown option"),
+        ("--arch", "sm_1", "Unsupported gpu"),
+        ("--flags", "-c", "does not run"),
+        ("--flags", "-shared -Xcompiler -fPIC", "does not run"),
+    ],
 )
-def test_options_that_nvcc_refuses_are_charged_to_nobody(run: Any, option: str, value: str, said: str) -> None:
+def test_options_that_make_no_program_are_charged_to_nobody(run: Any, option: str, value: str, said: str) -> None:
     output, results = run([answer_row("one", 0)], option, value, code=2)
     assert "nvcc" in output and value in output and said in output
     assert results is None
+
+
+@pytest.mark.parametrize(
+    ("arch", "capability", "fits"),
+    [
+        ("sm_80", "9.0", True), ("sm_90", "9.0", True), ("compute_90", "12.0", True), ("native", "9.0", True),
+        ("sm_90a", "9.0", True), ("sm_100f", "10.3", True), ("sm_100", "9.0", False), ("compute_100", "9.0", False),
+        ("sm_90a", "10.0", False), ("sm_100f", "12.0", False), ("sm_103f", "10.0", False), ("sm_120", "10.3", False),
+    ],
+)  # fmt: skip
+def test_code_that_the_gpu_cannot_run_is_refused(arch: str, capability: str, fits: bool) -> None:
+    """PTX of an earlier architecture runs on every later one, but that of one architecture or family alone."""
+    gpu = Gpu(0, "GPU-0", "test", "1", capability, 1 << 30)
+    with nullcontext() if fits else pytest.raises(SandboxError, match=f"--arch {arch}: GPU 0"):
+        check_arch(arch, gpu)
+
+
+def test_a_compiler_that_works_no_more_is_charged_to_nobody(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the cache holds is of another time: of the smallest program, and of all that failed meanwhile."""
+    host = tmp_path / "host" / "bin" / "g++"
+    host.parent.mkdir(parents=True)
+    for folder in host.parents[:4]:
+        folder.chmod(0o755)
+    monkeypatch.setenv("NVCC_CCBIN", str(host))
+    said, results = run([answer_row("one", 0)], "--compile-only", code=2)
+    assert "compiles nothing" in said and results is None
+    host.symlink_to("/usr/bin/g++")
+    _, results = run([answer_row("one", 0)], "--compile-only")
+    assert verdicts(results) == {("one", 0): "compiled"}
+    host.unlink()
+    said, results = run([answer_row("one", 0), answer_row("one", 1, PROGRAM + "// new")], "--compile-only", code=2)
+    assert "compiles nothing" in said and verdicts(results) == {("one", 0): "compiled"}
 
 
 def test_a_torn_result_is_judged_again(run: Any, tmp_path: Path) -> None:

@@ -6,7 +6,12 @@ import pytest
 from llamafactory.hparams import get_infer_args, get_train_args
 from llamafactory.hparams.finetuning_args import FinetuningArguments
 
-from cuset_stage.factory.arguments import kernel_aliases, objective_settings, sensitive_kinds
+from cuset_stage.factory.arguments import (
+    kernel_aliases,
+    keys_of_other_objectives,
+    objective_settings,
+    sensitive_kinds,
+)
 
 
 @pytest.fixture
@@ -92,6 +97,7 @@ def test_llamafactory_s_own_alphas_are_used(parse):
     [
         (dict(cuset_tau=1.5), r"cuset_tau=1.5: expected a probability in \[0, 1\)"),
         (dict(cuset_tau=-0.1), "cuset_tau=-0.1"),
+        (dict(cuset_tau="5e-2"), "cuset_tau='5e-2': expected a probability.* YAML takes 1e-1 for text"),
         (dict(cuset_lambda=-1), "cuset_lambda=-1: expected a finite number >= 0"),
         (dict(cuset_lambda=float("inf")), "cuset_lambda=inf"),
         (dict(cuset_window=0), "cuset_window=0: expected a number of tokens >= 1"),
@@ -101,6 +107,9 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
         (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': expected one or more of kernel_body"),
         (dict(cuset_sensitive_kinds=""), "cuset_sensitive_kinds=''"),
+        (dict(cuset_sensitive_kinds=5), "cuset_sensitive_kinds=5: expected one or more of kernel_body"),
+        (dict(cuset_kernel_aliases=True, cuset_sensitive_kinds=["launch"]), r"cuset_sensitive_kinds=\['launch'\]"),
+        (dict(cuset_kernel_aliases=5), "cuset_kernel_aliases: '5' is not the name of a macro"),
         (dict(cuset_kernel_aliases="MY KERNEL"), "cuset_kernel_aliases: 'MY KERNEL' is not the name of a macro"),
         (dict(use_dft_loss=True), "use_dft_loss: true .* cuset_objective: dft, or use stage: sft"),
         (dict(use_eaft_loss=True), "cuset_objective: eaft"),
@@ -162,6 +171,21 @@ def test_keys_without_effect_are_pointed_out(parse, monkeypatch):
     *_, args, _ = parse(stage="sft", cuset_tau=0.3)
     checks.warn_unused_keys(args)
     assert messages == ["cuset_tau has no effect under stage: sft. Set stage: cuset to train with CuSeT."]
+
+
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [
+        (dict(cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), []),
+        (dict(cuset_objective="dft", cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), ["cuset_tau"]),
+        (dict(cuset_objective="asft", asft_alpha=0.5, eaft_alpha=2.0, cuset_window=8), ["cuset_window", "eaft_alpha"]),
+        (dict(eaft_alpha=2.0), ["eaft_alpha"]),
+    ],
+    ids=str,
+)
+def test_keys_that_another_objective_reads_are_named(parse, change, keys):
+    *_, args, _ = parse(**change)
+    assert keys_of_other_objectives(args) == keys
 
 
 def test_the_arguments_survive_pickling(parse):

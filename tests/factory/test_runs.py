@@ -169,6 +169,37 @@ def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, object
     assert math.isfinite(results["eval_loss"]) and math.isfinite(results[f"eval_{objective}_loss"])
 
 
+def test_asft_is_evaluated_alone_as_after_training(llamafactory):
+    """LLaMA-Factory merges the adapters then, so that there is nothing to switch off."""
+    keys = {"stage": "cuset", "cuset_objective": "asft", "asft_alpha": 5.0, "val_size": 2, "do_eval": True}
+    keys |= {"max_samples": 6, "cutoff_len": 256}
+    trained = llamafactory({**keys, "max_steps": 3})
+    alone = llamafactory({**keys, "do_train": False, "adapter_name_or_path": str(trained.output_dir)})
+    found = [json.loads((run.output_dir / "all_results.json").read_text()) for run in (trained, alone)]
+    assert found[1]["eval_asft_loss"] == pytest.approx(found[0]["eval_asft_loss"], rel=1e-4)
+    dft = llamafactory(
+        {**keys, "do_train": False, "cuset_objective": "dft", "adapter_name_or_path": str(trained.output_dir)}
+    )
+    without_kl = json.loads((dft.output_dir / "all_results.json").read_text())["eval_dft_loss"]
+    assert found[1]["eval_asft_loss"] > without_kl * 1.001
+    assert "asft_alpha has no effect on the loss of cuset_objective: dft" in dft.output
+
+
+def test_asft_switches_off_adapters_of_any_kind(llamafactory, tiny_model):
+    keys = {"stage": "cuset", "cuset_objective": "asft", "asft_alpha": 50.0, "max_samples": 4, "cutoff_len": 256}
+    keys |= {"finetuning_type": "oft", "oft_rank": 0, "oft_block_size": 8, "learning_rate": 0.1}
+    switched, copied = llamafactory(keys), llamafactory({**keys, "ref_model": str(tiny_model)})
+    assert "frozen copy" not in switched.output
+    assert losses(switched) == pytest.approx(losses(copied), rel=1e-4)
+    assert losses(switched)[2] > 1.5 * losses(switched)[0]  # the KL term is no trifle
+
+
+def test_asft_says_so_when_nothing_tells_the_base_model(llamafactory):
+    keys = {"stage": "cuset", "cuset_objective": "asft", "val_size": 2, "do_eval": True, "do_train": False}
+    run = llamafactory({**keys, "max_samples": 4, "cutoff_len": 128})
+    assert "name the model it was trained from as ref_model" in run.output
+
+
 def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
     """At the first step the model is its own base: the loss is DFT's."""
     keys = {"stage": "cuset", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
@@ -293,6 +324,17 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     )
 
 
+@pytest.mark.parametrize("text", ["", '{"kinds": ["kern', "[1]", "5"])
+def test_the_record_of_a_tokenized_data_set_may_be_damaged(tmp_path, text):
+    """As by a crash in the middle of its writing."""
+    from cuset_stage.factory.dataset import check_saved_rules
+    from cuset_stage.factory.processors import LabelRules
+
+    (tmp_path / "cuset_labels.json").write_text(text)
+    with pytest.raises(ValueError, match=r"cuset_labels.json is damaged .* Give another tokenized_path"):
+        check_saved_rules(tmp_path, LabelRules(("kernel_body",)))
+
+
 def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path):
     keys = {"tokenized_path": str(tmp_path / "tokenized"), "max_samples": 4, "max_steps": 1}
     llamafactory({**keys, "stage": "sft"})
@@ -329,7 +371,8 @@ def test_generation_and_history_masking(llamafactory):
 
 
 def data_set(folder, rows):
-    (folder / "rows.json").write_text(json.dumps(rows) if not isinstance(rows, str) else rows)
+    rows = rows if isinstance(rows, (bytes, str)) else json.dumps(rows)
+    (folder / "rows.json").write_bytes(rows if isinstance(rows, bytes) else rows.encode())
     columns = {"prompt": "instruction", "query": "input", "response": "output"}
     (folder / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json", "columns": columns}}))
     return {"stage": "cuset", "dataset_dir": str(folder), "dataset": "rows", "max_steps": 1}
@@ -381,6 +424,19 @@ def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):
     assert math.isfinite(found[1]["eval_loss"])
 
 
+def test_rows_repeated_to_fill_the_last_batch_count_once(llamafactory, tmp_path):
+    """Three rows in batches of two on two ranks: the fourth is the first one again, which is much the longest."""
+    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
+    rows = [{**good, "output": "k<<<1, 32>>>(x);\n" * 40}, good, {**good, "output": "nothing"}]
+    keys = {**data_set(tmp_path, rows), "eval_dataset": "rows", "do_eval": True, "learning_rate": 0.0}
+    keys |= {"cuset_normalization": "samples", "per_device_eval_batch_size": 2}
+    found = []
+    for ranks in (1, 2):
+        run = llamafactory(keys, ranks=ranks)
+        found.append(json.loads((run.output_dir / "all_results.json").read_text())["eval_cuset_loss"])
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -396,8 +452,17 @@ def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):
         ),
         ("[]", "rows.json"),
         (["text"], 'rows.json: row 1 is "text"; expected an object'),
+        (
+            [{"instruction": "a", "input": "", "output": "b"}, {"instruction": "a", "input": "", "output": 5}],
+            "rows.json: row 2: 'output', the response column, is 5; expected text",
+        ),
+        ('[{"instruction": "größer", "output": "b"}]'.encode("latin-1"), "rows.json: byte 21 is not UTF-8"),
+        (
+            '[{"instruction": "a", "output": "b"}]'.encode("utf-8-sig"),
+            "rows.json: the file begins with a byte order mark",
+        ),
     ],
-    ids=["no json", "a line that breaks off", "missing key", "no row", "no object"],
+    ids=["no json", "a line that breaks off", "missing key", "no row", "no object", "no text", "latin-1", "mark"],
 )
 def test_broken_data_end_in_a_sentence(llamafactory, tmp_path, rows, message):
     run = llamafactory(data_set(tmp_path, rows), check=False)

@@ -1,5 +1,6 @@
 """The place where attacks run, and the isolations that this machine has."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -54,3 +55,26 @@ def folder(own_caches):
         inner = scratch / "inner"
         inner.mkdir()
         yield inner
+
+
+@pytest.fixture
+def small_memory():
+    """A control group with 150 MiB and no swap; as root alone, and where groups can be made."""
+    for place, limit, swap in (
+        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
+        ("/sys/fs/cgroup", "memory.max", "memory.swap.max"),
+    ):
+        group = Path(place, f"cuset-test-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        if (group / limit).exists():
+            (group / limit).write_text(str(150 * 2**20))
+            (group / swap).write_text("0" if swap == "memory.swap.max" else str(150 * 2**20))
+            break
+        group.rmdir()
+    else:
+        pytest.skip("no control group can be made here")
+    yield str(group)
+    group.rmdir()

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, find_toolkit, run_program
+from cuset_stage.sandbox import (
+    Compiler,
+    Isolation,
+    Limits,
+    SandboxError,
+    Verdict,
+    find_toolkit,
+    folders,
+    run_program,
+)
 from cuset_stage.sandbox.scan import find_reach
 from cuset_stage.sandbox.toolkit import _find
 
@@ -58,6 +67,42 @@ def test_a_timeout_is_not_remembered(own_caches, isolation):
         compiled = compiler.compile(GOOD)
         assert compiled.verdict is Verdict.COMPILE_TIMEOUT and not compiled.cached
         assert "wall time limit of 0.05 s" in compiled.message
+
+
+def test_a_full_disk_is_not_charged_and_not_remembered(compiler, monkeypatch):
+    """nvcc alone says "ended with 1", or that it cannot write; here any disk is too full."""
+    with monkeypatch.context() as patched:
+        patched.setattr(folders, "ROOM_BYTES", 2**60)
+        compiled = compiler.compile(BAD)
+        assert compiled.verdict is Verdict.INFRA_ERROR and "of the disk are free" in compiled.message
+        assert "CUSET_SCRATCH" in compiled.message
+        assert compiler.compile(GOOD).verdict is None
+    compiled = compiler.compile(BAD)
+    assert compiled.verdict is Verdict.COMPILE_ERROR and not compiled.cached
+
+
+HUNGRY = """
+import sys
+from pathlib import Path
+from cuset_stage.sandbox import Compiler
+Path(sys.argv[1], "cgroup.procs").write_text("0")
+source = "#include <regex>\\n#include <thrust/sort.h>\\nint main() { std::regex expression(sys); }"
+print(Compiler(isolation=sys.argv[2]).compile(source))
+"""
+
+
+def test_a_compiler_killed_for_want_of_memory_is_not_charged(own_caches, isolation, small_memory):
+    said = subprocess.run([sys.executable, "-c", HUNGRY, small_memory, isolation], capture_output=True, text=True)
+    assert "Verdict.INFRA_ERROR" in said.stdout, (
+        said
+    )  # in other words where the kernel chose bubblewrap or nvcc itself
+    assert not list((own_caches.parent / "cache" / "programs").glob("??/*/record.json"))
+
+
+def test_again_does_not_ask_the_cache(compiler):
+    compiler.compile(GOOD)
+    assert not compiler.compile(GOOD, again=True).cached
+    assert compiler.compile(GOOD).cached
 
 
 def test_what_decides_the_result_is_in_the_key(own_caches, isolation, monkeypatch):

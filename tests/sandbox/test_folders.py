@@ -1,6 +1,7 @@
 """Folders that programs filled: removed whatever is in them, read without following anything."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.sandbox import SandboxError, cache_root, remove_tree, scratch_folder
+from cuset_stage.sandbox import SandboxError, cache_root, folders, remove_tree, run_program, scratch_folder
 from cuset_stage.sandbox.cache import evict
 from cuset_stage.sandbox.folders import keep_folder, take_output
 
@@ -24,6 +25,36 @@ def nest(folder: Path, depth: int) -> None:
         here = inner
     os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=here))
     os.close(here)
+
+
+def test_a_full_disk_is_blamed_on_who_filled_it(tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    run.mkdir()
+    monkeypatch.setattr(folders, "ROOM_BYTES", shutil.disk_usage(tmp_path).free - 300 * 2**20)
+    (run / "tmp").mkdir()
+    with open(run / "tmp" / "filled", "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 600 * 2**20)
+    assert folders.out_of_room(run) is None and not run.exists()
+    run.mkdir()
+    assert "CUSET_SCRATCH" in folders.out_of_room(run, need=600 * 2**20) and not run.exists()
+    run.mkdir()
+    assert folders.out_of_room(run) is None and run.exists()
+
+
+@pytest.mark.parametrize(("script", "charged"), [("exit 3", "runtime_error"), ("exit 0", "missing_output")])
+def test_a_program_on_a_full_disk_is_not_charged(own_caches, tmp_path, monkeypatch, script, charged):
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+    def run():
+        with run_program(program, inputs={}, outputs={"data/o.bin": 8}, isolation="processes") as ran:
+            return ran
+
+    assert run().verdict == charged
+    monkeypatch.setattr(folders, "ROOM_BYTES", 2**60)
+    ran = run()
+    assert ran.verdict == "infra_error" and ran.message == ran.finished.infra and "of the disk are free" in ran.message
 
 
 def test_remove_tree_takes_any_depth_and_odd_entries(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -35,6 +36,25 @@ def test_reports_how_a_command_ended(folder, isolation):
     assert (done.stdout, done.stderr) == ("out\n", "err\n")
     assert shell("kill -9 $$", folder, isolation).returncode == -signal.SIGKILL
     assert 0.2 < shell("sleep 0.2", folder, isolation).seconds < 2
+
+
+HUNGRY = """
+import sys
+from pathlib import Path
+from cuset_stage.sandbox import run_sandboxed
+Path(sys.argv[1], "cgroup.procs").write_text("0")
+eat = [sys.executable, "-I", "-S", "-c", "len(bytearray(1 << 30))"]
+Path(sys.argv[3], "inner").mkdir()
+print(run_sandboxed(eat, folder=Path(sys.argv[3], "inner"), isolation=sys.argv[2], visible=[sys.base_prefix, sys.prefix]))
+"""
+
+
+def test_a_command_killed_for_want_of_memory_is_no_fault_of_the_command(own_caches, isolation, small_memory):
+    """The kernel's SIGKILL; one that the command sends itself is its own (see above)."""
+    said = subprocess.run(
+        [sys.executable, "-c", HUNGRY, small_memory, isolation, own_caches], capture_output=True, text=True
+    )
+    assert "Finished(" in said.stdout and "infra=None" not in said.stdout, said
 
 
 def test_a_program_for_a_gpu_may_name_its_threads(folder):

@@ -77,6 +77,11 @@ def test_indented_and_quoted_fences():
     assert labelled(quoted) == [BODY.replace("\n", "\n> "), LAUNCH]
 
 
+@pytest.mark.parametrize("inside", ["/*\n```cpp\nx<<<1, 1>>>();\n```\n*/\n", "int y;```\n"])
+def test_shorter_fences_are_content_of_a_longer_one(inside):
+    assert labelled(f"````cpp\n{inside}{CODE}````\nThe end of it.\n") == BOTH
+
+
 def test_several_blocks():
     assert labelled(f"A:\n```cuda\n{CODE}```\nB:\n```cpp\n{CODE}```\n") == BOTH * 2
     assert labelled(f"A, not closed:\n```cuda\n{CODE}\nB:\n```cuda\n{CODE}```\n") == BOTH * 2

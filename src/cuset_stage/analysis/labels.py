@@ -65,7 +65,7 @@ class LabelRequest:
 
 @dataclass(frozen=True)
 class Example:
-    """A row as the page shows it: the response, and (start, end, kind) of its spans in the chosen kinds."""
+    """A row as the page shows it: the responses of all turns, and (start, end, kind) of their spans in the chosen kinds."""
 
     row: int
     prompt: str
@@ -255,6 +255,11 @@ def _spread(total: int, count: int) -> set[int]:
 def _example(survey: Any, row: int, rules: Any, cut_off: int) -> Example:
     from ..sensitivity import find_spans
 
-    response = survey.response(row)[:SHOWN_CHARS]
-    spans = [(span.start, span.end, span.kind) for span in find_spans(response, rules.kinds, aliases=rules.aliases)]
-    return Example(row, survey.prompt(row)[:600], response, spans, cut_off)
+    shown, spans = "", []
+    for response in survey.responses(row):
+        shown += "\n\n" * bool(shown)
+        start = len(shown)
+        shown += response[: max(0, SHOWN_CHARS - start)]
+        found = find_spans(shown[start:], rules.kinds, aliases=rules.aliases)
+        spans += [(start + span.start, start + span.end, span.kind) for span in found]
+    return Example(row, "\n\n".join(survey.prompts(row))[:600], shown, spans, cut_off)

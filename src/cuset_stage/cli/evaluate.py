@@ -33,7 +33,10 @@ def evaluate(
     jobs: Annotated[int | None, typer.Option(help="Compilations at a time; without it one a CPU.")] = None,
     gpus: Annotated[str | None, typer.Option(help="GPUs to use, as nvidia-smi numbers them, such as 0,1.")] = None,
     per_gpu: Annotated[
-        int, typer.Option(help="Programs at a time on a GPU; with more than 1, times say nothing.")
+        int,
+        typer.Option(
+            help="Programs at a time on a GPU; with more than 1, times say nothing, and what fails is run again alone."
+        ),
     ] = 1,
     no_gpu: Annotated[bool, typer.Option("--no-gpu", help="Run programs without a GPU: host code only.")] = False,
     isolation: Annotated[str, typer.Option(help="auto, bubblewrap or processes.")] = "auto",

@@ -33,7 +33,7 @@ from .signature import AdaptError, Call, Launch, choose_function, declared_launc
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
-_SCHEMA = 3
+_SCHEMA = 4
 _FILE = re.compile(r'"(?:\./)?data/([A-Za-z_]\w*)\.bin"')
 _WRITES = re.compile(r"write|save|store|dump|ofstream|\bout\b|[\"']w", re.IGNORECASE)
 _READS = re.compile(r"read|load|ifstream|input|\bin\b|[\"']r", re.IGNORECASE)
@@ -71,12 +71,13 @@ def _adapt(row: Row) -> dict[str, Any]:
         code = extract_code(row["answer"], language="cuda")
         if code is None:
             raise AdaptError("no_code", "the answer holds no code")
+        row = {**row, "code": code}  # later stages look there for lengths, a CPU function, and copies
     if not code:
         raise AdaptError("no_code", "the row holds no code")
     check_source(code)
     if extension.is_extension(code):
         raise AdaptError("no_reference", "a torch extension without the module it serves; give functional_code")
-    return _program(row, code)
+    return {"code": code, **_program(row, code)}
 
 
 def check_source(code: str) -> None:

@@ -28,7 +28,7 @@ def data_card(folder: Path, name: str, facts: Any, entries: Mapping[str, Mapping
         f"# Data card: {name}\n\nWritten by cuset-stage {__version__} on {datetime.now(UTC):%Y-%m-%d}.\n",
         _contents(facts, entries),
         _stale(steps),
-        _verification(steps, facts.verdicts),
+        _verification(steps, facts.verdicts, facts.without_mutants),
         _table("Families", "family", facts.families),
         _table("Licences", "licence", facts.licences),
         _table("Sources", "source and revision", facts.sources),
@@ -53,7 +53,7 @@ def _stale(steps: list[Step]) -> str:
     return "\n".join(["## Out of date\n", *old, ""]) if old else ""
 
 
-def _verification(steps: list[Step], verdicts: Counter[str]) -> str:
+def _verification(steps: list[Step], verdicts: Counter[str], without_mutants: int) -> str:
     step = next((step for step in steps if step.stage == "verify"), None)
     counts = ", ".join(f"{verdict}: {count:,}" for verdict, count in verdicts.most_common()) or "no rows"
     lines = ["## Verification\n", f"Rows by verdict: {counts}.\n"]
@@ -67,8 +67,11 @@ def _verification(steps: list[Step], verdicts: Counter[str]) -> str:
         lines.append(f"Programs were compiled and not run: nvcc {settings['toolkit']}, `-arch={settings['arch']}`.\n")
     else:
         where = f"{settings['gpu']}, driver {settings['driver']}" if settings.get("gpu") else "no GPU (host programs)"
+        but = f"; {without_mutants:,} rows have none (modules, or no version of the program compiled)" * bool(
+            without_mutants
+        )
         tested = (
-            f" Of up to {settings['mutants']} wrong versions of each, at least one was found out by its cases."
+            f" Of up to {settings['mutants']} wrong versions of each, at least one was found out by its cases{but}."
             if settings.get("gpu") and settings["mutants"]
             else ""
         )

@@ -29,7 +29,7 @@ from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .tasks import load_task, module_record, task_identity
 
 
-_SCHEMA = 2
+_SCHEMA = 3
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
 
 
@@ -252,7 +252,11 @@ class CaseMaker:
             "idioms": row.get("idioms") or [],
             "licence": row["source"].get("licence"),
         }
-        return {**row, "task": record, "family": family, "prompt": row.get("prompt") or prompt}
+        return {
+            **row,
+            "task": record,
+            "family": family,
+        }  # `prompt` stays the source's own, by which tasks are told apart
 
     def _check(self, row: Row) -> None:
         """Make every case with the reference, and see whether they tell right from wrong.

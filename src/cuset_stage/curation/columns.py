@@ -45,6 +45,10 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 
 
+# Where rows state their licence, whatever the map says: a statement must not be passed over for the way it is spelt.
+_LICENCE_COLUMNS = ("licence", "license", "licences", "licenses", "License", "Licence")
+
+
 @dataclass(frozen=True)
 class ColumnMap:
     """How a data set names what we need.
@@ -178,7 +182,12 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, Pro
     A column that is missing or null is left out; one of another type than its field's, or not in UTF-8, is an error of the row.
     """
     row: Row = dict(column_map.constants)
-    for ours, theirs in column_map.columns.items():
+    columns = dict(column_map.columns)
+    if given.get(columns.get("licence", "")) in (None, "", []):
+        columns["licence"] = next(
+            (each for each in _LICENCE_COLUMNS if given.get(each) not in (None, "", [])), "licence"
+        )
+    for ours, theirs in columns.items():
         value = given.get(theirs)
         if value is None or value == "":
             continue

@@ -100,7 +100,8 @@ class Benchmarks:
     def find(self, row: Row) -> Contamination | None:
         """What the row shares with a benchmark; the surest sign first."""
         code = compared_code(row)
-        if row.get("kind") == "module":
+        is_module = row.get("kind", "module" if row.get("module_code") else "program") == "module"  # `adapt` says it
+        if is_module:
             contamination = self._find_module(row, code)
             if contamination is not None:
                 return contamination
@@ -117,7 +118,7 @@ class Benchmarks:
             best = self._near.best(found.near)
             if best is not None:
                 return _contamination(best[0], "near", best[1])
-        if row.get("kind") == "module":
+        if is_module:
             return None
         found = prose_print(own_prompt(row))
         if found.exact in self._prompts:

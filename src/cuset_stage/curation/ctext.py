@@ -6,6 +6,7 @@ No grammar: brackets and words. What it cannot read it does not guess. Standard 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -34,9 +35,17 @@ KEPT_WORDS = re.compile(
     r"|signed|sizeof|static|static_cast|struct|switch|template|this|throw|true|try|typedef|typename|undef|union|unroll|unsigned"
     r"|using|virtual|void|volatile|while|dim3|u?int(?:8|16|32|64)_t|size_t|std|main|printf|NULL"
     r"|threadIdx|blockIdx|blockDim|gridDim|warpSize|__\w+|atomic[A-Z]\w*|cuda[A-Z]\w*|cublas\w+|hip[A-Z]\w*|torch|at|c10"
-    r"|(?:float|double|int|uint|char|uchar|short|ushort|long|ulong|half|bfloat16)[1234]|f?(?:abs|max|min|ma)f?|sqrtf?|rsqrtf?|expf?"
-    r"|logf?|powf?|sinf?|cosf?|tanhf?|erff?|floorf?|ceilf?|roundf?|fmodf?|cooperative_groups)\Z"
+    r"|(?:float|double|int|uint|char|uchar|short|ushort|long|ulong|half|bfloat16)[1234]|f?(?:abs|max|min|ma)f?"
+    # the CUDA Math API, but for the few that variables are called after (norm, remainder, y0)
+    r"|(?:a?(?:sin|cos|tan)h?|atan2|sincos|(?:sin|cos|sincos)pi|exp(?:2|10|m1)?|log(?:2|10|1p|b)?|ilogb|r?sqrt|r?cbrt|r?hypot|powi?"
+    r"|erf(?:c|cx|inv|cinv)?|normcdf(?:inv)?|[lt]gamma|floor|ceil|l?l?rint|l?l?round|trunc|nearbyint|fmod|modf|remquo|frexp|ldexp"
+    r"|scalbl?n|copysign|nextafter|fdim|fdivide)f?|normf|rnorm[34]?d?f?|isnan|isinf|isfinite|signbit"
+    r"|h2?(?:exp|exp2|exp10|log|log2|log10|sin|cos|sqrt|rsqrt|rcp|floor|ceil|rint|trunc|tanh)"
+    r"|shfl(?:_up|_down|_xor)?|(?:curand|cufft|cusparse|cusolver|cudnn)\w+|cooperative_groups|cg|cub|thrust|cuda|nvcuda|wmma)\Z"
 )
+# What stands behind these and `::` is the library's: cg::plus is not cg::greater.
+_LIBRARIES = {"std", "cg", "cooperative_groups", "cub", "thrust", "cuda", "nvcuda", "wmma", "torch", "at", "c10"}
+_IN_PYTHON = {"nn", "F"}  # of torch, as everybody calls them
 
 
 class Token(NamedTuple):
@@ -64,14 +73,29 @@ def normalised(code: str) -> str:
     stay, and so do literals: other numbers are another program.
     """
     names: dict[str, str] = {}
-    parts: list[str] = []
-    for token in tokens(code):
-        is_lane = parts and parts[-1] == "." and token.text in ("x", "y", "z", "w")
-        if token.kind == "word" and not is_lane and not KEPT_WORDS.match(token.text):
-            parts.append(names.setdefault(token.text, f"v{len(names)}"))
+    words = tokens(code)
+    return " ".join(
+        names.setdefault(token.text, f"v{len(names)}") if own else token.text
+        for token, own in zip(words, chosen_names(words), strict=True)
+    )
+
+
+def chosen_names(words: Sequence[Token]) -> list[bool]:
+    """For each token whether it is a name that the program chose: no word of `KEPT_WORDS`, of a library's namespace, no vector lane."""
+    found: list[bool] = []
+    before, in_library = "", False
+    for index, token in enumerate(words):
+        if token.kind == "word":
+            if not in_library or before not in ("::", "."):
+                is_dotted = index + 1 < len(words) and words[index + 1].text == "."
+                in_library = token.text in _LIBRARIES or (is_dotted and token.text in _IN_PYTHON)
+            is_lane = before == "." and token.text in ("x", "y", "z", "w")
+            found.append(not (in_library or is_lane or KEPT_WORDS.match(token.text)))
         else:
-            parts.append(token.text)
-    return " ".join(parts)
+            in_library = in_library and token.text in ("::", ".")
+            found.append(False)
+        before = token.text
+    return found
 
 
 @dataclass(frozen=True)

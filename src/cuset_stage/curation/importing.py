@@ -14,7 +14,14 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
-_SCHEMA = 3
+_SCHEMA = 4
+_CODE = (
+    "code",
+    "wrapper",
+    "cpu_code",
+    "module_code",
+    "functional_code",
+)  # fields that may state a licence in a comment
 
 
 @dataclass(frozen=True)
@@ -160,14 +167,21 @@ class _Importer:
         return Kept(kept)
 
     def _licence(self, row: Row, files: list[tuple[str, str | None]]) -> tuple[str, str | None]:
-        """The licence of a row and where it is stated: the row or the data set, its files and their folders, the user.
+        """The licence of a row and where it is stated: the row or the data set, its code, its files and their folders, the user.
 
         Args:
-            files: (licence, where) of the row's own file and of every header that was written out in it; all of them apply.
+            files: (licence, where) of the row's own file and of every header that was written out in it; all of them apply. Empty
+                for a row that is no file: then what its code says of itself applies, with what the row or the data set states.
         """
         stated = licence_of(row, self.column_map)
+        in_code = (
+            {licences.of_source(str(row.get(key) or "")) for key in _CODE} - {licences.UNKNOWN} if not files else set()
+        )
         if stated != licences.UNKNOWN:
-            return stated, "row" if "licence" in row else "data set"
+            by = "row" if "licence" in row else "data set"
+            return licences.all_of([stated, *in_code]), by if in_code <= {stated} else f"{by}, code"
+        if in_code:
+            return licences.all_of(in_code), "code"
         user = (licences.spdx(self.source.licence), "user") if self.source.licence else (licences.UNKNOWN, None)
         found = [each if each[0] != licences.UNKNOWN else user for each in files] or [user]
         sources = dict.fromkeys(where for _, where in found if where)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .ctext import functions
+from .licences import UNKNOWN, of_source
 from .rows import Row
 from .spec import Spec
 
@@ -22,7 +23,8 @@ def task_prompt(row: Row, spec: Spec, description: str | None, cpu_code: str | N
     """
     if row.get("prompt"):
         given = str(row["prompt"]).strip()
-        return given if "data/" in given else f"{given}\n\n{files_text(row, spec)}"
+        files = (f"data/{each.name}.bin" for each in (*spec.inputs, *spec.outputs))
+        return given if all(file in given for file in files) else f"{given}\n\n{files_text(row, spec)}"
     description = description or row.get("description")
     if description:
         head = f"Write a complete CUDA C++ program for this task.\n\n{str(description).strip()}"
@@ -84,7 +86,7 @@ def _held(name: str, values: Mapping[str, Any], signature: Mapping[str, Any] | N
 
 
 def leading_comment(code: str, function: str | None) -> str | None:
-    """The comment right above a function, without its stars; None when it says too little."""
+    """The comment right above a function, without its stars; None when it says too little, or is a licence."""
     found = next((each for each in functions(code) if each.name == function), None)
     if found is None:
         return None
@@ -93,7 +95,8 @@ def leading_comment(code: str, function: str | None) -> str | None:
         return None
     lines = [re.sub(r"^\s*(?:/\*+|\*+/?|//+)\s?|\*/\s*$", "", line).rstrip() for line in match[1].splitlines()]
     text = "\n".join(line for line in lines).strip()
-    return text if len(text.split()) >= 5 else None
+    is_licence = "copyright" in text.lower() or of_source(text) != UNKNOWN
+    return text if len(text.split()) >= 5 and not is_licence else None
 
 
 def family_of(row: Row) -> str:

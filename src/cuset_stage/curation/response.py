@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+from ..evaluation.extraction import extract_code
 from .rows import Row, digest
 from .similarity import module_exact, prose_exact
 from .tasks import program_of, task_identity
+
+
+_BACKTICKS = re.compile(r"`{3,}")
+_THINK_TAG = re.compile(r"</?think>", re.IGNORECASE)
 
 
 def prompt_text(row: Row) -> str:
@@ -13,8 +20,8 @@ def prompt_text(row: Row) -> str:
 
 
 def own_prompt(row: Row) -> str:
-    """What its source asks, without what `cases` says of the files; else the user's message."""
-    return str(row.get("prompt") or prompt_text(row))
+    """What its source asks or says of it, without what `cases` adds of the files; else the user's message."""
+    return str(row.get("prompt") or row.get("description") or prompt_text(row))
 
 
 def task_keys(row: Row) -> tuple[str, ...]:
@@ -66,11 +73,24 @@ class Groups:
 def answer_text(row: Row, *, reasoning: bool = False) -> str:
     """The assistant's message: an introduction where the row has one, and the program that was verified in a fenced block.
 
-    reasoning: put the row's reasoning before it, between the tags that reasoning models use.
+    The fence is longer than any run of backticks in the program, so that none of them closes it.
+
+    reasoning: put the row's reasoning before it, between the tags that reasoning models use; tags that it brings are left out.
     """
-    module = row.get("kind") == "module"
-    fence = f"```{'python' if module else 'cpp'}\n{(program_of(row) or '').strip()}\n```"
-    text = f"{row['intro'].strip()}\n\n{fence}" if row.get("intro") else fence
+    code = (program_of(row) or "").strip()
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
+    block = f"{fence}{_language(row, 'python', 'cpp')}\n{code}\n{fence}"
+    text = f"{row['intro'].strip()}\n\n{block}" if row.get("intro") else block
     if reasoning and row.get("reasoning"):
-        text = f"<think>\n{row['reasoning'].strip()}\n</think>\n\n{text}"
+        text = f"<think>\n{_THINK_TAG.sub('', row['reasoning']).strip()}\n</think>\n\n{text}"
     return text
+
+
+def is_read_back(row: Row, answer: str) -> bool:
+    """Whether the judge, given this answer, would judge the program that was verified and nothing else of the text."""
+    code = extract_code(answer, language=_language(row, "python", "cuda"))
+    return (code or "").strip() == (program_of(row) or "").replace("\r\n", "\n").strip()
+
+
+def _language(row: Row, python: str, other: str) -> str:
+    return python if row.get("kind") == "module" else other

@@ -20,7 +20,7 @@ from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .ranking import REWARDS, Candidate, balance, best_answers, concur, is_single_operator
 from .response import Groups, answer_text, prompt_text
 from .rows import CurationError, Row, content_key, dumps, read_stage_rows
-from .similarity import NearIndex, Print, code_print, compared_code, same_device_code
+from .similarity import NearIndex, Print, row_print, same_device_code
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 
 
@@ -149,7 +149,7 @@ def _decide(
         elif selection.drop_long and candidate.tokens > selection.cutoff_len:
             decisions[candidate.key] = ("too_long", f"{candidate.tokens} tokens; cutoff_len is {selection.cutoff_len}")
         else:
-            duplicates.add(candidate, compared_code(row))
+            duplicates.add(candidate, row_print(row))
 
     candidates = [replace(each, group=groups.of(each.group)) for each in candidates]
 
@@ -192,8 +192,10 @@ class _Duplicates:
         self._near = near
         self._prints: list[tuple[Candidate, Print]] = []
 
-    def add(self, candidate: Candidate, code: str) -> None:
-        self._prints.append((candidate, code_print(code)))
+    def add(self, candidate: Candidate, found: Print | None) -> None:
+        """None: there is nothing to compare it by, and it is no duplicate."""
+        if found is not None:
+            self._prints.append((candidate, found))
 
     def resolve(self) -> Decisions:
         index = NearIndex(self._near)

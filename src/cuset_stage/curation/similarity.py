@@ -11,13 +11,13 @@ import re
 import sqlite3
 import weakref
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
 from datasketch import MinHash
 
-from .ctext import KEPT_WORDS, Token, functions, normalised, tokens
+from .ctext import Token, chosen_names, functions, normalised, tokens
 from .pymodule import bare, renamed
 from .reachable import without_unused
 from .rows import digest
@@ -70,7 +70,7 @@ def code_print(source: str) -> Print:
 
 def _shingles(words: Sequence[Token]) -> list[str]:
     """Runs of tokens in which every name the program chose is `_`."""
-    return _runs(["_" if token.kind == "word" and not KEPT_WORDS.match(token.text) else token.text for token in words])
+    return _runs(["_" if own else token.text for token, own in zip(words, chosen_names(words), strict=True)])
 
 
 def _runs(words: Sequence[str], length: int = CODE_SHINGLE) -> list[str]:
@@ -204,11 +204,24 @@ def compared_code(row: dict[str, object]) -> str:
     """The part of a row's answer that its author wrote: without the harness that `adapt` put around a kernel."""
     if row.get("kind") == "module":
         return str(row.get("answer_code") or "")
-    if row.get("signature"):
-        if row.get("function"):  # one of several kernels of a source: what the others are says nothing about it
+    if row.get("signature") or not row.get("program"):  # adapted, or as it was imported
+        # One of several kernels of a source: what the others are says nothing about it.
+        if row.get("function") and row.get("code"):
             return without_unused(str(row["code"]), [str(row["function"])])
-        return "\n".join(str(row[key]) for key in ("code", "wrapper") if row.get(key))
-    return str(row.get("program") or "")
+        return "\n".join(str(row[key]) for key in ("code", "wrapper") if row.get(key)) or str(row.get("answer") or "")
+    return str(row["program"])
+
+
+def row_print(row: dict[str, object]) -> Print | None:
+    """What a row is known by among others: its answer's code, or its module where it is a task without an answer.
+
+    Of the latter only equal ones are the same: modules are short, and one operator in place of another changes little of them.
+    """
+    code = compared_code(row)
+    if code.strip():
+        return code_print(code)
+    module = str(row.get("module_code") or "")
+    return replace(module_print(module), near=None) if module.strip() else None
 
 
 def any_equal(values: Sequence[str], known: dict[str, str]) -> str | None:

@@ -21,7 +21,7 @@ from ..sandbox.files import write_atomically
 from .card import data_card
 from .inputs import stale_stages
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
-from .response import answer_text, prompt_text
+from .response import answer_text, is_read_back, prompt_text
 from .rows import CurationError, Row, read_stage_rows
 from .splitting import Split, split_tasks
 from .stage import STAGES, Dropped, Kept, Outcome, Summary, Unsettled, run_stage
@@ -154,6 +154,7 @@ class _Facts:
     licences: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
+    without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
     lengths: list[int] = field(default_factory=list)
     length_report: dict[str, Any] = field(default_factory=dict)
 
@@ -166,7 +167,7 @@ class _Writer:
         self._streams: dict[tuple[str, str], IO[str]] = {}
         self._count = token_counter(output.tokenizer)
         self.facts = _Facts()
-        self.facts.tasks.update(splits.sides.values())
+        self._groups: set[str] = set()
 
     def __enter__(self) -> _Writer:
         for form in FORMATS:  # what a process that was killed has left
@@ -187,7 +188,11 @@ class _Writer:
         prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._output.reasoning)
         if not prompt:
             return Dropped("no_prompt", "nothing to ask a model")
-        split = self._splits.sides.get(self._splits.groups.of_row(row))
+        if not is_read_back(row, answer):
+            detail = "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
+            return Dropped("not_read_back", detail)
+        group = self._splits.groups.of_row(row)
+        split = self._splits.sides.get(group)
         if split is None:
             return Unsettled("came_later", "the row came while the tasks were split; run `cuset curate write` again")
         system = (row.get("task") or {}).get("system") or ""
@@ -207,6 +212,8 @@ class _Writer:
         }
         for form in self._output.formats:
             self._append(form, split, records[form])
+        self.facts.tasks[split] += group not in self._groups
+        self._groups.add(group)
         self._note(split, about, prompt, answer, row)
         return Kept(
             {"id": row["id"], "source": row["source"], "split": split, "provenance": row.get("provenance", [])}
@@ -228,7 +235,9 @@ class _Writer:
         facts.families[about["family"]] += 1
         facts.licences[about["licence"]] += 1
         facts.sources[f"{about['source']} @ {row['source'].get('revision') or 'no revision'}"] += 1
-        facts.verdicts[str((row.get("verified") or {}).get("verdict") or "not verified")] += 1
+        verified = row.get("verified") or {}
+        facts.verdicts[str(verified.get("verdict") or "not verified")] += 1
+        facts.without_mutants += not (verified.get("mutants") or {}).get("found")
         facts.lengths.append(self._count(prompt) + self._count(answer) + TEMPLATE_TOKENS)
 
     def finish(self) -> dict[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..sandbox import Isolation, Limits
 from .oracle import OracleError, PreparedCase
-from .oracle_runs import COMPARE_LIMITS, OracleStopped, run_compare
+from .oracle_runs import COMPARE_LIMITS, OracleStopped, OracleUnavailable, run_compare
 from .references import BROKEN
 from .tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 
@@ -70,7 +70,7 @@ def compare_outputs(
     try:
         early, errors = _check_files(case, prepared, outputs)
     except OSError as error:
-        raise OracleError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
+        raise OracleUnavailable(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
     if early is not None:
         return early
     max_abs = max((found.max_abs for found in errors.values()), default=None)

@@ -84,7 +84,8 @@ class GpuPool:
 
     Args:
         gpus: At least one.
-        per_gpu: Programs at a time on one GPU. More than one makes times meaningless.
+        per_gpu: Programs at a time on one GPU. More than one makes times meaningless, and a failure is held against none before
+            it has failed alone: others may have taken the memory or the time.
     """
 
     def __init__(self, gpus: Sequence[Gpu], *, per_gpu: int = 1, isolation: Isolation = Isolation.AUTO) -> None:
@@ -112,8 +113,8 @@ class GpuPool:
             return dict(self._lost)
 
     @contextmanager
-    def lease(self, wanted: Gpu | None = None) -> Iterator[Gpu]:
-        """A GPU for one run, as soon as one is free, or as soon as `wanted` is.
+    def lease(self, wanted: Gpu | None = None, *, alone: bool = False) -> Iterator[Gpu]:
+        """A GPU for one run, as soon as one is free, or as soon as `wanted` is. alone: with no other run on it.
 
         Raises:
             NoGpuLeft: None of them works any more.
@@ -124,7 +125,7 @@ class GpuPool:
             raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
         if wanted is not None and wanted not in working:
             raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
-        with lease_gpu(working if wanted is None else [wanted], slots=self.per_gpu) as gpu:
+        with lease_gpu(working if wanted is None else [wanted], slots=self.per_gpu, alone=alone) as gpu:
             yield gpu
 
     def is_lost(self, gpu: Gpu) -> str | None:

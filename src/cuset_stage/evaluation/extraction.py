@@ -14,6 +14,9 @@ The rule `first` (the default), in order:
    every block is tagged as something else, the first block is the code.
 4. Without any block that holds something, the text without its fence lines is the code when it looks like code:
    `main(` or `__global__` for CUDA, `class ModelNew` for Python. Otherwise there is no code.
+5. When what this gives holds three backticks or does not look like code, steps 2 to 4 are tried with fences that stand in
+   other text: behind some ("Here it is: ```cpp", when the tag ends the line), or with a closing tag or two words behind them
+   ("```</answer>", "``` This kernel ..."). What that gives is the code when it looks like it and holds no three backticks.
 
 `last` takes the last such block in step 3. `first-any` is CUDABench's own rule, for comparison with numbers made by
 it: no reasoning is taken out; the code is what stands between the first two runs of three backticks anywhere, without
@@ -23,7 +26,7 @@ a leading `cpp` or `c++`; every other tag stays in the code, and a block that ne
 import re
 from enum import StrEnum
 
-from .fences import Block, split_blocks
+from .fences import Block, open_fence, split_blocks
 from .reasoning import REASONING_TAGS, open_reasoning, strip_reasoning
 
 
@@ -64,6 +67,9 @@ _LOOKS_LIKE = {
     "python": re.compile(r"\bclass\s++ModelNew\b"),
 }
 
+_BEHIND_TEXT = re.compile(r"^([^`\n]++)(`{3,}+[\w+#.-]++)[ \t]*+$", re.MULTILINE)
+_BEFORE_TEXT = re.compile(r"^([ \t]*+`{3,}+)((?:</|[ \t]++[^\s`]++[ \t]++[^\s`])[^\n]*+)$", re.MULTILINE)
+
 
 def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, language: str = "cuda") -> str | None:
     """The code of an answer, or None when there is none.
@@ -84,12 +90,26 @@ def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, la
         raise ValueError(f"language {language!r}: one of {', '.join(OTHER_LANGUAGES)}.")
     if rule is ExtractRule.FIRST_ANY:
         return _cudabench_rule(answer)
-    blocks, outside = split_blocks(strip_reasoning(answer.replace("\r\n", "\n")))
+    text = strip_reasoning(answer.replace("\r\n", "\n"))
+    code = _chosen(text, rule, language)
+    if "```" not in text or (code and "```" not in code and _LOOKS_LIKE[language].search(code)):
+        return code
+    loose = _chosen(_BEHIND_TEXT.sub(_on_its_own_line, _BEFORE_TEXT.sub(r"\1\n\2", text)), rule, language)
+    return loose if loose and "```" not in loose and _LOOKS_LIKE[language].search(loose) else code
+
+
+def _chosen(text: str, rule: ExtractRule, language: str) -> str | None:
+    """Steps 2 to 4 of the rule."""
+    blocks, outside = split_blocks(text)
     blocks = [block for block in blocks if block.code.strip()]
     if blocks:
         blocks = [block for block in blocks if block.tag not in OTHER_LANGUAGES[language]] or blocks[:1]
         return blocks[-1 if rule is ExtractRule.LAST else 0].code
     return outside if _LOOKS_LIKE[language].search(outside) else None
+
+
+def _on_its_own_line(line: re.Match[str]) -> str:
+    return line[0] if open_fence(line[0]) else f"{line[1]}\n{line[2]}"
 
 
 def fenced_blocks(text: str) -> list[Block]:

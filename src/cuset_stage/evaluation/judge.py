@@ -302,7 +302,17 @@ class _Line:
         """
         if self._ahead is None and (self._judge.gpus is None or self._gpu is not None):
             self._ahead = self._set_up(case)
-        with self._leased():
+        found = self._run(case)
+        if found[0].verdict is Verdict.PASSED or self._judge.gpus is None or self._judge.gpus.per_gpu == 1:
+            return found
+        if self._ahead is not None:
+            self._ahead.close()
+        self._ahead = self._set_up(case)  # once more, with no other program on the GPU
+        result, message, seconds = self._run(case, alone=True)
+        return result, message, found[2] + seconds
+
+    def _run(self, case: Case, *, alone: bool = False) -> tuple[CaseResult, str, float]:
+        with self._leased(alone):
             current, self._ahead = self._ahead or self._set_up(case), None
             try:
                 current.go()
@@ -343,14 +353,14 @@ class _Line:
             done.close()
 
     @contextmanager
-    def _leased(self) -> Iterator[None]:
+    def _leased(self, alone: bool) -> Iterator[None]:
         pool = self._judge.gpus
         if pool is None:
             yield
             return
         with ExitStack() as stack:
             with self._clock.excluded():
-                self._gpu = stack.enter_context(pool.lease(self._gpu))
+                self._gpu = stack.enter_context(pool.lease(self._gpu, alone=alone))
             yield
 
     def _lost(self, ran: Ran) -> str | None:

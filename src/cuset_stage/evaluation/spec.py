@@ -1,5 +1,6 @@
 """How a run judges, as one record that can be sent to another machine; and the judges it makes there."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from ..sandbox import (
     Verdict,
     list_gpus,
     resolve_isolation,
+    run_program,
 )
 from .devices import GpuPool
 from .judge import Judge, ProgramJudge
@@ -74,6 +76,8 @@ class Bench:
         chosen = choose_gpus(spec.gpus) if spec.use_gpu and not spec.compile_only else []
         self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
         self.arch = spec.arch or _common_arch(chosen)
+        for gpu in chosen:
+            check_arch(self.arch, gpu)
         makers = {"cuda": self._program_judge, "python": self._module_judge}
         self.judges: Mapping[str, Judge] = {language: makers[language]() for language in languages}
 
@@ -132,16 +136,34 @@ class Bench:
 
 
 def check_options(compiler: Compiler) -> None:
-    """Compile the smallest program, so that options nvcc refuses are not charged to every answer.
+    """Compile and run the smallest program, so that options with which nvcc makes none, or a machine on which it works no more,
+    are not charged to every answer. The cache is not asked: it may be of a time when nvcc's host compiler was there, or was not.
 
     Raises:
-        SandboxError: It does not compile; the message has the options and nvcc's words.
+        SandboxError: It does not compile, or is no program (with -c, say); the message has the options and what was said.
     """
-    compiled = compiler.compile(SMALLEST)
-    if compiled.verdict is Verdict.COMPILE_ERROR:
+    compiled = compiler.compile(SMALLEST, again=True)
+    if compiled.verdict is Verdict.INFRA_ERROR:
+        raise SandboxError(compiled.message)
+    options = f"with --flags '{' '.join(compiler.flags)}' and --arch {compiler.arch}"
+    if compiled.binary is None:
+        raise SandboxError(f"nvcc {compiler.toolkit.version} compiles nothing {options}: {compiled.message}")
+    with run_program(compiled.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
+        if ran.verdict is not None:
+            raise SandboxError(f"what nvcc makes of the smallest program {options} does not run: {ran.message}")
+
+
+def check_arch(arch: str, gpu: Gpu) -> None:
+    """Raises SandboxError for code that the GPU cannot run: of a later architecture, or of one alone (sm_90a) or one family
+    (sm_100f) that is not its own. Each kernel would fail, and each answer be charged for it."""
+    named = re.fullmatch(r"(?:sm|compute)_(\d+)([af]?)", arch)
+    if named is None:  # native, all: nvcc chooses
+        return
+    number, own = int(named[1]), int(gpu.arch.removeprefix("sm_"))
+    fits = {"": number <= own, "a": number == own, "f": number <= own and number // 10 == own // 10}[named[2]]
+    if not fits:
         raise SandboxError(
-            f"nvcc {compiler.toolkit.version} compiles nothing with --flags '{' '.join(compiler.flags)}' and --arch "
-            f"{compiler.arch}: {compiled.message}"
+            f"--arch {arch}: GPU {gpu.index} ({gpu.name}) is {gpu.arch} and cannot run that; leave --arch out, or give {gpu.arch}."
         )
 
 

@@ -12,6 +12,8 @@ from ..objective.settings import NORMALIZATIONS, OBJECTIVES, REGION_SCOPES, Obje
 
 STAGE = "cuset"
 DEFAULT_KINDS = "kernel_body,launch_config"
+# What every objective reads: the last two decide which tokens the log counts as CUDA.
+COMMON_KEYS = ("cuset_objective", "cuset_fused", "cuset_sensitive_kinds", "cuset_kernel_aliases")
 
 
 def _argument(default: Any, help_text: str) -> Any:
@@ -87,7 +89,7 @@ def extend(base: type) -> type:
 
 def _names(value: str | list[str] | tuple[str, ...] | None) -> tuple[str, ...]:
     """Split a comma-separated key; lists, which YAML offers too, are taken as they are."""
-    items = value.split(",") if isinstance(value, str) else value or ()
+    items = value if isinstance(value, (list, tuple)) else str("" if value is None else value).split(",")
     return tuple(name for name in (str(item).strip() for item in items) if name)
 
 
@@ -179,7 +181,16 @@ def _check(args: Any) -> None:
         )
 
 
-def changed_keys(args: Any) -> list[str]:
-    """The cuset_* keys whose value is not the default, for the warning under another stage."""
-    defaults = {f.name: f.default for f in fields(args) if f.name.startswith("cuset_") and f.default is not MISSING}
+def changed_keys(args: Any, prefix: str = "cuset_") -> list[str]:
+    """The keys of a prefix whose value is not the default, for the warning under another stage."""
+    defaults = {f.name: f.default for f in fields(args) if f.name.startswith(prefix) and f.default is not MISSING}
     return [name for name, default in defaults.items() if getattr(args, name) != default]
+
+
+def keys_of_other_objectives(args: Any) -> list[str]:
+    """The changed keys that only the loss of an objective other than the run's reads."""
+    names = [name for name in changed_keys(args) if name not in COMMON_KEYS] if args.cuset_objective != "cuset" else []
+    for objective in ("eaft", "asft"):
+        if args.cuset_objective != objective:
+            names += changed_keys(args, f"{objective}_alpha")
+    return names

@@ -4,7 +4,7 @@ from typing import Any
 
 from llamafactory.extras import logging
 
-from .arguments import changed_keys
+from .arguments import changed_keys, keys_of_other_objectives
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -34,12 +34,20 @@ def check_combination(model_args: Any, data_args: Any, training_args: Any, finet
                 "with ZeRO or FSDP, or use stage: sft."
             )
     objective = finetuning_args.cuset_objective
-    if objective == "asft" and finetuning_args.finetuning_type != "lora" and finetuning_args.ref_model is None:
-        logger.info_rank0("ASFT keeps a frozen copy of the model as its reference: twice the memory of the weights.")
     if objective == "asft" and getattr(finetuning_args, "pissa_init", False) and finetuning_args.ref_model is None:
         raise ValueError(
             "pissa_init: true takes a part of the model's weights into the adapter, so that without it the model is not ASFT's base "
             "model. Name that model as ref_model, or remove pissa_init."
+        )
+    names_base = finetuning_args.ref_model is not None or model_args.adapter_name_or_path is not None
+    if objective == "asft" and not training_args.do_train and not names_base:
+        logger.warning_rank0(
+            "ASFT's base model is the one that is evaluated, so its KL term is 0. If that model was trained already, name the model "
+            "it was trained from as ref_model."
+        )
+    if unused := keys_of_other_objectives(finetuning_args):
+        logger.warning_rank0(
+            f"{', '.join(unused)} {'has' if len(unused) == 1 else 'have'} no effect on the loss of cuset_objective: {objective}."
         )
     if objective != "cuset" and finetuning_args.cuset_normalization == "samples":
         raise ValueError(

@@ -70,7 +70,13 @@ def check_saved_rules(path: Path, rules: LabelRules) -> None:
         raise ValueError(
             f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {way_out}"
         )
-    saved, expected = json.loads(file.read_text(encoding="utf-8")), json.loads(json.dumps(asdict(rules)))
+    try:
+        saved = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{file} is damaged ({error}), so nobody knows how its data were labelled. {way_out}"
+        ) from None
+    expected = json.loads(json.dumps(asdict(rules)))
     if saved != expected:
         changed = [key for key in expected if saved.get(key) != expected[key]]
         details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)

@@ -32,7 +32,12 @@ def explain(data_args: Any) -> DataError | None:
 
 
 def _find_fault(file: Path, name: str, attributes: Any) -> str | None:
-    text = file.read_text(encoding="utf-8", errors="replace")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte {error.start + 1} is not UTF-8 ({error.reason}); save the file as UTF-8."
+    if text.startswith("\ufeff"):
+        return "the file begins with a byte order mark, which JSON does not allow; save it as UTF-8 without one."
     if not text.strip():
         return "the file is empty; expected a list of objects, or one object a line."
     try:
@@ -54,6 +59,21 @@ def _find_fault(file: Path, name: str, attributes: Any) -> str | None:
                 f"no row has the key {column!r}, which is the {role} column of the data set {name}; the rows have "
                 f"{', '.join(sorted(found))}. Name the right key under `columns` in dataset_info.json."
             )
+    return _find_wrong_type(rows, attributes)
+
+
+def _find_wrong_type(rows: list[dict[str, Any]], attributes: Any) -> str | None:
+    """The first value that is neither missing nor what LLaMA-Factory's formats hold at its place."""
+    if attributes.formatting == "alpaca":
+        columns, expected, kind = ("prompt", "query", "response", "system"), str, "text"
+    else:
+        columns, expected, kind = ("messages",), list, "a list of messages"
+    for number, row in enumerate(rows, start=1):
+        for role in columns:
+            column = getattr(attributes, role, None)
+            value = row.get(column) if column else None
+            if value is not None and not isinstance(value, expected):
+                return f"row {number}: {column!r}, the {role} column, is {json.dumps(value)[:60]}; expected {kind}."
     return None
 
 

@@ -60,8 +60,12 @@ class _Recorder:
     def encode_multiturn(self, *args: Any, **kwargs: Any) -> list[tuple[list[int], list[int]]]:
         pairs = self._template.encode_multiturn(*args, **kwargs)
         everything = sum(len(source) + len(target) for source, target in pairs)
+        responses = sum(len(target) for _, target in pairs)
         cuda = sum(token >= CUDA_BIT for _, target in pairs for token in target)
-        self.seen.append((everything, sum(len(target) for _, target in pairs), cuda))
+        # With such a template LLaMA-Factory itself ends the row, and counts the start of each later prompt as the end of a turn.
+        if self._template.efficient_eos:
+            everything, responses = everything + 1, responses + len(pairs)
+        self.seen.append((everything, responses, cuda))
         return pairs
 
 
@@ -75,13 +79,13 @@ class Survey:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def response(self, row: int) -> str:
-        """The text of a row's last assistant message; empty when it has none."""
-        return _response(self.rows[row]["_response"])
+    def responses(self, row: int) -> list[str]:
+        """The texts of a row's assistant messages, earlier turns included; empty when it has none."""
+        messages = self.rows[row]
+        return _responses(messages["_prompt"], messages["_response"])
 
-    def prompt(self, row: int) -> str:
-        messages = self.rows[row]["_prompt"]
-        return str(messages[-1]["content"] or "") if messages else ""
+    def prompts(self, row: int) -> list[str]:
+        return _contents(self.rows[row]["_prompt"][::2])
 
     def count(self, workers: int) -> Iterator[list[RowCounts]]:
         """The counts of all rows, a batch at a time, in order; `workers` processes share the work."""
@@ -123,8 +127,9 @@ class Survey:
             kept_responses = int(supervised.sum())
             spans: dict[str, int] = {}
             aliases = self.processor.rules.aliases
-            for span in find_spans(_response(usable["_response"][index]), tuple(KINDS), aliases=aliases):
-                spans[span.kind] = spans.get(span.kind, 0) + 1
+            for text in _responses(usable["_prompt"][index], usable["_response"][index]):
+                for span in find_spans(text, tuple(KINDS), aliases=aliases):
+                    spans[span.kind] = spans.get(span.kind, 0) + 1
             found[row] = RowCounts(
                 row,
                 True,
@@ -147,8 +152,13 @@ def _count_batch(start: int) -> list[RowCounts]:
     return _survey.batch(start)
 
 
-def _response(messages: Sequence[dict[str, Any]]) -> str:
-    return str(messages[-1]["content"] or "") if messages else ""
+def _responses(prompt: Sequence[dict[str, Any]], response: Sequence[dict[str, Any]]) -> list[str]:
+    """What training learns from: every second message of the prompt is an earlier answer."""
+    return _contents([*prompt[1::2], *response])
+
+
+def _contents(messages: Sequence[dict[str, Any]]) -> list[str]:
+    return [str(message["content"] or "") for message in messages]
 
 
 def open_survey(

@@ -186,7 +186,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     @contextlib.contextmanager
     def _base_model(self, model: torch.nn.Module) -> Iterator[torch.nn.Module]:
-        """ASFT's reference: a frozen copy, or under LoRA the wrapped model itself with its adapters off."""
+        """ASFT's reference: a frozen copy, or the wrapped model itself with its adapters off."""
         if self.ref_model is not None:
             yield self.ref_model
             return
@@ -232,7 +232,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         first[1:] = terms.sample[1:] != terms.sample[:-1]
         values = torch.stack([terms.loss.detach(), torch.ones_like(terms.nll), first.float()], dim=1)
         rows.index_add_(0, terms.row, values)
-        self._evaluated_rows.append(self.gather_function(rows).double().sum(dim=0).cpu())
+        # Not self.gather_function: Seq2SeqTrainer makes it the one that keeps the repeated rows.
+        self._evaluated_rows.append(self.accelerator.gather_for_metrics(rows).double().sum(dim=0).cpu())
 
     def evaluation_loop(self, *args: Any, metric_key_prefix: str = "eval", **kwargs: Any) -> EvalLoopOutput:
         self._evaluated_rows = []

@@ -4,6 +4,7 @@
 so whatever else SFT does there, and will do in a later version, is done here too.
 """
 
+import copy
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -46,7 +47,7 @@ def run_cuset(
 
     def make_trainer(**kwargs: Any) -> CusetTrainer:
         if objective.objective == "asft" and objective.asft_alpha > 0:
-            kwargs["ref_model"] = create_ref_model(model_args, finetuning_args)  # None under LoRA
+            kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
         return CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
 
     def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
@@ -66,6 +67,19 @@ def run_cuset(
         },
     )
     run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+
+
+def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
+    """ASFT's base model, loaded as a model of its own; None where it is `model` with its adapters off."""
+    if finetuning_args.ref_model is None:
+        if hasattr(model, "disable_adapter"):
+            return None
+        logger.info_rank0("ASFT keeps a frozen copy of the model as its reference: twice the memory of the weights.")
+        # Evaluated alone, a model has its adapters merged into its weights: the base is loaded without them.
+        model_args = type(model_args).copyfrom(model_args, adapter_name_or_path=None)
+        finetuning_args = copy.copy(finetuning_args)
+        finetuning_args.finetuning_type = "full"  # for which LLaMA-Factory loads a copy
+    return create_ref_model(model_args, finetuning_args)
 
 
 def with_exchanges(function: Callable[..., Any], exchanges: dict[str, Any]) -> Callable[..., Any]:

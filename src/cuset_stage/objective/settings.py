@@ -39,7 +39,8 @@ def _choice(name: str, value: object, allowed: dict[str, str]) -> None:
 def _number(name: str, value: object, accept, expected: str) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not accept(value):  # a comparison with NaN is false, so NaN is refused too
-        raise ValueError(f"{name}={value!r}: expected {expected}.")
+        hint = " This is text: YAML takes 1e-1 for text and 1.0e-1 for a number." if isinstance(value, str) else ""
+        raise ValueError(f"{name}={value!r}: expected {expected}.{hint}")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .cache import cache_root, evict, file_lock
 from .files import file_sha256
-from .folders import remove_tree, scratch_folder, take_output
+from .folders import out_of_room, remove_tree, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, GIB, Limits
 from .process import Finished, run_sandboxed
@@ -29,7 +29,7 @@ from .verdicts import SandboxError, Verdict
 CACHE_BYTES = 20 * GIB
 MESSAGE_CHARS = 16_000
 _EVICT_EVERY = 64
-_FORMAT = 1
+_FORMAT = 2
 _RANDOM = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 
 
@@ -96,8 +96,8 @@ class Compiler:
         parts = [_FORMAT, source, self.flags, self.arch, self.toolkit.version, platform.machine(), self._settings]
         return hashlib.sha256(json.dumps([*parts, str(self.isolation)]).encode(errors="surrogatepass")).hexdigest()
 
-    def compile(self, source: str) -> Compiled:
-        """Compile a program, or take it from the cache.
+    def compile(self, source: str, *, again: bool = False) -> Compiled:
+        """Compile a program, or take it from the cache; `again`: compile it in any case.
 
         A source that does not compile is remembered, too; a time-out, another limit, or a failure of ours is not.
         """
@@ -105,11 +105,11 @@ class Compiler:
             return Compiled(Verdict.COMPILE_ERROR, None, 0.0, False, reach, self.command)
         key = self.key(source)
         entry = self.cache / key[:2] / key
-        found = self._read(entry)
+        found = None if again else self._read(entry)
         if found is not None:
             return found
         with file_lock(self.cache / "locks" / f"{key[:3]}.lock"):
-            found = self._read(entry)  # another may have built it while this one waited
+            found = None if again else self._read(entry)  # another may have built it while this one waited
             if found is not None:
                 return found
             remove_tree(entry)
@@ -155,8 +155,13 @@ class Compiler:
                     Verdict.COMPILE_ERROR,
                     f"nvcc ended with 0, but left no program: {refused.reason}\n{message}",
                 )
+            failed = verdict is Verdict.COMPILE_ERROR and finished.stopped is None
+            if failed and (
+                lacking := finished.lacked_memory() or out_of_room(folder)
+            ):  # then the source is not to blame
+                verdict, message = Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}"
             binary = None
-            if finished.stopped is None and finished.infra is None:
+            if finished.stopped is None and verdict is not Verdict.INFRA_ERROR:
                 try:
                     binary = self._store(
                         entry, product if verdict is None else None, verdict, finished.seconds, message

@@ -19,6 +19,8 @@ from .verdicts import SandboxError
 
 _PREFIX = "cuset-run-"
 _ABANDONED_S = 600.0
+ROOM_BYTES = 256 * 2**20
+"""With less than this free on the disk, a command that failed may have failed for want of it."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
@@ -76,6 +78,24 @@ def _remove_abandoned(root: Path) -> None:
                 remove_tree(folder)
             finally:
                 os.close(lock)
+
+
+def out_of_room(folder: Path, need: int = 0) -> str | None:
+    """Whether a command that failed in this folder may have lacked disk space that it did not fill itself: what to say, or None.
+
+    need: bytes that it had to write. The folder is removed where that is to be found out, so nothing of it may be needed.
+    """
+    place = folder.parent
+    if shutil.disk_usage(place).free >= need + ROOM_BYTES:
+        return None
+    remove_tree(folder)
+    free = shutil.disk_usage(place).free
+    if free >= need + ROOM_BYTES:
+        return None
+    return (
+        f"{scratch_root()}: {free // 2**20} MiB of the disk are free, too few to tell a failure from a full disk "
+        f"({(need + ROOM_BYTES) // 2**20} MiB are needed): make room there, or name another folder with CUSET_SCRATCH=/path"
+    )
 
 
 def _open_folder(name: str, parent: int) -> int:

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,14 +101,23 @@ def total_used_memory(gpu: Gpu) -> int | None:
 
 
 @contextmanager
-def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1) -> Iterator[Gpu]:
+def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> Iterator[Gpu]:
     """Wait for a GPU of which fewer than `slots` leases are held, over all threads and processes of this user; yield it.
 
+    alone: wait for all of its slots, of the first of the GPUs.
     Leases are file locks in cache_root()/locks: they end with the block, or with the process that holds them.
     """
     if not gpus or slots < 1:
         raise SandboxError(f"a lease needs a GPU and at least one slot; got {len(gpus)} GPUs and slots={slots}")
     locks = cache_root() / "locks"
+    if alone:
+        with (
+            ExitStack() as stack
+        ):  # in the same order everywhere, and who holds one lease asks for no other: none waits forever
+            for slot in range(slots):
+                stack.enter_context(file_lock(locks / f"gpu-{gpus[0].uuid}-{slot}.lock"))
+            yield gpus[0]
+        return
     # the slots of one GPU come last: work spreads over the GPUs first
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
     if len(places) == 1:  # the kernel wakes who waits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -19,6 +20,9 @@ from .supervision import Supervised, hunt
 from .users import needed_by, user_of_its_own
 
 
+_KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
+
+
 @dataclass(frozen=True)
 class Finished:
     """How a command ended.
@@ -26,7 +30,8 @@ class Finished:
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
     stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
     cpu_seconds: of it and all it started. peak_memory_bytes: resident, as far as it was seen. stdout, stderr: capped.
-    infra: why the judge itself failed, or None; then the rest says nothing about the command.
+    infra: why the judge itself failed, or None; then the rest says nothing about the command. starved: while it ran, the kernel
+    killed some process of this machine for want of memory.
     """
 
     returncode: int | None
@@ -37,6 +42,16 @@ class Finished:
     stdout: str
     stderr: str
     infra: str | None
+    starved: bool = False
+
+    def lacked_memory(self, said: str = "") -> str | None:
+        """What to say when something that the command started was killed for want of memory; None when nothing was.
+
+        said: what it wrote elsewhere than to stdout and stderr. These alone tell whether the kernel hit a part of it or another.
+        """
+        if not self.starved or not _KILLED.search(f"{self.stderr}\n{self.stdout}\n{said}"):
+            return None
+        return "a part of it was killed while this machine was out of memory: run fewer at a time (--jobs), or free memory"
 
 
 def _failed(reason: str) -> Finished:

@@ -6,10 +6,10 @@ import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .folders import keep_folder, scratch_folder, take_output
+from .folders import keep_folder, out_of_room, scratch_folder, take_output
 from .gpus import Gpu
 from .isolation import Isolation
 from .limits import Limits
@@ -119,6 +119,10 @@ class Started:
             missing = [problem for problem in problems if not problem.wrong_size]
             verdict = Verdict.MISSING_OUTPUT if missing else Verdict.MISMATCH
             message = "; ".join(problem.reason for problem in (*missing, *(p for p in problems if p.wrong_size)))
+        if verdict not in (None, Verdict.INFRA_ERROR) and finished.stopped is None:
+            need = sum(size or 0 for size in self._outputs.values())
+            if lacking := out_of_room(self._scratch / "run", need):
+                verdict, message, finished = Verdict.INFRA_ERROR, lacking, replace(finished, infra=lacking)
         return Ran(verdict, finished, taken, message)
 
 
@@ -157,5 +161,5 @@ def start_program(
             try:
                 yield Started(running, scratch, outputs, limits)
             finally:
-                if keep is not None and running.finished is not None:
+                if keep is not None and running.finished is not None and folder.exists():
                     keep_folder(folder, keep)

@@ -174,7 +174,7 @@ def _fences(text: str, position: int = 0) -> list[Fence]:
             continue
         if not _FENCE_INDENT.match(before):  # the fence shares its line with something else
             line = before.strip()
-            if stack and not info and fence[0] == stack[-1][0][0] and line.endswith(("}", ";", ">", ")")):
+            if stack and not info and fence.startswith(stack[-1][0]) and line.endswith(("}", ";", ">", ")")):
                 if not line.startswith(("//", "*")):
                     close(match.start(), line_end)
             elif (
@@ -187,11 +187,11 @@ def _fences(text: str, position: int = 0) -> list[Fence]:
             if _PROSE_INFO.match(opened[3]) and info:
                 stack.append((fence, line_start, line_end, info))
                 continue
-            if not info and fence[0] == opened[0][0] and len(fence) >= len(opened[0]):
+            if not info and fence.startswith(opened[0]):
                 close(line_start, line_end)
                 continue
-            if not (info and _CODE_INFO.match(info) and fence[0] == opened[0][0]):
-                continue
+            if not (info and _CODE_INFO.match(info) and fence.startswith(opened[0])):
+                continue  # also a shorter fence, which a longer one has around it so that it is content
             close(line_start, line_start)  # a block with a language cannot be content: the last was not closed
         stack.append((fence, line_start, line_end, info))
     while stack:

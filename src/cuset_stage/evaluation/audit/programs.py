@@ -9,7 +9,7 @@ from ...sandbox import scratch_folder
 from ...sandbox.files import file_sha256
 from ..comparison import compare_outputs
 from ..oracle import CaseCache, PreparedCase, written_files
-from ..oracle_runs import COMPARE_LIMITS, OracleError, oracle_folder, run_compare, run_generate
+from ..oracle_runs import COMPARE_LIMITS, OracleError, OracleUnavailable, oracle_folder, run_compare, run_generate
 from ..references import BROKEN
 from ..tasks.base import ProgramTask, ScriptOracle
 from .candidates import (
@@ -185,6 +185,8 @@ class ProgramAudit:
         try:
             isolation = self.cases.isolation
             return compare_outputs(self.task, view.case, view.prepared, outputs, isolation=isolation).passed
+        except OracleUnavailable:
+            raise  # of this machine: what would have come out is not known
         except OracleError:  # a compare.py that cannot judge passes nobody; _check_script reports it
             return False
 
@@ -196,6 +198,8 @@ class ProgramAudit:
         def accepts(outputs: Mapping[str, Path]) -> bool:
             try:
                 printed = run_compare(self.task, oracle, {**files, **outputs}, COMPARE_LIMITS, self.cases.isolation)
+            except OracleUnavailable:
+                raise
             except OracleError:
                 return False
             return printed.verdict is True and not printed.crashed

@@ -173,6 +173,11 @@ class ModuleJudge:
                     gpu = stack.enter_context(self.gpus.lease()) if self.gpus else None
                     prepared.inputs(gpu)
                 judgement = self._judge(built, prepared, gpu, clock)
+            if self.gpus and self.gpus.per_gpu > 1 and not judgement.passed and not judgement.infra:
+                with ExitStack() as stack:  # others may have taken the memory or the time
+                    with clock.excluded():
+                        gpu = stack.enter_context(self.gpus.lease(gpu, alone=True))
+                    judgement = self._judge(built, prepared, gpu, clock)
         except NoGpuLeft:
             raise
         except (OracleError, SandboxError, OSError) as error:

@@ -21,6 +21,7 @@ from ...sandbox import (
     remove_tree,
     run_sandboxed,
 )
+from ...sandbox.folders import out_of_room
 
 
 GIB = 2**30
@@ -105,7 +106,14 @@ class Worker:
         )
         if finished.infra:
             raise SandboxError(finished.infra)
-        return Report(finished, _read_report(work / "out" / f"{name}.json"), name, work)
+        report = Report(finished, _read_report(work / "out" / f"{name}.json"), name, work)
+        if report.done or finished.stopped is not None:
+            return report
+        if lacking := finished.lacked_memory(str(report.error)) or out_of_room(
+            work
+        ):  # then the answer is not to blame
+            raise SandboxError(lacking)
+        return report
 
     def environment(self, work: Path) -> dict[str, str]:
         number = self.arch.removeprefix("sm_")

@@ -13,7 +13,7 @@ import time
 from confine import become_program, works_as
 from files import CappedFile, copy_file, folder_usage
 from seccomp import build_filter
-from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly
+from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly, starved
 
 
 # between two looks at the processes: quick at first, since most programs are short
@@ -235,6 +235,7 @@ def run(request: dict) -> dict:
         CappedFile(request["control"], name, request["limits"]["output_bytes"]) for name in ("stdout", "stderr")
     ]
     problem: str | None
+    starved_before = starved()
     current = Run(request)
     try:
         _prepare(request)
@@ -270,6 +271,9 @@ def run(request: dict) -> dict:
         stopped = "cpu" if cpu >= limits["cpu_s"] else None
     if stopped is None and code == -signal.SIGXFSZ:
         stopped = "disk"
+    short = starved() > starved_before
+    if stopped is None and code == -signal.SIGKILL and short:
+        problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by too many"
     return {
         "returncode": code if stopped is None else None,
         "stopped": stopped,
@@ -279,5 +283,6 @@ def run(request: dict) -> dict:
         "stdout": outputs[0].text(),
         "stderr": outputs[1].text(),
         "infra": problem,
+        "starved": short,
         "own_user": request["uid"] is not None,
     }

@@ -145,6 +145,15 @@ def hidden_files(pids: list[int]) -> tuple[int, int]:
     return memory, disk
 
 
+def starved() -> int:
+    """How many processes the kernel has killed for want of memory since it started, of this whole machine; 0 where it does not say."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in _read("/proc/vmstat").splitlines():
+            if line.startswith(b"oom_kill "):
+                return int(line.split()[1])
+    return 0
+
+
 def reap() -> tuple[dict[int, int], bool]:
     """Collect who has ended: {pid: wait status}, and whether anybody is left. As subreaper, "no child" proves "no descendant"."""
     ended: dict[int, int] = {}
