@@ -116,6 +116,7 @@ class Run:
             self.pool,
             Limits(wall_s=options.timeout),
             compile_only=options.compile_only,
+            confirms=False,  # almost all fail; `confirm_timeouts` does it where others can have been in the way
         )
         self.settings = json.dumps(self.judge.settings(), sort_keys=True, default=str)
         self.deadline = time.monotonic() + 60 * options.minutes

@@ -160,6 +160,7 @@ class ProgramJudge:
         gpus: Where programs run, one at a time; None runs them without a GPU.
         limits: Of each run of a program.
         compile_only: The verdict of what compiles is `compiled`.
+        confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
     """
 
     compiler: Compiler
@@ -168,6 +169,7 @@ class ProgramJudge:
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.AUTO
     compile_only: bool = False
+    confirms: bool = True
     _locks: dict[int, threading.Lock] = field(default_factory=dict, init=False, repr=False)
     _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -303,7 +305,8 @@ class _Line:
         if self._ahead is None and (self._judge.gpus is None or self._gpu is not None):
             self._ahead = self._set_up(case)
         found = self._run(case)
-        if found[0].verdict is Verdict.PASSED or self._judge.gpus is None or self._judge.gpus.per_gpu == 1:
+        shared = self._judge.gpus is not None and self._judge.gpus.per_gpu > 1
+        if found[0].verdict is Verdict.PASSED or not (shared and self._judge.confirms):
             return found
         if self._ahead is not None:
             self._ahead.close()

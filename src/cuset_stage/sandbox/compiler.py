@@ -156,9 +156,8 @@ class Compiler:
                     f"nvcc ended with 0, but left no program: {refused.reason}\n{message}",
                 )
             failed = verdict is Verdict.COMPILE_ERROR and finished.stopped is None
-            if failed and (
-                lacking := finished.lacked_memory() or out_of_room(folder)
-            ):  # then the source is not to blame
+            lacking = (finished.lacked_memory() or out_of_room(folder)) if failed else None
+            if lacking:  # then the source is not to blame
                 verdict, message = Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}"
             binary = None
             if finished.stopped is None and verdict is not Verdict.INFRA_ERROR:

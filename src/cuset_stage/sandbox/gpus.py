@@ -111,9 +111,8 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
         raise SandboxError(f"a lease needs a GPU and at least one slot; got {len(gpus)} GPUs and slots={slots}")
     locks = cache_root() / "locks"
     if alone:
-        with (
-            ExitStack() as stack
-        ):  # in the same order everywhere, and who holds one lease asks for no other: none waits forever
+        with ExitStack() as stack:
+            # In the same order everywhere, and who holds one lease asks for no other: none waits forever.
             for slot in range(slots):
                 stack.enter_context(file_lock(locks / f"gpu-{gpus[0].uuid}-{slot}.lock"))
             yield gpus[0]

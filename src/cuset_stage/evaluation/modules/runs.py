@@ -109,9 +109,8 @@ class Worker:
         report = Report(finished, _read_report(work / "out" / f"{name}.json"), name, work)
         if report.done or finished.stopped is not None:
             return report
-        if lacking := finished.lacked_memory(str(report.error)) or out_of_room(
-            work
-        ):  # then the answer is not to blame
+        # For want of memory or of disk space the answer is not to blame.
+        if lacking := finished.lacked_memory(str(report.error)) or out_of_room(work):
             raise SandboxError(lacking)
         return report
 
