@@ -67,9 +67,7 @@ def _verification(steps: list[Step], verdicts: Counter[str], without_mutants: in
         lines.append(f"Programs were compiled and not run: nvcc {settings['toolkit']}, `-arch={settings['arch']}`.\n")
     else:
         where = f"{settings['gpu']}, driver {settings['driver']}" if settings.get("gpu") else "no GPU (host programs)"
-        but = f"; {without_mutants:,} rows have none (modules, or no version of the program compiled)" * bool(
-            without_mutants
-        )
+        but = f"; {without_mutants:,} rows have none (modules, or nothing that compiled)" if without_mutants else ""
         tested = (
             f" Of up to {settings['mutants']} wrong versions of each, at least one was found out by its cases{but}."
             if settings.get("gpu") and settings["mutants"]

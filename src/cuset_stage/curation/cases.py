@@ -252,11 +252,8 @@ class CaseMaker:
             "idioms": row.get("idioms") or [],
             "licence": row["source"].get("licence"),
         }
-        return {
-            **row,
-            "task": record,
-            "family": family,
-        }  # `prompt` stays the source's own, by which tasks are told apart
+        # `prompt` stays the source's own, by which tasks are told apart.
+        return {**row, "task": record, "family": family}
 
     def _check(self, row: Row) -> None:
         """Make every case with the reference, and see whether they tell right from wrong.

@@ -15,13 +15,8 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
 _SCHEMA = 4
-_CODE = (
-    "code",
-    "wrapper",
-    "cpu_code",
-    "module_code",
-    "functional_code",
-)  # fields that may state a licence in a comment
+# Fields that may state a licence in a comment.
+_CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
 
 
 @dataclass(frozen=True)
@@ -175,7 +170,7 @@ class _Importer:
         """
         stated = licence_of(row, self.column_map)
         in_code = (
-            {licences.of_source(str(row.get(key) or "")) for key in _CODE} - {licences.UNKNOWN} if not files else set()
+            set() if files else {licences.of_source(str(row.get(key) or "")) for key in _CODE} - {licences.UNKNOWN}
         )
         if stated != licences.UNKNOWN:
             by = "row" if "licence" in row else "data set"

@@ -28,7 +28,8 @@ class Split:
 
 
 def split_tasks(files: Sequence[Path], validation: float, seed: int) -> Split:
-    """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every time. One is always left to train on."""
+    """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every
+    time. One is always left to train on."""
     groups = Groups()
     said: dict[str, str] = {}
     unknown: Counter[str] = Counter()
