@@ -24,7 +24,7 @@ ruff format --check .
 
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 if [ $# -eq 0 ]; then # a file of tests to every core, eight at most, and a thread to each
-    export OMP_NUM_THREADS=1
     set -- tests --dist loadfile --numprocesses "$(nproc)" --maxprocesses 8
+    export OMP_NUM_THREADS=1 # nproc would heed it
 fi
 python -m pytest "$@"
