@@ -295,4 +295,4 @@ def test_a_megabyte_of_anything_takes_no_time(make):
     for rule in ExtractRule:
         extract_code(text, rule=rule, language="cuda")
         extract_code(text, rule=rule, language="python")
-    assert time.process_time() - started < 6  # six readings; quadratic time would be hours
+    assert time.process_time() - started < 30  # up to ten readings of half a second; quadratic time would be hours
