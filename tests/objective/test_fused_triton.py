@@ -224,6 +224,20 @@ def test_the_whole_head(kernels, monkeypatch, trained):
 
 
 @interpreted
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("tau", [0.0, 0.1, 0.99], ids=["none left out", "some", "all"])
+def test_the_whole_head_without_the_tokens_of_weight_zero(kernels, tau, trained):
+    from test_fused_parity import assert_same, make_case
+
+    from cuset_stage.objective import ObjectiveSettings
+
+    case = make_case((2, 14, 7, 150), bias="bias" in trained, trained=trained, seed=5)
+    settings = ObjectiveSettings(tau=tau, use_cuda_mask=False, window=8)
+    actual = case.fused(settings, chunk_rows=5, skip_zero_rows=True, backend="triton")
+    assert_same(actual, case.dense(settings), tolerance=1e-4)
+
+
+@interpreted
 @pytest.mark.parametrize("size", [7, 1024, 1500])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_gradients_return_to_their_places(kernels, dtype, size):
