@@ -1,7 +1,6 @@
 """Measure the language model head and its loss alone, ours beside its peers: milliseconds and extra memory.
 
     python scripts/bench_head.py --json benchmarks/head_h200.json
-    python scripts/bench_head.py --sweep          # where our time goes, by chunk size and kernel shape
     python scripts/bench_head.py --variants --json variants.json    # ways to do it, and both products by number of rows
     python scripts/bench_head.py --zero-shares --json shares.json   # when leaving out tokens of weight 0 pays
     python scripts/bench_head.py --quick          # smoke run, also on a CPU
@@ -244,48 +243,6 @@ def table(cases: list[dict]) -> str:
     return "\n".join([*lines, "", *(f"{name}: {why}" for name, why in absent.items())])
 
 
-def sweep(device: str) -> None:
-    """Where our time goes at 4096 x 152064: by chunk size, by kernel shape, and the parts of one chunk."""
-    from cuset_stage.objective import triton_kernels as kernels
-    from cuset_stage.objective.chunk import LogitTransform, WeightRule
-
-    x = Inputs(4096, 152064, HIDDEN_SIZE, device)
-    chunks = {
-        f"cuset, chunks of {n}": (lambda n=n: ours("cuset", chunk_rows=n))
-        for n in (256, 384, 512, 640, 768, 896, 1024, 2048)
-    }
-    chunks |= {"two products": lambda: two_products, "cuset": lambda: ours("cuset")}
-    chunks |= {
-        f"{name}, skipping weight 0": (lambda n=name: ours(n, skip_zero_rows=True)) for name in ("cuset", "profit")
-    }
-    print(table([{"length": 4096, "vocab_size": 152064, "methods": measure(x, chunks, 10, device)}]))
-
-    for rows in (512, 896, 1024):
-        buffer = torch.empty(rows, 152064, dtype=torch.bfloat16, device=device)
-        hidden, target = x.hidden.detach()[0, :rows], x.target[:rows].contiguous()
-        out, nll, weight = torch.empty_like(hidden), *(torch.ones(rows, device=device) for _ in range(2))
-        rules = {"given": WeightRule(), "entropy": WeightRule("entropy")}
-        parts = {
-            "product 1": lambda h=hidden, b=buffer: torch.mm(h, x.weight.t(), out=b),
-            "product 2": lambda o=out, b=buffer: torch.mm(b, x.weight, out=o),
-        }
-
-        def step(kind, buffer=buffer, target=target, nll=nll, weight=weight, rules=rules):
-            kernels.chunk_step(buffer, target, nll, weight, None, rules[kind], LogitTransform())
-
-        print(f"\n{rows} rows of 152064, ms for 4096 rows")
-        for name, part in parts.items():
-            print(f"  {name}: {timed(part, x, device) * 4096 / rows:.3f}")
-        shipped = kernels.LAUNCH_SHAPES
-        for lanes, warps in ((1024, 4), (2048, 8), (4096, 8), (4096, 16), (8192, 16), (8192, 32), (16384, 32)):
-            kernels.LAUNCH_SHAPES = ((0, lanes, warps),)
-            print(
-                f"  kernel, {lanes} lanes, {warps} warps: {timed(lambda: step('given'), x, device) * 4096 / rows:.3f}"
-            )
-        kernels.LAUNCH_SHAPES = shipped
-        print(f"  kernel with EAFT's entropy: {timed(lambda: step('entropy'), x, device) * 4096 / rows:.3f}")
-
-
 VARIANTS = {  # changes of `engine`, and options of the call
     "as shipped": ({}, {}),
     "two reads": ({"SINGLE_READ": False}, {}),
@@ -431,7 +388,6 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write the results")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="small shapes, two rounds; runs on a CPU")
-    parser.add_argument("--sweep", action="store_true", help="our chunk sizes and kernel shapes instead of the peers")
     parser.add_argument(
         "--variants", action="store_true", help="ways to compute CuSeT's objective instead of the peers"
     )
@@ -444,9 +400,6 @@ def main() -> None:
         results = (variants if args.variants else zero_shares)(device, 2 if args.quick else args.rounds, args.quick)
         if args.json:
             args.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-        return
-    if args.sweep:
-        sweep(device)
         return
 
     lengths, vocabularies, hidden_size, rounds = LENGTHS, VOCABULARIES, HIDDEN_SIZE, args.rounds
