@@ -6,7 +6,7 @@ What is not recognised is a name that nobody knows; its text is kept for the rep
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -103,19 +103,20 @@ def _parse(text: str) -> _Name | _Group:
 
 
 def _either(tokens: list[str]) -> _Name | _Group:
-    parts = [_both(tokens)]
-    while tokens and tokens[0].lower() == "or":
-        tokens.pop(0)
-        parts.append(_both(tokens))
-    return _group("OR", parts)
+    return _joined(tokens, "OR", _both)
 
 
 def _both(tokens: list[str]) -> _Name | _Group:
-    parts = [_one(tokens)]
-    while tokens and tokens[0].lower() == "and":
+    return _joined(tokens, "AND", _one)
+
+
+def _joined(tokens: list[str], word: str, read: Callable[[list[str]], _Name | _Group]) -> _Name | _Group:
+    """What `read` takes from the tokens, and again behind each `word`."""
+    parts = [read(tokens)]
+    while tokens and tokens[0].upper() == word:
         tokens.pop(0)
-        parts.append(_one(tokens))
-    return _group("AND", parts)
+        parts.append(read(tokens))
+    return _group(word, parts)
 
 
 def _one(tokens: list[str]) -> _Name | _Group:

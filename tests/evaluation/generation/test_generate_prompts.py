@@ -52,26 +52,29 @@ def test_unknown_factory_template_names_its_neighbours(templated):
         templated(None, template="qwem")
 
 
-def test_template_without_system_role(templated, caplog):
-    strict = templated(
-        "{% for message in messages %}{% if message.role == 'system' %}{{ raise_exception('No system role') }}"
-        "{% endif %}[{{ message.content }}]{% endfor %}"
-    )
-    messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"})
+@pytest.mark.parametrize(
+    ("template", "system", "expected"),
+    [
+        (
+            "{% for message in messages %}{% if message.role == 'system' %}{{ raise_exception('No system role') }}"
+            "{% endif %}[{{ message.content }}]{% endfor %}",
+            "Be brief.",
+            "[Be brief.\n\nHi]",
+        ),
+        (
+            "{% for message in messages %}{% if message.role == 'user' %}[{{ message.content | trim }}]{% endif %}{% endfor %}",
+            "Be brief.\n",
+            "[Be brief.\n\n\nHi]",
+        ),
+    ],
+    ids=["refuses", "drops without a word"],
+)
+def test_template_without_system_role(templated, caplog, template, system, expected):
+    generator = templated(template)
+    messages = ({"role": "system", "content": system}, {"role": "user", "content": "Hi"})
     with caplog.at_level(logging.WARNING):
-        prompt = strict._prompter.encode(messages)
-    assert strict._prompter.tokenizer.decode(prompt.ids) == "[Be brief.\n\nHi]"
-    assert "takes no system message" in caplog.text
-
-
-def test_template_that_drops_the_system_message_without_a_word(templated, caplog):
-    silent = templated(
-        "{% for message in messages %}{% if message.role == 'user' %}[{{ message.content | trim }}]{% endif %}{% endfor %}"
-    )
-    messages = ({"role": "system", "content": "Be brief.\n"}, {"role": "user", "content": "Hi"})
-    with caplog.at_level(logging.WARNING):
-        prompt = silent._prompter.encode(messages)
-    assert silent._prompter.tokenizer.decode(prompt.ids) == "[Be brief.\n\n\nHi]"
+        prompt = generator._prompter.encode(messages)
+    assert generator._prompter.tokenizer.decode(prompt.ids) == expected
     assert "takes no system message" in caplog.text
 
 
