@@ -71,6 +71,7 @@ class Ledger:
         self._appender = Appender(path)
         for _, record in read_objects(path):
             self._records[record["kind"], record["key"]] = record
+        self.resumed = len(self._records)  # of earlier calls
 
     def get(self, kind: str, key: str) -> dict[str, Any] | None:
         return self._records.get((kind, key))

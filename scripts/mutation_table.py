@@ -137,7 +137,8 @@ def build(options: argparse.Namespace) -> int:
             "limits": asdict(run.judge.limits),
             "per_gpu": options.per_gpu,
             "tasks": {"sha256": tasks.sha256, "count": len(tasks)},
-            "seconds": round(time.monotonic() - begin, 1),
+            "seconds": round(time.monotonic() - begin, 1),  # of this call, which found so many answers in the ledger:
+            "resumed": run.ledger.resumed,
             "sanitizer_problem": problem,
             "originals": originals,
             "operators": counts,
