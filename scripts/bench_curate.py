@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -113,6 +114,7 @@ class Record:
         print(f"$ cuset curate {' '.join(command[4:])}", flush=True)
         begun = time.perf_counter()
         process = subprocess.Popen(command, env=environment())
+        signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # a stage out of time is measured as well
         whole, own = watch(process)
         self.runs.append(
             {
