@@ -200,6 +200,16 @@ def test_philox_reference_has_the_published_answer():
     assert ones.tolist() == [[0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]]
 
 
+def test_the_audit_of_every_task_is_clean_and_of_the_task_as_it_stands():
+    lines = [json.loads(line) for line in (ROOT / "benchmarks" / "audit_kernels.jsonl").read_text().splitlines()]
+    audits = {audit["task"]: audit for audit in lines[1:]}
+    tasks = {task.id: task.fingerprint for task in load_task_set(DATA / "kernels").tasks}
+    stale = sorted(name for name in tasks if audits.get(name, {}).get("fingerprint") != tasks[name])
+    command = "cuset audit-tasks data/kernels --output benchmarks/audit_kernels.jsonl --strict"
+    assert not stale and audits.keys() == tasks.keys(), f"audit the tasks anew: {command}: {', '.join(stale)}"
+    assert all(audit["complete"] and not audit["findings"] for audit in audits.values())
+
+
 # --------------------------------------------------------------------------------------------- on a GPU, and compile
 
 

@@ -111,7 +111,8 @@ def profile(tensor: Tensor, path: Path) -> Profile:
         finite &= wide.size == chunk.size
         if wide.size:
             low, high = min(low, float(wide.min())), max(high, float(wide.max()))
-            total, squares, count = total + float(wide.sum()), squares + float((wide**2).sum()), count + wide.size
+            with np.errstate(over="ignore"):  # then there is no deviation
+                total, squares, count = total + float(wide.sum()), squares + float((wide**2).sum()), count + wide.size
     mean = total / count if count else 0.0
     std = math.sqrt(max(0.0, squares / count - mean**2)) if count and math.isfinite(squares) else 0.0
     if not count:
