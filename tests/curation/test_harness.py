@@ -1,5 +1,6 @@
 """The harness around right code compiles: names that meet its own, namespaces, functions called as those of std."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from cuset_stage.curation.adapt import adapt_row
 from cuset_stage.curation.ctext import functions
+from cuset_stage.curation.extension import model_new
 from cuset_stage.curation.harness import cpu_program
 from cuset_stage.curation.modules import kernelbench_form
 from cuset_stage.curation.signature import Signature
@@ -26,6 +28,7 @@ KERNELS = {
     "in one without a name": f"namespace {{ {COPY} }}",
     "wrapper in a namespace": f"namespace q {{ {COPY}\n{WRAPPER} }}",
     "device names": f"__global__ void f(const float* x, float* d_x, float* dev_x_, int n) {{ {INDEX} {{ d_x[i] = x[i]; dev_x_[i] = x[i]; }} }}",
+    "the harness's own names": f"__global__ void f(const float* sizes_, float* grid_, float scalars_, int block_) {{ {INDEX.replace('n)', 'block_)')} grid_[i] = sizes_[i] * scalars_; }}",
     "template": f"namespace q {{ template <typename T> __global__ void f(T* f, int n) {{ {INDEX} f[i] *= 2; }} }}",
 }
 
@@ -70,6 +73,37 @@ def test_a_signature_of_an_earlier_run_has_no_namespace():
     record = adapted(COPY)["signature"]
     del record["namespace"]
     assert Signature.from_record(record).called == "::copy"
+
+
+GUESSED = {
+    "stride": "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = x[i];",
+    "lane": f"{INDEX} y[i] = x[i] * (threadIdx.x % 32);",
+}
+NOT_GUESSED = {
+    "shared": f"__shared__ float s[128]; s[threadIdx.x % 32] = 0; {INDEX} y[i] = x[i] + s[0];",
+    "thread": f"{INDEX} y[i] = x[threadIdx.x];",
+    "block": f"{INDEX} y[blockIdx.x] = x[i];",
+    "helper": f"{INDEX} y[i] = helper(x[i]);",
+}
+
+
+@pytest.mark.parametrize("name", [*GUESSED, *NOT_GUESSED, "launch bounds"])
+def test_a_launch_is_guessed_only_where_any_block_does(name):
+    helper = "__device__ float helper(float v) { __shared__ float s[32]; s[0] = v; return s[0]; }\n"
+    body = {**GUESSED, **NOT_GUESSED}.get(name, f"{INDEX} y[i] = x[i];")
+    bounds = (
+        "__launch_bounds__(128) " if name == "launch bounds" else "__launch_bounds__(1024) " if name == "lane" else ""
+    )
+    code = f"{helper}__global__ void {bounds}k(const float* x, float* y, int n) {{ {body} }}"
+    outcome = adapt_row({"id": "a:1", "source": {}, "code": code})
+    if name in GUESSED:
+        assert isinstance(outcome, Kept) and outcome.row["signature"]["launch"]["block"] == ("256",)
+        return
+    assert outcome.reason == "launch_unknown" and "declare `launch`" in outcome.detail
+    declared = adapt_row(
+        {"id": "a:1", "source": {}, "code": code, "launch": {"grid": ["(n + 127) / 128"], "block": [128]}}
+    )
+    assert isinstance(declared, Kept)
 
 
 CPU = {
@@ -128,6 +162,23 @@ def test_get_init_inputs_that_is_assigned_is_not_overridden(given, returned):
     scope: dict = {}
     exec(module.replace("import torch\n", "").replace("torch.nn.Module", "object"), scope)
     assert scope["get_init_inputs"]() == returned
+
+
+BREAKS = "# a comment with \x0c, \x0b, \x1c, \x85 and \u2028 in it\r\n"
+
+
+def test_lines_are_split_where_python_splits_them():
+    module = BREAKS + MODEL + "def get_init_inputs():\n    return [[], {'size': 5}]\n"
+    scope: dict = {}
+    exec(kernelbench_form(module, None).replace("import torch\n", "").replace("torch.nn.Module", "object"), scope)
+    assert scope["get_init_inputs"]() == [5]
+    functional = f"import torch\n{BREAKS}\nclass Model(torch.nn.Module):\n    def forward(self, x, fn=abs):\n        return fn(x)\n"
+    answer = model_new("torch::Tensor forward(torch::Tensor x) { return x; }", functional)
+    assert (
+        "class _Model(torch.nn.Module):\n    def forward(self, x, fn=abs):\n        return fn(x)\n\ncuda_source"
+        in answer
+    )
+    ast.parse(answer)
 
 
 def test_a_module_with_assigned_functions_is_kept():

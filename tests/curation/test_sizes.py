@@ -20,6 +20,34 @@ def test_a_small_limit_does_not_make_all_cases_alike(most):
     assert sizes["small"] < 32
 
 
+def test_every_range_of_four_sizes_gives_four_cases_that_differ():
+    for least in range(1, 20):
+        for most in range(least + 3, least + 40):
+            assert differing(five_cases(spec_of(n={"min": least, "max": most}))) >= 4, (least, most)
+    assert differing(five_cases(spec_of(n={"min": 1, "max": 2}, m={"min": 1, "max": 2}))) == 4
+
+
+@pytest.mark.parametrize("count", range(1, 10))
+@pytest.mark.parametrize("attempt", [0, 1, 2])
+def test_ranges_that_nobody_limits_give_five_cases_that_differ(count, attempt):
+    names = [f"n{index}" for index in range(count)]
+    array = {"dtype": "float32", "shape": [" + ".join(names)]}
+    spec = parse_spec({"sizes": {name: {} for name in names}, "inputs": {"x": array}, "outputs": {"y": array}})
+    assert differing(five_cases(spec, attempt=attempt)) == 5
+
+
+@pytest.mark.parametrize("limits", [1024, {"min": 5, "max": 7}, {"min": 100, "max": 300, "multiple_of": 128}])
+def test_sizes_that_cannot_differ_are_refused_with_the_way_out(limits):
+    with pytest.raises(SpecError, match=r"spec\.sizes: n from .* at least 4 .* wider range.*no `sizes`"):
+        five_cases(spec_of(n=limits))
+
+
+def test_a_task_of_one_size_declares_none():
+    array = {"dtype": "float32", "shape": [1024]}
+    cases = five_cases(parse_spec({"inputs": {"x": array}, "outputs": {"y": array}}))
+    assert [case["parameters"] for case in cases] == [{}, {}, {}, {}, {"special": 1}]
+
+
 def test_two_limited_sizes_of_one_case_differ():
     for case in five_cases(spec_of(rows={"max": 512}, cols={"max": 512, "multiple_of": 4})):
         assert case["parameters"]["rows"] != case["parameters"]["cols"] and case["parameters"]["cols"] % 4 == 0

@@ -33,7 +33,7 @@ from .signature import AdaptError, Call, Launch, choose_function, declared_launc
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
-_SCHEMA = 4
+_SCHEMA = 5
 _FILE = re.compile(r'"(?:\./)?data/([A-Za-z_]\w*)\.bin"')
 _WRITES = re.compile(r"write|save|store|dump|ofstream|\bout\b|[\"']w", re.IGNORECASE)
 _READS = re.compile(r"read|load|ifstream|input|\bin\b|[\"']r", re.IGNORECASE)

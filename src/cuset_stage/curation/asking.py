@@ -224,6 +224,8 @@ def question(row: Row, signature: Signature | None) -> str:
             if changed
             else ""
         )
+        if signature.counted:
+            note += " Output arrays hold zeros before the call: what is not written stays 0."
         parts.append(
             f"The function `{signature.function}` takes these arrays:\n{arrays}\nand these numbers: {numbers}.{note} Name the arrays "
             "so, and name sizes after the numbers where they are the same. Do not list sizes or scalars as arrays."

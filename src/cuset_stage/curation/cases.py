@@ -3,6 +3,8 @@
 Where a specification comes from, in this order: the row's own (`spec`); what the program's own call, a wrapper's copies or a launch
 with one thread an element say about array lengths; a language model behind an endpoint, when one is given. The reference comes from `numpy_code`, from
 `cpu_code`, from a CPU function in the source itself, or from the language model.
+
+A PyTorch module brings its inputs with it: the one shape that `get_inputs` gives, drawn from several seeds. No mutants are made of it.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .tasks import load_task, module_record, task_identity
 
 
-_SCHEMA = 3
+_SCHEMA = 4
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
 
 

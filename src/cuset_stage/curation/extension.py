@@ -77,7 +77,7 @@ def model_new(cuda: str, functional: str) -> str:
         for node in tree.body
         if not (isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"))
     ]
-    lines = functional.splitlines()
+    lines = [line.rstrip("\r\n") for line in source_lines(functional)]
     text = "\n\n".join("\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in kept)
     text = re.sub(r"\bclass Model\b", "class _Model", text)
     text = re.sub(r"\bsuper\(Model,", "super(_Model,", text)
@@ -88,6 +88,11 @@ def model_new(cuda: str, functional: str) -> str:
         declaration="" if bound else " ".join(declared[1].split()).replace('"', '\\"') + ";",
         functions=None if bound else '["forward"]',
     )
+
+
+def source_lines(text: str) -> list[str]:
+    """The lines that `ast` counts, with their ends: to `str.splitlines` a form feed and seven others end one as well."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
 
 
 def _first_line(node: ast.stmt) -> int:

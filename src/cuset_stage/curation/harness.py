@@ -7,7 +7,7 @@ Standard library only.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..sensitivity.scrub import scrub
 from .ctext import functions
@@ -140,24 +140,25 @@ def _reading(signature: Signature) -> list[str]:
     integers = [scalar for scalar in signature.scalars if not scalar.is_float]
     floats = [scalar for scalar in signature.scalars if scalar.is_float]
     lines = []
+    sizes, values = _free("sizes_", signature), _free("scalars_", signature)
     count = len(integers) + len(signature.counted)
     if count:
-        lines.append('const std::vector<std::int64_t> sizes_ = harness::load<std::int64_t>("data/sizes.bin");')
-        lines.append(f'if (sizes_.size() != {count}) harness::fail("data/sizes.bin: {count} values expected");')
+        lines.append(f'const std::vector<std::int64_t> {sizes} = harness::load<std::int64_t>("data/sizes.bin");')
+        lines.append(f'if ({sizes}.size() != {count}) harness::fail("data/sizes.bin: {count} values expected");')
     if floats:
-        lines.append('const std::vector<double> scalars_ = harness::load<double>("data/scalars.bin");')
+        lines.append(f'const std::vector<double> {values} = harness::load<double>("data/scalars.bin");')
         lines.append(
-            f'if (scalars_.size() != {len(floats)}) harness::fail("data/scalars.bin: {len(floats)} values expected");'
+            f'if ({values}.size() != {len(floats)}) harness::fail("data/scalars.bin: {len(floats)} values expected");'
         )
     for index, scalar in enumerate(integers):
-        lines.append(f"const {scalar.ctype} {scalar.name} = static_cast<{scalar.ctype}>(sizes_[{index}]);")
+        lines.append(f"const {scalar.ctype} {scalar.name} = static_cast<{scalar.ctype}>({sizes}[{index}]);")
     for index, scalar in enumerate(floats):
-        lines.append(f"const {scalar.ctype} {scalar.name} = static_cast<{scalar.ctype}>(scalars_[{index}]);")
+        lines.append(f"const {scalar.ctype} {scalar.name} = static_cast<{scalar.ctype}>({values}[{index}]);")
     position = len(integers)
     for array in signature.arrays:
         kind = _element(array)
         if array.role is Role.OUTPUT:
-            lines.append(f"std::vector<{kind}> {array.name}(static_cast<std::size_t>(sizes_[{position}]));")
+            lines.append(f"std::vector<{kind}> {array.name}(static_cast<std::size_t>({sizes}[{position}]));")
             position += 1
         else:
             lines.append(f'std::vector<{kind}> {array.name} = harness::load<{kind}>("data/{array.name}.bin");')
@@ -195,10 +196,11 @@ def _main(signature: Signature) -> str:
         arguments = ", ".join(pointers.get(name, name) for name in signature.order)
         if signature.call is Call.KERNEL and signature.launch is not None:
             launch = signature.launch
-            lines.append(f"const dim3 grid_({', '.join(launch.grid)});")
-            lines.append(f"const dim3 block_({', '.join(launch.block)});")
+            grid, block = _free("grid_", signature), _free("block_", signature)
+            lines.append(f"const dim3 {grid}({', '.join(launch.grid)});")
+            lines.append(f"const dim3 {block}({', '.join(launch.block)});")
             shared = "" if launch.shared == "0" else f", {launch.shared}"
-            lines.append(f"{signature.called}{signature.template}<<<grid_, block_{shared}>>>({arguments});")
+            lines.append(f"{signature.called}{signature.template}<<<{grid}, {block}{shared}>>>({arguments});")
         else:
             lines.append(f"{signature.called}{signature.template}({arguments});")
         lines.append('harness::check(cudaGetLastError(), "launch");')
@@ -210,15 +212,18 @@ def _main(signature: Signature) -> str:
 
 def _device_names(signature: Signature) -> dict[str, str]:
     """A variable for each array on the device, called as no parameter is: a kernel may well have x and d_x."""
-    taken = {*signature.order, *(each.name for each in (*signature.arrays, *signature.scalars))}
-    names = {}
+    names: dict[str, str] = {}
     for array in signature.arrays:
-        name = f"dev_{array.name}_"
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        names[array.name] = name
+        names[array.name] = _free(f"dev_{array.name}_", signature, names.values())
     return names
+
+
+def _free(name: str, signature: Signature, taken: Iterable[str] = ()) -> str:
+    """`name`, longer where a parameter or one of `taken` is called so."""
+    taken = {*taken, *signature.order, *(each.name for each in (*signature.arrays, *signature.scalars))}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _cpu_main(function: str, order: Sequence[str], signature: Signature) -> str:

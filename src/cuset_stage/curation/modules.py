@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .extension import defined_names
+from .extension import defined_names, source_lines
 from .signature import AdaptError
 
 
@@ -58,7 +58,7 @@ def _with_positions(module: str, tree: ast.Module) -> str:
     if keywords:
         values += _by_position(module, tree, len(values), keywords)
     flat = f"[{', '.join(values)}]"
-    lines = module.splitlines(keepends=True)
+    lines = source_lines(module)
     start = sum(len(line) for line in lines[: last.lineno - 1])
     head = lines[last.lineno - 1].encode("utf-8")[: last.col_offset].decode("utf-8")
     tail = lines[int(last.end_lineno or last.lineno) - 1].encode("utf-8")[last.end_col_offset :].decode("utf-8")

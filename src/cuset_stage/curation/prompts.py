@@ -42,7 +42,9 @@ def task_prompt(row: Row, spec: Spec, description: str | None, cpu_code: str | N
 
 
 def files_text(row: Row, spec: Spec) -> str:
-    """The files with types and shapes, and what sizes.bin holds."""
+    """The files with types and shapes, what sizes.bin holds, and what the harness had in its outputs before."""
+    signature = row.get("signature") or {"arrays": []}
+    zeroed = {array["name"] for array in signature["arrays"] if array["role"] == "output"}
     lines = ["Files, all raw little-endian and row-major, without a header:"]
     for each in spec.inputs:
         held = _held(each.name, each.values, row.get("signature"))
@@ -54,16 +56,22 @@ def files_text(row: Row, spec: Spec) -> str:
             if out.name != before and any(each.name == before for each in spec.inputs)
             else ""
         )
-        lines.append(f"- output `data/{out.name}.bin`: {out.dtype}, {_shape(out.shape)}{changed}")
+        unwritten = ", 0 where nothing is written" if out.name in zeroed else ""
+        lines.append(f"- output `data/{out.name}.bin`: {out.dtype}, {_shape(out.shape)}{changed}{unwritten}")
     tolerance = "; ".join(
         f"{out.name} exactly"
         if out.tolerance == (0.0, 0.0)
         else f"{out.name} within rtol {out.tolerance[0]:g} and atol {out.tolerance[1]:g}"
         for out in spec.outputs
     )
+    sizes = (
+        "The sizes differ from run to run; read them from the files."
+        if spec.sizes
+        else "The sizes are the same in every run."
+    )
     lines.append(
-        f"\nThe sizes differ from run to run; read them from the files. Results are compared: {tolerance}. Exit with 0 on "
-        "success and with another code when a file is missing or CUDA reports an error."
+        f"\n{sizes} Results are compared: {tolerance}. Exit with 0 on success and with another code when a file is missing or CUDA "
+        "reports an error."
     )
     return "\n".join(lines)
 

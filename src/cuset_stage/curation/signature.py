@@ -14,6 +14,7 @@ from typing import Any
 
 from ..sensitivity.scrub import scrub
 from .ctext import Function, blank_directives, functions, matching, pointer_use, split_list
+from .reachable import without_unused
 
 
 class AdaptError(ValueError):
@@ -271,7 +272,11 @@ def read_signature(
     if not any(array.role is not Role.INPUT for array in arrays):
         raise AdaptError("no_output", f"{function.name} writes no array")
     if call is Call.KERNEL and launch is None:
-        launch = guess_launch(body, [scalar.name for scalar in scalars if not scalar.is_float])
+        needed = without_unused(code, [function.name])
+        helpers = "".join(each.source(needed) for each in functions(needed) if each.is_device)
+        launch = guess_launch(
+            function.source(code), [scalar.name for scalar in scalars if not scalar.is_float], helpers
+        )
     order = tuple("0" if parameter.type == "cudaStream_t" else parameter.name for parameter in function.parameters)
     return Signature(
         function.name,
@@ -349,7 +354,7 @@ def _role(is_const: bool, call: Call, body: str, name: str, code: str) -> Role:
         return Role.INOUT  # the value before is given, the value after is compared: right in every case
     if not use.writes:
         return Role.INPUT
-    # A kernel may leave elements alone, and those keep the value before; with a value given that is no accident.
+    # A kernel may leave elements of an output alone: they keep the harness's zeros, and the prompt says so (`prompts.files_text`).
     return Role.INOUT if use.reads else Role.OUTPUT
 
 
@@ -380,16 +385,19 @@ def _wrapper_role(call: Call, body: str, name: str, code: str) -> Role:
     return Role.INOUT
 
 
-def guess_launch(body: str, sizes: list[str]) -> Launch:
+def guess_launch(kernel: str, sizes: list[str], helpers: str = "") -> Launch:
     """One thread an element, as many as the kernel's own bounds test lets through.
 
     A kernel that computes `i = blockIdx.x * blockDim.x + threadIdx.x` and compares i with an expression of its sizes says how
-    many threads it wants along x; y and z are read in the same way.
+    many threads it wants along x; y and z are read in the same way. Any block does, as long as nothing else depends on it.
+
+    Args:
+        helpers: the device functions that the kernel calls.
 
     Raises:
         AdaptError: it uses threads in another way.
     """
-    text = " ".join(scrub(body).split())
+    text = " ".join(scrub(kernel).split())
     axes = [axis for axis in "xyz" if re.search(rf"\b(?:threadIdx|blockIdx)\s*\.\s*{axis}\b", text)]
     if not axes or axes != list("xyz"[: len(axes)]):
         raise AdaptError(
@@ -398,6 +406,12 @@ def guess_launch(body: str, sizes: list[str]) -> Launch:
         )
     if re.search(r"\bextern\s+__shared__", text):
         raise AdaptError("launch_unknown", 'dynamic shared memory of unknown size; declare `launch` with "shared"')
+    rest = f"{text} {' '.join(scrub(helpers).split())}"
+    most = re.search(r"__launch_bounds__ ?\( ?(\w+)", text)
+    is_small = most is not None and not (most[1].isdecimal() and int(most[1]) >= 256)  # threads of every _BLOCK
+    tied = "`__launch_bounds__`" if is_small else "`__shared__`" if "__shared__" in rest else None
+    if tied:
+        raise AdaptError("launch_unknown", f"{tied} goes with a block that nothing says; declare `launch`")
     extents = []
     for axis in axes:
         index = rf"blockIdx ?\. ?{axis} ?\* ?blockDim ?\. ?{axis} ?\+ ?threadIdx ?\. ?{axis}"
@@ -409,6 +423,9 @@ def guess_launch(body: str, sizes: list[str]) -> Launch:
                 "launch_unknown",
                 f"no variable is blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}; declare `launch`",
             )
+        rest = re.sub(f"{index}|{other}|{third}", "", rest)
+        stride = rf"(?:gridDim ?\. ?{axis} ?\* ?blockDim|blockDim ?\. ?{axis} ?\* ?gridDim) ?\. ?{axis}"
+        rest = re.sub(rf"{stride}|threadIdx ?\. ?{axis} ?(?:% ?(?:32|warpSize)|& ?(?:31|0x1f))\b", "", rest)
         name = assigned[1]
         bound = re.search(
             rf"(?<![\w.]){name} ?(?:<|>=) ?((?:\( ?)*[\w]+(?: ?[-+*/] ?[\w]+)*(?: ?\))*) ?(?=[);&|?])",
@@ -422,6 +439,11 @@ def guess_launch(body: str, sizes: list[str]) -> Launch:
                 f"{name} is not compared with the kernel's own sizes ({', '.join(sizes)}); declare `launch`",
             )
         extents.append(extent)
+    left = re.search(r"\b(?:threadIdx|blockIdx|blockDim|gridDim) ?\. ?[xyz]", rest)
+    if left:
+        raise AdaptError(
+            "launch_unknown", f"{left[0]} by itself ties the result to a block that nothing says; declare `launch`"
+        )
     block = _BLOCK[len(axes)]
     grid = tuple(f"({extent} + {threads} - 1) / {threads}" for extent, threads in zip(extents, block, strict=True))
     return Launch(grid, block)

@@ -34,6 +34,8 @@ BUDGETS = (
     {"usual": Budget(1 * MIB, 1 << 12), "large": Budget(1 * MIB, 1 << 14)},
 )
 
+_LEAST_DIFFERING = 4  # of the five sets of sizes
+
 # How much of the largest size that is allowed a case takes at most: where that is little, all of them would be cut to it.
 _SHARES = {"power_of_two": 0.5, "odd": 0.83, "large": 1.0, "special": 0.61}
 
@@ -41,28 +43,55 @@ _SHARES = {"power_of_two": 0.5, "odd": 0.83, "large": 1.0, "special": 0.61}
 def five_cases(spec: Spec, *, attempt: int = 0) -> list[dict[str, object]]:
     """`[{"name": ..., "parameters": {...}}, ...]` for a specification.
 
+    A specification without sizes has the same shapes in all five, and other values.
+
     Args:
         attempt: which of BUDGETS, from the largest.
 
     Raises:
-        SpecError: even the smallest sizes are too large, or a shape does not work out.
+        SpecError: even the smallest sizes are too large, a shape does not work out, or the ranges leave fewer than four sets of sizes.
     """
-    cases = []
+    cases: list[dict[str, object]] = []
+    taken: list[dict[str, int]] = []
     for name in CASES:
         budget = BUDGETS[attempt]["large" if name == "large" else "usual"]
         if name == "special":  # odd sizes as well, and not those of the case `odd`
             budget = Budget(budget.bytes // 4, budget.product // 2)
-        sizes = _fit(spec, name, budget)
+        sizes = _apart(spec, _fit(spec, name, budget), taken, BUDGETS[attempt]["large"].bytes)
+        taken.append(sizes)
         special = {"special": 1} if name == "special" else {}
         cases.append({"name": name, "parameters": {**sizes, **special}})
+    if spec.sizes and differing(cases) < _LEAST_DIFFERING:
+        ranges = ", ".join(f"{each} from {limits.least} to {limits.most}" for each, limits in spec.sizes.items())
+        raise SpecError(
+            f"spec.sizes: {ranges[:100]} gives the five cases {differing(cases)} different sets of sizes, and at least {_LEAST_DIFFERING} are "
+            'needed: give a wider range, such as {"min": 1, "max": 65536}. A task of one size has it in its shapes and `scalars`, and no `sizes`'
+        )
     return cases
+
+
+def _apart(spec: Spec, sizes: dict[str, int], taken: list[dict[str, int]], most_bytes: int) -> dict[str, int]:
+    """The nearest sizes that no case before has, one size moved; the same where there are none near."""
+    if sizes not in taken:
+        return sizes
+    for distance in (2, 1, 4, 3):  # odd sizes stay odd where they can
+        for name, limits in spec.sizes.items():
+            for size in (sizes[name] - distance * limits.multiple_of, sizes[name] + distance * limits.multiple_of):
+                moved = {**sizes, name: size}
+                if limits.least <= size <= limits.most and moved not in taken and spec.check(moved) <= most_bytes:
+                    return moved
+    return sizes
 
 
 def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
     """The largest sizes of the kind that fit the budget."""
     names = list(spec.sizes)
     if name == "small":
-        sizes = {each: _legal(spec.sizes[each], 7 - 2 * (index % 3)) for index, each in enumerate(names)}
+        # Far below the others also where all are small.
+        sizes = {
+            each: _legal(spec.sizes[each], min(7 - 2 * (index % 3), max(1, spec.sizes[each].most // 8)))
+            for index, each in enumerate(names)
+        }
         spec.check(sizes)
         return sizes
     scale = math.log2(budget.product) / max(1, len(names))
@@ -143,7 +172,7 @@ def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
         if spec.check(sizes) > BUDGETS[0]["large"].bytes:
             raise SpecError(f"cases.{name}: its files take more than {BUDGETS[0]['large'].bytes >> 20} MiB")
         cases.append({"name": name, "parameters": {**sizes, **({"special": 1} if name == "special" else {})}})
-    if spec.sizes and differing(cases) < len(CASES) - 1:
+    if spec.sizes and differing(cases) < _LEAST_DIFFERING:
         raise SpecError("cases: at least four of the five must differ in their sizes")
     _check_kinds(spec, by_name)
     return cases

@@ -7,7 +7,8 @@
 
 Shapes and bounds may be arithmetic over the sizes (`evaluation.tasks.shapes`). Kinds of values: normal (mean, std), uniform (low,
 high), integers (low, high: both included), indices (below), permutation, sorted (low, high), list (of). `scalars` gives the
-values of a harness's parameters that are no size.
+values of a harness's parameters that are no size. The cases differ in their sizes (`sizes.five_cases`); a task that has one size
+only writes it into its shapes and scalars, and declares no sizes.
 """
 
 from __future__ import annotations
