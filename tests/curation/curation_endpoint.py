@@ -1,5 +1,6 @@
 """A real HTTP server that behaves as an OpenAI-compatible endpoint, or as badly as it is told to."""
 
+import contextlib
 import json
 import re
 import threading
@@ -10,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Endpoint:
     """Answers chat completions with `behave(question, number)`: a text, or one of the faults below.
 
-    Faults: "<500>", or any other status from 300; "<hang>", "<cut>" (half a body), "<garbage>" (no JSON), "<close>" (no answer at all).
+    Faults: "<500>", or any other status from 300; "<hang>", "<cut>" (half a body), "<drip>" (a byte now and then), "<endless>" (a body
+    without an end), "<garbage>" (no JSON), "<close>" (no answer at all).
 
     Args:
         usage: whether answers say how many tokens they took.
@@ -40,6 +42,12 @@ class Endpoint:
                     outer.released.wait(20)
                 elif text == "<cut>":
                     self.reply(json.dumps({"choices": [{"message": {"content": "half"}}]}), claim=10_000)
+                elif text in ("<drip>", "<endless>"):
+                    self.reply("", claim=2**40)
+                    part, pause = (b" ", 0.1) if text == "<drip>" else (b" " * 2**20, 0.0)
+                    with contextlib.suppress(ConnectionError):  # the client has had enough
+                        while not outer.released.wait(pause):
+                            self.wfile.write(part)
                 elif text == "<garbage>":
                     self.reply("<html>proxy login</html>")
                 elif text != "<close>":

@@ -99,12 +99,13 @@ def test_a_row_without_a_usable_reply_is_dropped_with_the_last_problem(adapted):
     assert "weak_cases" in dropped["kernels:scale1.cu"]["detail"]  # zeros pass, so the cases tell nothing
 
 
-@pytest.mark.parametrize("fault", ["<500>", "<hang>", "<cut>", "<garbage>", "<close>"])
+@pytest.mark.parametrize("fault", ["<500>", "<hang>", "<drip>", "<endless>", "<cut>", "<garbage>", "<close>"])
 def test_a_row_at_which_the_endpoint_fails_is_tried_again_by_the_next_run(adapted, fault):
     with Endpoint(lambda question, _: fault if which(question) == 1 else good(which(question))) as server:
-        summary = ask(adapted, server, timeout_s=1.0 if fault == "<hang>" else 10.0)
+        summary = ask(adapted, server, timeout_s=1.0 if fault in ("<hang>", "<drip>") else 10.0)
         assert (summary.kept, summary.dropped, summary.unsettled) == (2, 0, 1)
         assert summary.unsettled_rows[0]["row"] == 2 and summary.unsettled_rows[0]["reason"] == "endpoint"
+        assert fault != "<endless>" or "more than 16 MiB" in summary.unsettled_rows[0]["detail"]
     with Endpoint(lambda question, _: good(which(question))) as server:
         summary = ask(adapted, server)
         assert (summary.kept, summary.unsettled, summary.resumed) == (3, 0, 2)

@@ -106,6 +106,7 @@ def run_stage(
     name: str = "",
     executor: Executor = Executor.INLINE,
     workers: int | None = None,
+    per_gpu: int | None = None,
     sync_s: float = 1.0,
     fresh: bool = False,
     total: int | None = None,
@@ -119,6 +120,7 @@ def run_stage(
             a result whose row is gone goes, too.
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
+        executor, workers, per_gpu: as in `unordered_map`.
         sync_s: as in `Journal`.
         fresh: throw earlier results of the stage away.
         total: the number of items, for the progress bar.
@@ -138,7 +140,10 @@ def run_stage(
         unsettled: list[dict[str, Any]] = []
         count: Counter[str] = Counter()
         with (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry:
-            for item, outcome in unordered_map(_Guarded(work), todo, executor=executor, workers=workers):
+            outcomes = unordered_map(
+                _Guarded(work), todo, executor=executor, workers=workers, per_gpu=per_gpu, lost=_worker_lost
+            )
+            for item, outcome in outcomes:
                 if isinstance(outcome, Kept):
                     journal.keep(item.key, with_provenance(outcome.row, stage, **outcome.details))
                 elif isinstance(outcome, Dropped):
@@ -182,6 +187,10 @@ def run_stage(
         )
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
     return summary
+
+
+def _worker_lost(why: str) -> Outcome:
+    return Unsettled("worker_lost", why)
 
 
 def _place(item: Item) -> dict[str, Any]:

@@ -7,9 +7,10 @@ the row for the next run.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from ..evaluation.devices import GpuPool, NoGpuLeft
 from ..evaluation.judge import Judgement, ProgramJudge
 from ..evaluation.mutants import make_mutants
 from ..evaluation.oracle import CaseCache, OracleError
+from ..evaluation.spec import DEFAULT_ARCH, check_arch
 from ..evaluation.tasks import ModuleTask, ProgramTask, TaskError
 from ..sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, list_gpus
 from .cases import CASE_LIMITS, is_infra
-from .parallel import Executor, check_workers, cpu_count
+from .parallel import Executor, check_workers, cpu_count, on_each_machine
 from .rows import CurationError, Row, read_stage_rows, sha256_text
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .tasks import load_task, program_of
@@ -57,6 +59,10 @@ class Verification:
     limits: Limits = RUN_LIMITS
     isolation: Isolation = Isolation.AUTO
 
+    @property
+    def needs_gpu(self) -> bool:
+        return self.use_gpu and not self.compile_only
+
     def __post_init__(self) -> None:
         for option, value, least in (
             ("--times", self.times, 1),
@@ -78,18 +84,25 @@ def run_verify(
 ) -> Summary:
     """Verify the rows of `files` in `folder`/verify/. Each result is on the disk before the next row begins.
 
+    With Ray, this machine needs neither GPU nor nvcc: those that have them say what the results depend on.
+
     Raises:
-        CurationError: no GPU where one is wanted, no nvcc, or an option out of its range.
+        CurationError: no GPU where one is wanted, no nvcc, an option out of its range, or machines that differ.
     """
     check_workers(workers)
-    try:
-        bench = _bench(verification)
-    except SandboxError as error:
-        raise CurationError(str(error)) from None
-    if workers is None and executor is Executor.THREADS:
-        workers = cpu_count() + verification.per_gpu * len(
-            bench.gpus
-        )  # a thread that waits for a GPU must not keep a CPU from compiling
+    per_gpu = verification.per_gpu if verification.needs_gpu else None
+    if executor is Executor.RAY:
+        record = _common(on_each_machine(partial(_describe, verification), per_gpu=per_gpu))
+        verification = replace(verification, arch=record["arch"])
+    else:
+        try:
+            bench = _bench(verification)
+        except SandboxError as error:
+            raise CurationError(str(error)) from None
+        record = bench.record
+        if workers is None and executor is Executor.THREADS:
+            # A thread that waits for a GPU must not keep a CPU from compiling.
+            workers = cpu_count() + verification.per_gpu * len(bench.gpus)
     return run_stage(
         folder / "verify",
         "verify",
@@ -97,7 +110,7 @@ def run_verify(
         Verifier(verification),
         settings={
             "schema": _SCHEMA,
-            **bench.record,
+            **record,
             "times": verification.times,
             "mutants": verification.mutants,
             "compile_only": verification.compile_only,
@@ -105,6 +118,7 @@ def run_verify(
         },
         executor=executor,
         workers=workers,
+        per_gpu=per_gpu,
         sync_s=0.0,
         fresh=fresh,
     )
@@ -120,19 +134,40 @@ class _Bench:
     record: dict[str, Any]
 
 
-@lru_cache(maxsize=4)
+def _describe(verification: Verification) -> dict[str, Any]:
+    return _bench(verification).record
+
+
+def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the machines of a cluster say of themselves, if it is the same."""
+    differing = [name for name in records[0] if any(record[name] != records[0][name] for record in records)]
+    if differing:
+        values = "; ".join(
+            f"{name}: {' and '.join(sorted({str(record[name]) for record in records}))}" for name in differing
+        )
+        raise CurationError(f"--executor ray: machines differ in what decides verdicts: {values}")
+    return records[0]
+
+
 def _bench(verification: Verification) -> _Bench:
-    """Built once a process: with Ray, every worker has its own.
+    """Built once a process: with Ray, every worker has its own for each GPU that it is given.
 
     Raises:
-        SandboxError: no nvcc, or no GPU where one is wanted.
+        SandboxError: no nvcc, no GPU where one is wanted, or one that cannot run what --arch says.
     """
-    gpus = tuple(list_gpus()) if verification.use_gpu and not verification.compile_only else ()
-    if verification.use_gpu and not verification.compile_only and not gpus:
+    return _bench_of(verification, os.environ.get("CUDA_VISIBLE_DEVICES"))
+
+
+@lru_cache(maxsize=16)
+def _bench_of(verification: Verification, visible: str | None) -> _Bench:
+    gpus = tuple(list_gpus()) if verification.needs_gpu else ()
+    if verification.needs_gpu and not gpus:
         raise SandboxError(
             "there is no GPU here; verify on a machine with one, or give --no-gpu (host programs) or --compile-only"
         )
-    arch = verification.arch or (gpus[0].arch if gpus else "sm_90")
+    arch = verification.arch or (gpus[0].arch if gpus else DEFAULT_ARCH)
+    for gpu in gpus:
+        check_arch(arch, gpu)
     compiler = Compiler(
         arch=arch, flags=verification.flags, cache=verification.programs, isolation=verification.isolation
     )
@@ -164,13 +199,13 @@ class Verifier:
     verification: Verification
 
     def __call__(self, row: Row) -> Outcome:
-        bench = _bench(self.verification)
         code = program_of(row)
         if not code:
             return Dropped(
                 "no_answer", "the row is a task without an answer; ask a model for answers with `cuset generate`"
             )
         try:
+            bench = _bench(self.verification)
             task = load_task(row)
             if isinstance(task, ModuleTask):
                 return self._module(row, task, code, bench)

@@ -1,8 +1,8 @@
 """Answers from an OpenAI-compatible endpoint: vLLM, SGLang, `llamafactory-cli api`, or a service. Imports httpx.
 
 One request a sample, several in flight. A request is tried again, with growing pauses, after a time-out, a lost
-connection, 408, 409, 425, 429, 5xx, a body that is not a chat completion, and one that the server broke off
-(finish_reason abort or error); the wait that a server asks for
+connection, 408, 409, 425, 429, 5xx, a body that is not a chat completion or has no end, and one that the server broke
+off (finish_reason abort or error); the wait that a server asks for
 (Retry-After) is kept, up to ten minutes. A refusal of one prompt (400, 413, 422) is a failure of that sample; a
 refused key or an unknown model ends the run.
 
@@ -40,6 +40,8 @@ FATAL = {
 }
 LONGEST_PAUSE_S = 60.0  # of our own
 LONGEST_WAIT_S = 600.0  # of those that a server asks for
+LONGEST_GREETING_S = 30.0
+LARGEST_BODY = 16 * 2**20  # a hundred thousand tokens, each character escaped, are a quarter of it
 
 
 class _Again(Exception):
@@ -128,8 +130,10 @@ class EndpointBackend:
         # The runner stands still between two outcomes, and cancels what is in flight when the block is left.
         with asyncio.Runner() as runner:
             limits = httpx.Limits(max_connections=self._concurrency + 1)
+            # What is small and compressed can be of any size when it is not.
+            headers = {"Accept-Encoding": "identity", **self._headers}
             client = httpx.AsyncClient(
-                headers=self._headers, timeout=httpx.Timeout(self._timeout_s, connect=15.0), limits=limits
+                headers=headers, timeout=httpx.Timeout(self._timeout_s, connect=15.0), limits=limits
             )
             try:
                 runner.run(start())
@@ -156,8 +160,11 @@ class EndpointBackend:
     async def _greet(self, client: httpx.AsyncClient) -> None:
         """Find out early that nothing answers, and say when the model's name is not among those served."""
         try:
-            response = await client.get(f"{self.url}/models", timeout=30.0)
-        except httpx.RequestError as error:
+            async with asyncio.timeout(LONGEST_GREETING_S):
+                response = await _read(client, "GET", f"{self.url}/models", timeout=LONGEST_GREETING_S)
+        except _Again:
+            return  # no list of models
+        except (httpx.RequestError, TimeoutError) as error:
             raise GenerationError(
                 f"--endpoint {self.url}: nothing answers there ({_reason(error)}). Start the server first, such as "
                 "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
@@ -207,7 +214,7 @@ class EndpointBackend:
 
     async def _try(self, client: httpx.AsyncClient, request: Request, started: float, attempt: int) -> Reply:
         limit_key = self._limit_key
-        response = await client.post(f"{self.url}/chat/completions", json=self._body(request))
+        response = await _read(client, "POST", f"{self.url}/chat/completions", json=self._body(request))
         status = response.status_code
         if status in RETRIED or status >= 500:
             raise _Again(f"status {status}: {excerpt(response)}", retry_after(response))
@@ -289,6 +296,19 @@ class _Counter:
     def prompt(self, request: Request) -> int | None:
         """None without a chat template."""
         return None if self._prompter is None else len(self._prompter.encode(request.messages).ids)
+
+
+async def _read(client: httpx.AsyncClient, method: str, url: str, **options: Any) -> httpx.Response:
+    """The whole response, as `client.request` gives it. Raises _Again for a body that is larger than any answer."""
+    body = bytearray()
+    async with client.stream(method, url, **options) as response:
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > LARGEST_BODY:
+                raise _Again(f"a body of more than {LARGEST_BODY >> 20} MiB (status {response.status_code})")
+    # Without Content-Encoding: the body is decoded by now.
+    headers = {name: response.headers[name] for name in ("content-type", "retry-after") if name in response.headers}
+    return httpx.Response(response.status_code, headers=headers, content=bytes(body), request=response.request)
 
 
 def _reason(error: Exception) -> str:
