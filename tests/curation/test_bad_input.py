@@ -3,6 +3,7 @@
 import json
 import random
 import tracemalloc
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from cuset_stage.curation.adapt import run_adapt
 from cuset_stage.curation.columns import parse_map
 from cuset_stage.curation.importing import Source, run_import
 from cuset_stage.curation.readers import read_list
-from cuset_stage.curation.rows import CurationError
+from cuset_stage.curation.rows import CurationError, row_sha256
 from cuset_stage.curation.stage import run_stage, stage_files
 
 
@@ -220,3 +221,33 @@ def test_a_format_that_does_not_fit_the_path_is_refused(tmp_path):
         run_import(tmp_path / "work", source(tmp_path, format="json"))
     with pytest.raises(CurationError, match=r"there is no arrow file in this folder"):
         run_import(tmp_path / "work", source(tmp_path, format="arrow"))
+
+
+def test_the_hash_is_of_what_is_stored(tmp_path):
+    """1e999 is JSON and no number a row can hold."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"text": {json.dumps(KERNEL)}, "speedup": 1e999}}\n', encoding="utf-8")
+    given = Source(path, name="bad", columns=parse_map("code=text,speedup=speedup"), licence="MIT")
+    assert run_import(tmp_path / "work", given).kept == 1
+    (row,) = lines(tmp_path / "work" / "import" / "bad" / "rows.jsonl")
+    assert row["speedup"] is None and row["provenance"][-1]["sha256"] == row_sha256(row)
+    assert row["source"]["sha256"] == row_sha256({"text": KERNEL, "speedup": None})
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_decimals_are_numbers(tmp_path, kind):
+    speeds = [Decimal("1.25"), Decimal("3.00"), None]
+    table = pa.table(
+        {"text": [f"{KERNEL} // {i}" for i in range(3)], "speedup": speeds, "id": [Decimal(7), None, Decimal(9)]}
+    )
+    path = tmp_path / f"rows.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table)
+    given = Source(path, name="bad", columns=parse_map("code=text,speedup=speedup,key=id"), licence="MIT")
+    assert run_import(tmp_path / "work", given).kept == 3
+    rows = lines(tmp_path / "work" / "import" / "bad" / "rows.jsonl")
+    assert [row.get("speedup") for row in rows] == [1.25, 3, None]
+    assert [row["source"]["key"] for row in rows] == [7, None, 9]

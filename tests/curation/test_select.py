@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,8 @@ import pytest
 from curation_tree import PROGRAM
 
 from cuset_stage.curation.adapt import adapt_row
-from cuset_stage.curation.ranking import Candidate, balance, best_answers, concur
+from cuset_stage.curation.candidates import Candidates
+from cuset_stage.curation.ranking import Candidate, best_answers, concur, speeds
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.select import Selection, run_select
 from cuset_stage.curation.similarity import PERMUTATIONS, NearIndex, code_print, jaccard
@@ -270,8 +273,81 @@ def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_
     assert {each["id"]: each["method"] for each in found} == {"bare": "module", "sizes": "module", "named": "name"}
 
 
+def measured(seconds: float, **more) -> dict:
+    """What `verify` says of a program whose case takes so long."""
+    return {"verdict": "passed", "per_gpu": 1, "cases": [{"name": "large", "run_s": [seconds * 2, seconds]}], **more}
+
+
+def answers(tmp_path, *given: dict) -> Path:
+    """Rows of one task; each has a longer program than the one before."""
+    rows = [
+        row(f"r{i}", f"// {'x' * 3000 * i}\n{bundled(i)[1]}", prompt="Sort it.", **more)
+        for i, more in enumerate(given)
+    ]
+    return write_rows(tmp_path / "rows.jsonl", rows)
+
+
+@pytest.mark.parametrize("reward", ["kevin", "grpo"])
+def test_of_programs_for_one_task_the_fastest_is_the_best(tmp_path, reward):
+    path = answers(tmp_path, {"verified": measured(9.0)}, {"verified": measured(0.4)}, {"verified": measured(0.41)})
+    summary = run_select(tmp_path, [path], Selection(per_task=1, reward=reward), {})
+    assert summary.kept == 1 and set(reasons(tmp_path)) == {"r0", "r2"}  # r2 differs by noise and is longer
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast"),
+    [
+        ({"verified": measured(9.0)}, {"verified": measured(0.01, per_gpu=4)}),  # its time says nothing
+        ({"verified": measured(9.0, gpu="a")}, {"verified": measured(0.01, gpu="b")}),
+        (
+            {"verified": {"verdict": "compiled"}, "speedup": 1.0},
+            {"verified": {"verdict": "compiled"}, "speedup": 99.0},
+        ),
+        ({"verified": measured(1.0)}, {"verified": measured(1.0), "speedup": 99.0}),
+    ],
+)
+def test_what_was_not_measured_or_elsewhere_does_not_rank(tmp_path, slow, fast):
+    run_select(tmp_path, [answers(tmp_path, slow, fast)], Selection(per_task=1), {})
+    assert reasons(tmp_path) == {"r1": "not_among_best"}  # the longer one
+
+
+def test_times_on_other_sizes_are_not_compared():
+    programs = [Candidate(key, key, "g", "f", 10, run_s=time, bench=key[0]) for key, time in
+                (("a1", 1.0), ("a2", 4.0), ("b1", 100.0))]  # fmt: skip
+    assert speeds(programs) == {"a1": 2.5, "a2": 0.6, "b1": 1.0}
+
+
+def test_of_programs_that_are_alike_the_fastest_stays(tmp_path):
+    rows = [
+        row("slow", ORIGINAL, verified=measured(5.0)),
+        row("quick", f"// long {'x' * 900}\n{ORIGINAL}", verified=measured(1.0)),
+    ]
+    run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(), {})
+    assert reasons(tmp_path) == {"slow": "duplicate_exact"}
+
+
+def test_concurs_rule_leaves_rows_alone_that_have_no_measured_speed_up(tmp_path):
+    thought = {"reasoning": "think " * 9}
+    path = answers(
+        tmp_path,
+        {**thought, "verified": measured(9.0)},
+        {**thought, "verified": measured(0.01), "speedup": 9.0},
+        {"verified": measured(0.01)},
+    )
+    summary = run_select(tmp_path, [path], Selection(concur=True), {})
+    assert summary.kept == 3 and "leaves 2 rows with reasoning alone" in summary.notes[0]
+    fast = {"verdict": "passed", "speedup": 2.0}
+    path = answers(
+        tmp_path,
+        {"reasoning": "think " * 5, "verified": {**fast, "speedup": 0.5}, "speedup": 9.0},
+        {**thought, "verified": fast},
+    )
+    summary = run_select(tmp_path, [path], Selection(concur=True), {})
+    assert summary.reasons == {"concur_rule": 2} and not summary.notes
+
+
 def test_answers_to_one_prompt_are_answers_to_one_task(tmp_path):
-    rows = [row(f"r{i}", bundled(i)[1], speedup=float(i)) for i in range(3)]
+    rows = [row(f"r{i}", bundled(i)[1], verified=measured(10.0 - i)) for i in range(3)]
     for each, prompt in zip(rows, ("Sort it.", "Sort it.", "Scan it."), strict=True):
         each["prompt"], each["task"]["prompt"] = prompt, f"{prompt}\n\nFiles of {each['id']}"
     summary = run_select(tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(per_task=1), {})
@@ -309,10 +385,48 @@ def test_the_best_answers_to_a_task_are_kept_by_reward():
 def test_a_full_family_is_thinned_over_all_lengths():
     many = [Candidate(f"{i:03d}", str(i), str(i), "big", tokens=i) for i in range(100)]
     few = [Candidate(f"few{i}", str(i), str(i), "small", tokens=i) for i in range(3)]
-    kept, why = balance(many + few, 8)
+    candidates = Candidates()
+    for each in many + few:
+        assert candidates.add(each)
+    candidates.balance(8)
+    kept = {each.key for members in candidates.tasks() for each in members}
     lengths = sorted(int(key) for key in kept if not key.startswith("few"))
-    assert len(lengths) == 8 and len(kept) == 11 and len(why) == 92
+    assert len(lengths) == 8 and len(kept) == 11 and "has 100 rows" in candidates.decision("099")[1]
     assert [sum(start <= length < start + 25 for length in lengths) for start in (0, 25, 50, 75)] == [2, 2, 2, 2]
+    assert candidates.families() == {"big": 8, "small": 3}
+
+
+def test_names_that_are_no_unicode_are_selected_among(tmp_path):
+    rows = [row("a\udc80", ORIGINAL, family="\ud800"), row("b\udc80", ORIGINAL, family="\ud800")]
+    summary = run_select(
+        tmp_path, [write_rows(tmp_path / "rows.jsonl", rows)], Selection(per_task=1, per_family=1), {}
+    )
+    assert summary.kept == 1 and reasons(tmp_path) == {"b\udc80": "duplicate_exact"}
+
+
+PEAK = """
+import re, sys
+from pathlib import Path
+from cuset_stage.curation.select import Selection, run_select
+folder = Path(sys.argv[1])
+run_select(folder, [folder / "rows.jsonl"], Selection(per_task=1, per_family=10**6, concur=True), {})
+print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """That of the process, with what SQLite holds. A row's 16-byte key stays in memory, as in every stage."""
+
+    def peak(count: int) -> float:
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        kernel = "__global__ void k() {{ int a[] = {{{}}}; }}"
+        programs = [kernel.format(", ".join(str(9 * i + j) for j in range(8))) for i in range(count)]
+        write_rows(folder / "rows.jsonl", [row(f"row number {i}", each) for i, each in enumerate(programs)])
+        done = subprocess.run([sys.executable, "-c", PEAK, folder], capture_output=True, text=True, check=True)
+        return int(done.stdout.split()[-1]) / 1024
+
+    assert peak(8000) - peak(2000) < 5  # MiB; prints alone take 11
 
 
 def test_options_out_of_range_name_their_range():

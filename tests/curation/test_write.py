@@ -1,10 +1,13 @@
 """What `write` leaves for LLaMA-Factory: both formats, a merged dataset_info.json, a split by task, a data card."""
 
 import json
+import tracemalloc
+from collections import Counter
 
 import pytest
 
 from cuset_stage.curation.funnel import read_funnel
+from cuset_stage.curation.lengths import length_report
 from cuset_stage.curation.rows import CurationError
 from cuset_stage.curation.write import Output, run_write
 from cuset_stage.evaluation.extraction import extract_code
@@ -330,3 +333,26 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path):
     with _locked(folder), pytest.raises(CurationError, match="another process"):
         write(tmp_path, rows(8))
     assert (folder / "curated.json").read_bytes() == before
+
+
+def test_the_sides_of_tasks_are_not_held_in_memory(tmp_path):
+    from cuset_stage.curation.splitting import split_tasks
+
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(3000, 1)), encoding="utf-8")
+    tracemalloc.start()
+    split = split_tasks([path], 0.25, 0)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sum(side == "eval" for side in split.sides.values()) == 750
+    assert held < 100_000  # a dictionary of 3,000 keys takes more
+
+
+def test_the_lengths_of_rows_are_counted_by_length():
+    lengths = [7, 3, 3, 12, 5, 3, 40]
+    report = length_report(Counter(lengths), cutoff_len=10, tokenizer=None)
+    assert (report["rows"], report["over"], report["tokens"], report["tokens_lost"]) == (7, 2, 73, 32)
+    assert report["quantiles"] == {
+        f"{q:g}": sorted(lengths)[min(6, int(q * 7))] for q in (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+    }
+    assert report["longest"] == 40 and "quantiles" not in length_report({}, cutoff_len=10, tokenizer=None)

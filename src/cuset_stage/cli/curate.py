@@ -68,7 +68,8 @@ Reward = Annotated[
     str,
     typer.Option(
         help="How --per-task ranks answers: kevin (0.3 when right, plus the speed-up) or grpo (0.5 when it compiles, 1 when right, "
-        "half the speed-up up to 3)."
+        "half the speed-up up to 3). The speed-up is what verify measured, of a module over PyTorch, of a program over the median time of the "
+        "answers to its task; with --per-gpu over 1, or --compile-only, there is none."
     ),
 ]
 PerFamily = Annotated[int | None, typer.Option(help="Most rows of a family, spread over its lengths.")]
@@ -77,7 +78,8 @@ Concur = Annotated[
     typer.Option(
         "--concur",
         help="Of right answers with reasoning keep what ConCuR keeps: the shortest where it is the fastest as well, those more than "
-        "5 x faster than the baseline, and of a task of a single operator the shortest.",
+        "5 x faster than the baseline, and of a task of a single operator the shortest. Rows whose speed-up verify did not measure stay: "
+        "programs, which have no baseline, and modules without a GPU.",
     ),
 ]
 Near = Annotated[

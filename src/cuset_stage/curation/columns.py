@@ -34,7 +34,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "licence": (str, list),
     "url": str,
     "revision": str,
-    "speedup": (float, int),
+    "speedup": (float, int),  # what the source claims; kept, and nothing is ranked by it: `verify` measures
     "correct": bool,
     "spec": dict,  # a declared input specification, see spec.py
     "launch": dict,  # {"grid": [...], "block": [...], "shared": ...}

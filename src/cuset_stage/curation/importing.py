@@ -14,7 +14,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
-_SCHEMA = 4
+_SCHEMA = 5
 # Fields that may state a licence in a comment.
 _CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from .rows import CurationError
@@ -30,18 +32,24 @@ def token_counter(tokenizer: str | None) -> Callable[[str], int]:
     return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
 
 
-def length_report(lengths: Sequence[int], *, cutoff_len: int, tokenizer: str | None) -> dict[str, Any]:
-    """Counts and quantiles of row lengths in tokens; `over` is what training would cut."""
-    ordered = sorted(lengths)
+def length_report(lengths: Mapping[int, int], *, cutoff_len: int, tokenizer: str | None) -> dict[str, Any]:
+    """Counts and quantiles of row lengths in tokens; `over` is what training would cut.
+
+    Args:
+        lengths: length -> how many rows have it.
+    """
+    rows = sum(lengths.values())
     report: dict[str, Any] = {
         "counted_by": tokenizer or f"estimate: {BYTES_A_TOKEN:g} bytes a token",
         "cutoff_len": cutoff_len,
-        "rows": len(ordered),
-        "over": sum(length > cutoff_len for length in ordered),
-        "tokens": sum(ordered),
-        "tokens_lost": sum(max(0, length - cutoff_len) for length in ordered),
+        "rows": rows,
+        "over": sum(count for length, count in lengths.items() if length > cutoff_len),
+        "tokens": sum(length * count for length, count in lengths.items()),
+        "tokens_lost": sum(max(0, length - cutoff_len) * count for length, count in lengths.items()),
     }
-    if ordered:
-        report["quantiles"] = {f"{q:g}": ordered[min(len(ordered) - 1, int(q * len(ordered)))] for q in QUANTILES}
+    if rows:
+        ordered = sorted(lengths)
+        upto = list(accumulate(lengths[length] for length in ordered))  # rows that are no longer
+        report["quantiles"] = {f"{q:g}": ordered[bisect_right(upto, min(rows - 1, int(q * rows)))] for q in QUANTILES}
         report["longest"] = ordered[-1]
     return report

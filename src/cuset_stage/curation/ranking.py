@@ -1,6 +1,7 @@
-"""Which of the rows that are left are worth training on: the best answers to a task, ConCuR's rule, and a balance of families.
+"""Which of the rows that are left are worth training on: the best answers to a task, and ConCuR's rule.
 
-Everything here works on `Candidate`, a small record of a row, so that a whole data set can be ranked without holding it.
+Everything here works on `Candidate`, a small record of a row, and needs the answers to one task at a time; `candidates.py` holds them
+all. Only what `verify` measured counts: a speed-up that the source claims is not looked at.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from ..evaluation.rewards import grpo, kevin
 from .rows import Row
@@ -22,8 +24,10 @@ REWARDS = {"kevin": kevin, "grpo": grpo}
 class Candidate:
     """What selection needs to know of a row.
 
-    group: equal for answers to one task. speedup: over the baseline, None where nothing was measured. reasoning: its length in
-    tokens, None without reasoning. tokens: of prompt and answer. single_operator: of a module, whether forward is one call.
+    group: equal for answers to one task. tokens: of prompt and answer. reasoning: its length in tokens, None without reasoning.
+    speedup: of a module over its reference, None where none was measured. run_s: seconds a program takes for all its cases, None
+    where the times say nothing. bench: equal for programs whose times can be compared. single_operator: of a module, whether
+    forward is one call.
     """
 
     key: str
@@ -34,10 +38,8 @@ class Candidate:
     speedup: float | None = None
     reasoning: int | None = None
     single_operator: bool = False
-
-    def reward(self, name: str) -> float:
-        """Of a right answer: rows that were not right did not come this far."""
-        return REWARDS[name]({"compiled": True, "passed": True, "speedup": self.speedup})
+    run_s: float | None = None
+    bench: str = ""
 
 
 def by_group(candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
@@ -47,77 +49,75 @@ def by_group(candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
     return dict(groups)
 
 
+def is_judged(candidate: Candidate) -> bool:
+    """Whether ConCuR's rule has something to say of a row."""
+    return candidate.reasoning is not None and candidate.speedup is not None
+
+
 def concur(candidates: Sequence[Candidate]) -> tuple[set[str], dict[str, str]]:
     """ConCuR's selection of answers with reasoning: (keys to keep, key -> why the others go).
 
     Kept of the right answers to a task: (a) the one with the shortest reasoning where it is the fastest kernel as well, (b) those
     more than 5x faster than the baseline, (c) of a task of a single operator, for balance, the one with the shortest reasoning.
-    Rows without reasoning are not the rule's business and stay.
+    Rows without reasoning are not the rule's business and stay; so do rows without a measured speed-up, such as programs, which
+    have no baseline: without (b) and (c) the rule would throw most of their tasks away.
     """
     kept: set[str] = set()
     reasons: dict[str, str] = {}
     for members in by_group(candidates).values():
-        reasoned = [each for each in members if each.reasoning is not None]
-        kept.update(each.key for each in members if each.reasoning is None)
-        if not reasoned:
+        judged = [each for each in members if is_judged(each)]
+        kept.update(each.key for each in members if not is_judged(each))
+        if not judged:
             continue
-        shortest = min(reasoned, key=lambda each: (each.reasoning, each.id))
-        fastest = max(reasoned, key=lambda each: (each.speedup or 0.0, -(each.reasoning or 0), each.id))
-        for each in reasoned:
-            is_a = (
-                each is shortest and (each is fastest or each.speedup == fastest.speedup) and each.speedup is not None
-            )
-            if is_a or (each.speedup or 0.0) > FAST or (each.single_operator and each is shortest):
+        shortest = min(judged, key=lambda each: (each.reasoning, each.id))
+        fastest = max(each.speedup or 0.0 for each in judged)
+        for each in judged:
+            speedup = each.speedup or 0.0
+            if speedup > FAST or (each is shortest and (speedup == fastest or each.single_operator)):
                 kept.add(each.key)
             else:
                 reasons[each.key] = (
-                    f"speed-up {each.speedup or 0:.2f}, {each.reasoning} tokens of reasoning; the task's shortest has {shortest.reasoning} "
-                    f"and its fastest {fastest.speedup or 0:.2f}"
+                    f"speed-up {speedup:.2f}, {each.reasoning} tokens of reasoning; the task's shortest has {shortest.reasoning} "
+                    f"and its fastest {fastest:.2f}"
                 )
     return kept, reasons
 
 
+def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
+    """What a reward takes for the speed-up of each answer to one task, by key; None: nothing was measured.
+
+    A module's is over its reference. A program has no baseline: its own is the median time of the task's programs that ran the
+    same cases on the same GPU, over its time. It has one decimal: the start of a process is in these times, and what differs by
+    less is noise.
+    """
+    times: dict[str, list[float]] = defaultdict(list)
+    for each in answers:
+        if each.run_s:
+            times[each.bench].append(each.run_s)
+    medians = {bench: median(taken) for bench, taken in times.items()}
+    return {
+        each.key: each.speedup
+        if each.speedup is not None or not each.run_s
+        else round(medians[each.bench] / each.run_s, 1)
+        for each in answers
+    }
+
+
 def best_answers(candidates: Sequence[Candidate], count: int, reward: str) -> tuple[set[str], dict[str, str]]:
-    """The `count` answers to each task with the highest reward; of equal ones the shorter."""
+    """The `count` answers to each task with the highest reward, of `speeds`; of equal ones the shorter."""
     kept: set[str] = set()
     reasons: dict[str, str] = {}
     for members in by_group(candidates).values():
-        ranked = sorted(members, key=lambda each: (-each.reward(reward), each.tokens, each.id))
+        rewards = {  # of right answers: rows that were not right did not come this far
+            key: REWARDS[reward]({"compiled": True, "passed": True, "speedup": speed})
+            for key, speed in speeds(members).items()
+        }
+        ranked = sorted(members, key=lambda each: (-rewards[each.key], each.tokens, each.id))
         kept.update(each.key for each in ranked[:count])
         for place, each in enumerate(ranked[count:], start=count + 1):
             reasons[each.key] = (
-                f"place {place} of {len(ranked)} answers by the reward {reward} ({each.reward(reward):.3f})"
+                f"place {place} of {len(ranked)} answers by the reward {reward} ({rewards[each.key]:.3f})"
             )
-    return kept, reasons
-
-
-def balance(candidates: Sequence[Candidate], most: int, *, length_bins: int = 4) -> tuple[set[str], dict[str, str]]:
-    """At most `most` rows a family, taken in turns from its length quartiles, so that short programs do not crowd out long ones.
-
-    Within a quartile faster answers come first, then those whose key is smaller (which is as good as chance, and repeatable).
-    """
-    kept: set[str] = set()
-    reasons: dict[str, str] = {}
-    families: dict[str, list[Candidate]] = defaultdict(list)
-    for each in candidates:
-        families[each.family].append(each)
-    for family, members in families.items():
-        if len(members) <= most:
-            kept.update(each.key for each in members)
-            continue
-        by_length = sorted(members, key=lambda each: (each.tokens, each.key))
-        size = -(-len(by_length) // length_bins)
-        bins = [
-            sorted(by_length[start : start + size], key=lambda each: (-(each.speedup or 0.0), each.key))
-            for start in range(0, len(by_length), size)
-        ]
-        taken: list[Candidate] = []
-        for turn in range(size):
-            taken += [members_of[turn] for members_of in bins if turn < len(members_of)]
-        kept.update(each.key for each in taken[:most])
-        reasons.update(
-            {each.key: f"the family {family} has {len(members)} rows; {most} are taken" for each in taken[most:]}
-        )
     return kept, reasons
 
 

@@ -7,6 +7,7 @@ import re
 from ..evaluation.extraction import extract_code
 from .rows import Row, digest
 from .similarity import module_exact, prose_exact
+from .store import DiskMap
 from .tasks import program_of, task_identity
 
 
@@ -42,10 +43,13 @@ def task_keys(row: Row) -> tuple[str, ...]:
 
 
 class Groups:
-    """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added."""
+    """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added.
+
+    The keys lie in a file, so that memory does not grow with the rows.
+    """
 
     def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
+        self._parent = DiskMap()
 
     def add(self, row: Row) -> str:
         """Note a row; returns a key of it, for `of`."""

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +78,16 @@ def sha256_text(text: str) -> str:
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text.
 
-    Bytes are text in UTF-8; those that are not become surrogates.
+    A Decimal (of Parquet and Arrow) is a number, with the digits that a float has where it is not whole. Bytes are text in UTF-8; those that are not become surrogates.
     """
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, (float, Decimal)) and not math.isfinite(value):
         return None
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="surrogateescape")
     return value if isinstance(value, (str, int, float, type(None))) else str(value)
@@ -109,9 +112,13 @@ def is_utf8(text: str) -> bool:
 
 
 def row_sha256(row: Row) -> str:
-    """SHA-256 of a row without its provenance and key, the keys sorted: equal contents have equal hashes."""
+    """SHA-256 of a row without its provenance and key, as `dumps` writes it, the keys sorted: equal contents have equal hashes."""
     content = {key: value for key, value in row.items() if key not in ("provenance", "key")}
-    return sha256_text(json.dumps(content, sort_keys=True))
+    try:
+        text = json.dumps(content, sort_keys=True, allow_nan=False)
+    except ValueError:
+        text = json.dumps(plain(content), sort_keys=True)
+    return sha256_text(text)
 
 
 def with_provenance(row: Row, stage: str, **details: Any) -> Row:

@@ -1,30 +1,33 @@
 """Stage `select`: no row from a benchmark, no row twice, the best answers, in balance.
 
-The rows are read twice: once for fingerprints and lengths (about 3 KB a row are held), once to write what was decided. The stage
-is quick and depends on all rows together, so it is always done afresh. Beside the usual files it writes selection.json, with the
-length report, and contamination.jsonl, with every row that was found in a benchmark.
+The rows are read twice: once for fingerprints and lengths, which are kept in a temporary file, once to write what was decided. The
+stage is quick and depends on all rows together, so it is always done afresh. Beside the usual files it writes selection.json, with
+the length report, and contamination.jsonl, with every row that was found in a benchmark.
+
+Rows are ranked by what `verify` measured, whatever their source claims: a module by its speed-up over PyTorch, a program by its run
+time against the other answers to its task (`ranking.speeds`), unless --per-gpu had it share its GPU.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from ..sandbox.files import write_atomically
+from .candidates import Candidates
 from .contamination import CODE_THRESHOLD, PROMPT_THRESHOLD, Benchmarks
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
-from .ranking import REWARDS, Candidate, balance, best_answers, concur, is_single_operator
+from .ranking import REWARDS, Candidate, best_answers, concur, is_judged, is_single_operator
 from .response import Groups, answer_text, prompt_text
-from .rows import CurationError, Row, content_key, dumps, read_stage_rows
-from .similarity import NearIndex, Print, row_print, same_device_code
+from .rows import CurationError, Row, content_key, digest, dumps, read_stage_rows
+from .similarity import row_print
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 
 
-_SCHEMA = 2
+_SCHEMA = 3
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,9 @@ class Selection:
     Args:
         near: Jaccard similarity of two programs from which one is a duplicate; 1 turns near duplicates off.
         near_code, near_prompt: the same against a benchmark.
-        concur: apply ConCuR's rule to answers with reasoning.
-        per_task: most answers to one task, by `reward`; None: all.
+        concur: apply ConCuR's rule to answers with reasoning and a measured speed-up; others, such as programs, it leaves alone,
+            and the summary says how many.
+        per_task: most answers to one task, by `reward` of what was measured; None: all.
         per_family: most rows of one family; None: all.
         cutoff_len: what the length report is about; tokenizer: what counts tokens, None: an estimate.
         drop_long: leave rows out that are longer than cutoff_len.
@@ -83,16 +87,16 @@ def run_select(folder: Path, files: Sequence[Path], selection: Selection, agains
         CurationError: a benchmark or the tokenizer cannot be read.
     """
     benchmarks = Benchmarks(against, code_threshold=selection.near_code, prompt_threshold=selection.near_prompt)
-    decisions, candidates, found = _decide(files, selection, benchmarks)
-    compared = {each.key for each in candidates}
+    candidates = Candidates()
+    found, notes = _decide(files, selection, benchmarks, candidates)
 
     def work(row: Row) -> Outcome:
         key = content_key(row)
-        if key not in compared:  # a stage that is running wrote it between the two passes
+        if key not in candidates:  # a stage that is running wrote it between the two passes
             return Unsettled(
                 "came_later", "the row came while the others were compared; run `cuset curate select` again"
             )
-        reason = decisions.get(key)
+        reason = candidates.decision(key)
         return Kept(row) if reason is None else Dropped(*reason)
 
     summary = run_stage(
@@ -102,77 +106,82 @@ def run_select(folder: Path, files: Sequence[Path], selection: Selection, agains
         work,
         settings={"schema": _SCHEMA, **asdict(selection), "against": benchmarks.record},
         fresh=True,
+        notes=notes,
     )
-    kept = [each for each in candidates if each.key not in decisions]
     report = {
         "against": benchmarks.record,
-        "found_in_benchmarks": dict(Counter(f"{each['benchmark']}: {each['method']}" for each in found)),
-        "families": dict(Counter(each.family for each in kept).most_common()),
-        "tasks": len({each.group for each in kept}),
-        "lengths": length_report(
-            [each.tokens for each in kept], cutoff_len=selection.cutoff_len, tokenizer=selection.tokenizer
-        ),
-        "over_cutoff": [each.id for each in kept if each.tokens > selection.cutoff_len][:1000],
+        "found_in_benchmarks": dict(found),
+        "families": candidates.families(),
+        "tasks": candidates.task_count(),
+        "lengths": length_report(candidates.lengths(), cutoff_len=selection.cutoff_len, tokenizer=selection.tokenizer),
+        "over_cutoff": candidates.longer_than(selection.cutoff_len, most=1000),
     }
     write_atomically(folder / "select" / "selection.json", json.dumps(report, indent=2) + "\n")
-    write_atomically(folder / "select" / "contamination.jsonl", "".join(dumps(each) + "\n" for each in found))
+    _write_lines(folder / "select" / "contamination.jsonl", candidates.reports())
     return summary
 
 
-Decisions = dict[str, tuple[str, str]]
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    part = path.with_name(f".{path.name}.part")
+    with part.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+    part.replace(path)
 
 
 def _decide(
-    files: Sequence[Path], selection: Selection, benchmarks: Benchmarks
-) -> tuple[Decisions, list[Candidate], list[dict[str, Any]]]:
-    """Why rows go, by key; all candidates; what was found in benchmarks."""
-    decisions: Decisions = {}
-    candidates: list[Candidate] = []
-    found: list[dict[str, Any]] = []
-    duplicates = _Duplicates(selection.near)
+    files: Sequence[Path], selection: Selection, benchmarks: Benchmarks, candidates: Candidates
+) -> tuple[Counter[str], list[str]]:
+    """Note every row in `candidates`, and why some go; what was found in benchmarks, counted, and what people should know."""
+    found: Counter[str] = Counter()
+    notes: list[str] = []
     count = token_counter(selection.tokenizer)
     groups = Groups()
-    seen: set[str] = set()
     for item in read_stage_rows(files):
         if item.row is None:
             continue  # run_stage reports it
-        if item.key in seen:  # a row given twice is not its own duplicate; run_stage counts it as repeated
-            continue
-        seen.add(item.key)
         row = item.row
         candidate = _candidate(item.key, row, groups.add(row), count, selection.reasoning)
-        candidates.append(candidate)
+        if not candidates.add(
+            candidate
+        ):  # a row given twice is not its own duplicate; run_stage counts it as repeated
+            continue
         contamination = benchmarks.find(row)
         if contamination is not None:
-            decisions[candidate.key] = ("contaminated", str(contamination))
-            found.append({"id": row["id"], **asdict(contamination)})
+            candidates.drop(candidate.key, "contaminated", str(contamination))
+            candidates.report(dumps({"id": row["id"], **asdict(contamination)}))
+            found[f"{contamination.benchmark}: {contamination.method}"] += 1
         elif selection.drop_long and candidate.tokens > selection.cutoff_len:
-            decisions[candidate.key] = ("too_long", f"{candidate.tokens} tokens; cutoff_len is {selection.cutoff_len}")
+            detail = f"{candidate.tokens} tokens; cutoff_len is {selection.cutoff_len}"
+            candidates.drop(candidate.key, "too_long", detail)
         else:
-            duplicates.add(candidate, row_print(row))
-
-    candidates = [replace(each, group=groups.of(each.group)) for each in candidates]
-
-    def left() -> list[Candidate]:
-        return [each for each in candidates if each.key not in decisions]
-
-    decisions.update(duplicates.resolve())
+            candidates.add_print(candidate.key, row_print(row))
+    candidates.settle(groups)
+    candidates.drop_duplicates(selection.near)
     if selection.concur:
-        decisions.update({key: ("concur_rule", detail) for key, detail in concur(left())[1].items()})
+        alone = 0
+        for answers in candidates.tasks():
+            alone += sum(each.reasoning is not None and not is_judged(each) for each in answers)
+            for key, detail in concur(answers)[1].items():
+                candidates.drop(key, "concur_rule", detail)
+        if alone:
+            notes.append(
+                f"--concur leaves {alone} rows with reasoning alone: `verify` measured no speed-up of theirs. It does of modules, on a "
+                "GPU; programs have no baseline, and --per-task ranks them by their run times."
+            )
     if selection.per_task is not None:
-        reasons = best_answers(left(), selection.per_task, selection.reward)[1]
-        decisions.update({key: ("not_among_best", detail) for key, detail in reasons.items()})
+        for answers in candidates.tasks():
+            for key, detail in best_answers(answers, selection.per_task, selection.reward)[1].items():
+                candidates.drop(key, "not_among_best", detail)
     if selection.per_family is not None:
-        decisions.update(
-            {key: ("family_full", detail) for key, detail in balance(left(), selection.per_family)[1].items()}
-        )
-    return decisions, candidates, found
+        candidates.balance(selection.per_family)
+    return found, notes
 
 
 def _candidate(key: str, row: Row, group: str, count: Callable[[str], int], reasoning: bool) -> Candidate:
     module = row.get("kind") == "module"
-    measured = (row.get("verified") or {}).get("speedup")
-    speedup = measured if measured is not None else row.get("speedup")
+    verified, task = row.get("verified") or {}, row.get("task") or {}
+    measured = verified if verified.get("per_gpu", 1) == 1 else {}  # rows of old have no such field
+    speedup = measured.get("speedup")
     return Candidate(
         key=key,
         id=row["id"],
@@ -182,55 +191,11 @@ def _candidate(key: str, row: Row, group: str, count: Callable[[str], int], reas
         speedup=None if speedup is None else float(speedup),
         reasoning=count(row["reasoning"]) if row.get("reasoning") else None,
         single_operator=module and is_single_operator(row),
+        run_s=_run_s(measured),
+        bench=digest(dumps([task.get("cases"), verified.get("gpu")])),  # other sizes take other times
     )
 
 
-class _Duplicates:
-    """Of programs that are alike the best stays: the fastest, then the shortest, then the first by name."""
-
-    def __init__(self, near: float) -> None:
-        self._near = near
-        self._prints: list[tuple[Candidate, Print]] = []
-
-    def add(self, candidate: Candidate, found: Print | None) -> None:
-        """None: there is nothing to compare it by, and it is no duplicate."""
-        if found is not None:
-            self._prints.append((candidate, found))
-
-    def resolve(self) -> Decisions:
-        index = NearIndex(self._near)
-        exact: dict[str, str] = {}
-        normalised: dict[str, str] = {}
-        kept: dict[str, tuple[Candidate, Print]] = {}
-        decisions: Decisions = {}
-        order = sorted(self._prints, key=lambda each: (-(each[0].speedup or 0.0), each[0].tokens, each[0].id))
-        for candidate, found in order:
-            if found.exact in exact:
-                decisions[candidate.key] = (
-                    "duplicate_exact",
-                    f"the same as {exact[found.exact]} but for comments and spaces",
-                )
-                continue
-            if found.normalised in normalised:
-                detail = f"the same as {normalised[found.normalised]} but for names"
-                decisions[candidate.key] = ("duplicate_normalised", detail)
-                continue
-            like = self._like(found, index, kept)
-            if like is not None:
-                decisions[candidate.key] = ("duplicate_near", f"like {like[0]} (similarity {like[1]:.2f})")
-                continue
-            exact[found.exact] = normalised[found.normalised] = candidate.id
-            kept[candidate.key] = (candidate, found)  # by key: two rows of one id may differ
-            index.add(candidate.key, found.near)
-        return decisions
-
-    def _like(
-        self, found: Print, index: NearIndex, kept: dict[str, tuple[Candidate, Print]]
-    ) -> tuple[str, float] | None:
-        if self._near == 1:
-            return None
-        for key, similarity in index.matches(found.near):
-            candidate, other = kept[key]
-            if same_device_code(found, other, self._near):
-                return candidate.id, similarity
-        return None
+def _run_s(verified: Row) -> float | None:
+    """Seconds of a program's cases, the least disturbed run of each; None: not run."""
+    return sum(min(case["run_s"]) for case in verified.get("cases") or ()) or None

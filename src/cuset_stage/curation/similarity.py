@@ -8,10 +8,9 @@ reformatting hides a copy; of a prompt, a run of words.
 from __future__ import annotations
 
 import re
-import sqlite3
-import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -21,6 +20,7 @@ from .ctext import Token, chosen_names, functions, normalised, tokens
 from .pymodule import bare, renamed
 from .reachable import without_unused
 from .rows import digest
+from .store import temporary_store
 
 
 PERMUTATIONS = 128
@@ -51,6 +51,7 @@ class Print:
     parts: tuple[Part, ...] = ()
 
 
+@lru_cache(maxsize=2)  # a row is held against benchmarks and against the other rows
 def code_print(source: str) -> Print:
     """The fingerprint of a program, whatever it is written in. Never raises."""
     words = tokens(source)
@@ -149,14 +150,12 @@ class NearIndex:
             raise ValueError(f"threshold={threshold}: in (0, 1]")
         self.threshold = threshold
         self._rows = _band_rows(threshold)
-        self._store = sqlite3.connect("", check_same_thread=False)  # no name: a file of its own, removed when closed
-        weakref.finalize(self, self._store.close)
-        self._store.executescript(
+        self._store = temporary_store(
+            self,
             """
-            PRAGMA journal_mode = OFF;
             CREATE TABLE prints (number INTEGER PRIMARY KEY, name TEXT, near BLOB);
             CREATE TABLE bands (band INTEGER, number INTEGER, PRIMARY KEY (band, number)) WITHOUT ROWID;
-            """
+            """,
         )
 
     def add(self, name: str, near: np.ndarray | None) -> None:

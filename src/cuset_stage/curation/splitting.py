@@ -1,14 +1,18 @@
-"""Training or validation, by task: all answers to a task, and all rows with the same prompt, are on one side."""
+"""Training or validation, by task: all answers to a task, and all rows with the same prompt, are on one side.
+
+What is known of the tasks lies in files, so that memory does not grow with them.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .response import Groups
 from .rows import digest, read_stage_rows
+from .store import DiskMap
 
 
 # What people call the two sides.
@@ -22,7 +26,7 @@ _SIDES = {
 class Split:
     """Which side each task is on: group -> "train" or "eval"; `notes` for people."""
 
-    sides: dict[str, str]
+    sides: Mapping[str, str]
     groups: Groups
     notes: tuple[str, ...] = ()
 
@@ -31,7 +35,7 @@ def split_tasks(files: Sequence[Path], validation: float, seed: int) -> Split:
     """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every
     time. One is always left to train on."""
     groups = Groups()
-    said: dict[str, str] = {}
+    said = DiskMap()  # key of a row -> what it says
     unknown: Counter[str] = Counter()
     for item in read_stage_rows(files):
         if item.row is not None:
@@ -42,18 +46,21 @@ def split_tasks(files: Sequence[Path], validation: float, seed: int) -> Split:
             # Held out by one source is held out altogether.
             if split == "eval" or not said.get(key):
                 said[key] = split
-    declared: dict[str, str] = {}
+    sides = DiskMap()  # group -> side, empty where none is said
     for key, split in said.items():
         group = groups.of(key)
-        declared[group] = max(split, declared.get(group, ""), key=("", "train", "eval").index)
-    free = sorted(
-        (group for group, split in declared.items() if not split), key=lambda group: digest(str(seed), group)
-    )
+        sides[group] = max(split, sides.get(group, ""), key=("", "train", "eval").index)
+    free = DiskMap()  # groups without a side, in an order that the seed decides
+    declared: Counter[str] = Counter()
+    for group, split in sides.items():
+        declared[split] += 1
+        if not split:
+            free[digest(str(seed), group)] = group
     held_out = round(validation * len(free))
-    if validation > 0 and not held_out and len(free) > 1 and "eval" not in declared.values():
+    if validation > 0 and not held_out and len(free) > 1 and not declared["eval"]:
         held_out = 1
     notes = []
-    if free and held_out == len(free) and "train" not in declared.values():
+    if free and held_out == len(free) and not declared["train"]:
         held_out = len(free) - 1
         notes.append(
             f"--validation {validation:g} would hold every task out; one of {len(free)} is left to train on, {held_out} "
@@ -64,5 +71,6 @@ def split_tasks(files: Sequence[Path], validation: float, seed: int) -> Split:
         for word, count in unknown.items()
         if count
     ]
-    drawn = {group: "eval" if index < held_out else "train" for index, group in enumerate(free)}
-    return Split({**declared, **drawn}, groups, tuple(notes))
+    for index, group in enumerate(free.values()):
+        sides[group] = "eval" if index < held_out else "train"
+    return Split(sides, groups, tuple(notes))

@@ -294,6 +294,7 @@ class Verifier:
         facts = {
             "verdict": "passed",
             "times": len(speeds),
+            "per_gpu": self.verification.per_gpu,
             "speedup": best.speedup,
             "kernel_s": best.kernel_s,
             "flags": flags,

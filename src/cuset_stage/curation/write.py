@@ -25,6 +25,7 @@ from .response import answer_text, is_read_back, prompt_text
 from .rows import CurationError, Row, read_stage_rows
 from .splitting import Split, split_tasks
 from .stage import STAGES, Dropped, Kept, Outcome, Summary, Unsettled, run_stage
+from .store import DiskMap
 
 
 _SCHEMA = 2
@@ -155,7 +156,7 @@ class _Facts:
     sources: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
-    lengths: list[int] = field(default_factory=list)
+    lengths: Counter[int] = field(default_factory=Counter)  # length -> rows
     length_report: dict[str, Any] = field(default_factory=dict)
 
 
@@ -167,7 +168,7 @@ class _Writer:
         self._streams: dict[tuple[str, str], IO[str]] = {}
         self._count = token_counter(output.tokenizer)
         self.facts = _Facts()
-        self._groups: set[str] = set()
+        self._groups = DiskMap()  # those that have a row in the set
 
     def __enter__(self) -> _Writer:
         for form in FORMATS:  # what a process that was killed has left
@@ -213,7 +214,7 @@ class _Writer:
         for form in self._output.formats:
             self._append(form, split, records[form])
         self.facts.tasks[split] += group not in self._groups
-        self._groups.add(group)
+        self._groups[group] = split
         self._note(split, about, prompt, answer, row)
         return Kept(
             {"id": row["id"], "source": row["source"], "split": split, "provenance": row.get("provenance", [])}
@@ -238,7 +239,7 @@ class _Writer:
         verified = row.get("verified") or {}
         facts.verdicts[str(verified.get("verdict") or "not verified")] += 1
         facts.without_mutants += not (verified.get("mutants") or {}).get("found")
-        facts.lengths.append(self._count(prompt) + self._count(answer) + TEMPLATE_TOKENS)
+        facts.lengths[self._count(prompt) + self._count(answer) + TEMPLATE_TOKENS] += 1
 
     def finish(self) -> dict[str, dict[str, Any]]:
         """Put the files in place; the entries of dataset_info.json for them."""
