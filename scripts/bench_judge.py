@@ -1,21 +1,23 @@
 """How fast answers are judged: compiled in parallel with caches, against one at a time without.
 
-    python scripts/bench_judge.py data/kernels --samples 64 --repeat 3   # a task set's own programs, on the GPU
-    python scripts/bench_judge.py --no-gpu --samples 24                  # programs for the CPU, anywhere
+    python scripts/bench_judge.py data/kernels --samples 24    # a task set's own programs, on the GPU
+    python scripts/bench_judge.py --no-gpu --samples 24        # programs for the CPU, anywhere
 
 Every sample is another source (a comment makes it so), so that a cache helps only where it should: with data that is
-made once a task, and with programs that were compiled before. Three runs over the same samples:
+made once a task, and with programs that were compiled before. Runs over the same samples:
 
-    alone   --alone samples, once, one at a time, caches emptied before each: nvcc, the inputs and the reference every time
-    cold    all samples, `cuset evaluate`'s pipeline on empty caches, --per-gpu programs at a time on each GPU
-    warm    the same again on what the run before left
+    alone   once, one at a time, caches emptied before each: nvcc, the inputs and the reference every time
+    single  once, `cuset evaluate`'s pipeline as it is without options: one program at a time on each GPU; empty caches
+    cold    the same with --per-gpu programs at a time on each GPU
+    warm    the same as cold again on what that run left
 
 The JSON has samples a second of each and the ratios to `alone`. own_ms is the judge's own time a sample
 (`Judgement.overhead_s`): the wall time of `build` and `execute` less nvcc, less the program from the moment its sandbox is up and
 hands over to it until it ends, and less waiting for the GPU. Making and removing folders, starting and ending bubblewrap, passing
 inputs, taking outputs and comparing them are the judge's own, as far as they do not happen while another case's program runs. Under
-`alone` nothing else runs; cold and warm show it under load. With --repeat, cold and warm are repeated: seconds are
-medians of the runs, own_ms is over all samples of all runs.
+`alone` nothing else runs; the others show it under load. Without a GPU nothing limits the programs at a time to one, and there is no
+`single`. With --alone N, `alone` is over N of the samples, spread evenly, and the ratios to it are of different samples. With
+--repeat, cold and warm are repeated: seconds are medians of the runs, own_ms is over all samples of all runs.
 """
 
 import argparse
@@ -115,6 +117,12 @@ def make_jobs(tasks: list[ProgramTask], samples: int) -> list[Job]:
     return jobs
 
 
+def spread_evenly(jobs: list[Job], count: int | None) -> list[Job]:
+    """`count` of the jobs; all of them when there are no more, or with None."""
+    count = min(count or len(jobs), len(jobs))
+    return jobs[:: len(jobs) // count][:count]
+
+
 class Caches:
     """A folder that every cache lies in, emptied at will."""
 
@@ -179,7 +187,7 @@ def main() -> int:
     parser.add_argument("tasks", type=Path, nargs="?", help="a task set with programs; with --no-gpu none is needed")
     parser.add_argument("--samples", type=int, help="how many; without it one a task, or 24 with --no-gpu")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilations at a time")
-    parser.add_argument("--alone", type=int, default=8, help="how many of the samples to judge alone as well")
+    parser.add_argument("--alone", type=int, metavar="N", help="judge only N of the samples alone; without it all")
     parser.add_argument("--per-gpu", type=int, default=4, help="programs at a time on one GPU, for cold and warm")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--no-gpu", action="store_true", help="judge programs for the CPU")
@@ -199,8 +207,13 @@ def main() -> int:
         spec = JudgeSpec(use_gpu=not options.no_gpu, isolation=Isolation(options.isolation))
         described = Bench(spec, ["cuda"]).describe()
         loaded = replace(spec, per_gpu=options.per_gpu)
-        chosen = jobs[:: max(1, len(jobs) // options.alone)][: options.alone]
-        found: dict[str, list[dict[str, Any]]] = {"alone": [run_alone(spec, chosen, caches)], "cold": [], "warm": []}
+        found: dict[str, list[dict[str, Any]]] = {
+            "alone": [run_alone(spec, spread_evenly(jobs, options.alone), caches)]
+        }
+        if not options.no_gpu:
+            caches.empty()
+            found["single"] = [run_pipeline(spec, jobs, options.jobs, "single")]
+        found |= {"cold": [], "warm": []}
         for _ in range(options.repeat):
             caches.empty()
             found["cold"].append(run_pipeline(loaded, jobs, options.jobs, "cold"))
@@ -220,8 +233,11 @@ def main() -> int:
         "repeat": options.repeat,
         **runs,
         "per_gpu": options.per_gpu if not options.no_gpu else None,
-        "speedup_cold": round(runs["cold"]["samples_per_s"] / runs["alone"]["samples_per_s"], 2),
-        "speedup_warm": round(runs["warm"]["samples_per_s"] / runs["alone"]["samples_per_s"], 2),
+        **{
+            f"speedup_{name}": round(run["samples_per_s"] / runs["alone"]["samples_per_s"], 2)
+            for name, run in runs.items()
+            if name != "alone"
+        },
     }
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

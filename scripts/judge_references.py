@@ -1,16 +1,25 @@
 """A task set's own right programs as answers: a judge that is right passes all of them, each time.
 
+    python scripts/judge_references.py data/kernels --twice outputs/references --options="--per-gpu 5" --json record.json
+    cuset report outputs/references/first.jsonl --output outputs/references/report
+
+`--twice` writes the answers into a new folder, runs `cuset evaluate` on them two times, and checks what it said. Each run judges
+everything; the second one finds compiled programs and prepared inputs in the cache. The same in steps:
+
     python scripts/judge_references.py data/kernels --output answers.jsonl
     cuset evaluate answers.jsonl --tasks data/kernels --output first.jsonl
     cuset evaluate answers.jsonl --tasks data/kernels --output second.jsonl
-    python scripts/judge_references.py data/kernels --check first.jsonl second.jsonl
+    python scripts/judge_references.py data/kernels --check first.jsonl second.jsonl --json record.json
 
-`--check` ends with 1 and names the samples when one is missing, did not pass, or was judged differently in two files.
+The check ends with 1 and names the samples when one is missing, did not pass, or was judged differently in two files.
 CUDABench's programs are its bench.cu.
 """
 
 import argparse
 import json
+import shlex
+import statistics
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,6 +38,17 @@ def write_answers(tasks: list[ProgramTask], output: Path, samples: int) -> int:
             for sample in range(samples):
                 append_answer(appender, Answer(task.id, sample, task.solution, code=task.solution, model="reference"))
     return len(tasks) * samples
+
+
+def judge_twice(tasks: Path, answers: Path, options: list[str]) -> list[Path]:
+    """The results files of two runs of `cuset evaluate`, beside the answers. CalledProcessError when one of them failed."""
+    outputs = [answers.with_name(f"{name}.jsonl") for name in ("first", "second")]
+    for output in outputs:
+        command = ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output), "--method", "references"]
+        done = subprocess.run([sys.executable, "-m", "cuset_stage.cli", *command, *options])
+        if done.returncode != 3:  # infra errors: `differences` names them
+            done.check_returncode()
+    return outputs
 
 
 def differences(tasks: list[ProgramTask], paths: list[Path]) -> list[str]:
@@ -52,7 +72,11 @@ def differences(tasks: list[ProgramTask], paths: list[Path]) -> list[str]:
 
 
 def summary(paths: list[Path]) -> dict[str, Any]:
-    """What ran where, and for each task its verdicts in the order of the files, with the seconds of the first run."""
+    """What ran where, and for each task its verdicts in the order of the files, with the seconds of the first run.
+
+    own_ms is the judge's own time a sample (`Judgement.overhead_s`), over the samples of a run; it depends on per_gpu, the
+    programs that ran at a time.
+    """
     runs = [read_results(path) for path in paths]
     kept = ("created", "cuset_stage", "gpus", "toolkit", "arch", "flags", "isolation", "limits", "per_gpu")
     tasks: dict[str, Any] = {}
@@ -70,11 +94,17 @@ def summary(paths: list[Path]) -> dict[str, Any]:
             row["verdicts"].append(sample["verdict"])
     passed = sum(set(row["verdicts"]) == {"passed"} for row in tasks.values())
     return {
-        "runs": [{key: r.run[key] for key in kept} for r in runs],
+        "runs": [{**{key: r.run[key] for key in kept}, "own_ms": own_ms(r.samples)} for r in runs],
         "passed": passed,
         "total": len(tasks),
         "tasks": tasks,
     }
+
+
+def own_ms(samples: list[dict[str, Any]]) -> dict[str, float]:
+    """Median and largest of the judge's own time a sample, in milliseconds."""
+    found = [1e3 * sample["overhead_s"] for sample in samples]
+    return {"median": round(statistics.median(found), 1), "max": round(max(found), 1)}
 
 
 def main() -> int:
@@ -84,21 +114,35 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=1, help="answers to each task, all the same")
     parser.add_argument("--split")
     parser.add_argument("--check", type=Path, nargs="+", metavar="RESULTS", help="results files to look at")
-    parser.add_argument("--json", type=Path, help="with --check: write the verdicts here")
+    parser.add_argument("--twice", type=Path, metavar="FOLDER", help="judge everything two times and check it")
+    parser.add_argument(
+        "--options", default="", help='with --twice: further options of `cuset evaluate`, "--per-gpu 5"'
+    )
+    parser.add_argument("--json", type=Path, help="with --check or --twice: write the verdicts here")
     options = parser.parse_args()
-    if not options.output and not options.check:
-        parser.error("give --output, to write answers, or --check, to look at results")
+    if not (options.output or options.check or options.twice):
+        parser.error("give --output, to write answers, --check, to look at results, or --twice, to judge them")
+    if options.twice and (options.check or options.output):
+        parser.error("--twice writes and checks files of its own: leave out --output and --check")
+    if options.twice and options.twice.exists():
+        parser.error(f"--twice {options.twice}: this is there already; give a new folder, so that all is judged anew")
     tasks = [task for task in load_tasks(options.tasks, split=options.split) if isinstance(task, ProgramTask)]
     with_solution = [task for task in tasks if task.solution]
     if not with_solution:
         parser.error(f"{options.tasks}: no task of this set comes with a program")
-    if options.output:
-        print(f"{options.output}: {write_answers(with_solution, options.output, options.samples)} answers")
-    if options.check:
-        found = differences(with_solution, options.check)
+    answers = options.twice / "answers.jsonl" if options.twice else options.output
+    if answers:
+        print(f"{answers}: {write_answers(with_solution, answers, options.samples)} answers", flush=True)
+    try:
+        twice = judge_twice(options.tasks, answers, shlex.split(options.options)) if options.twice else None
+    except subprocess.CalledProcessError as error:
+        return error.returncode
+    if results := twice or options.check:
+        found = differences(with_solution, results)
         if options.json:
-            options.json.write_text(json.dumps(summary(options.check), indent=1) + "\n", encoding="utf-8")
-        print("\n".join(found) or f"all {len(with_solution)} references passed in {len(options.check)} runs")
+            options.json.parent.mkdir(parents=True, exist_ok=True)
+            options.json.write_text(json.dumps(summary(results), indent=1) + "\n", encoding="utf-8")
+        print("\n".join(found) or f"all {len(with_solution)} references passed in {len(results)} runs")
         return 1 if found else 0
     return 0
 

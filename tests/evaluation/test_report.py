@@ -21,6 +21,7 @@ from cuset_stage.evaluation.report import AuditError, ReportError, build_report,
 from cuset_stage.evaluation.report.html import render_html
 from cuset_stage.evaluation.report.markdown import render_markdown
 from cuset_stage.evaluation.report.numbers import scores, timing
+from cuset_stage.evaluation.report.plots import pass_charts, token_chart, verdict_chart
 from cuset_stage.evaluation.report.tables import comparison_table, family_table, main_table
 from cuset_stage.evaluation.results import ResultsError
 from cuset_stage.evaluation.statistics import Rule
@@ -84,6 +85,20 @@ def test_infra_errors_are_charged_to_nobody_and_said_loudly(write):
     assert (estimate.value, estimate.tasks) == (pytest.approx((1 + 0.5 + 0 + 0) / 4), 4)
     assert "SFT 2 of 8 samples, on 2 tasks" in loud(collection)
     assert "n = 3" in render_markdown(report)
+
+
+def test_what_is_known_of_an_infra_error_counts(write):
+    """The judge failed when one program ran, and when another was compiled: of the first it is known that it compiled."""
+
+    def change(record):
+        return {**record, "compiled": record["compiled"] or record["task"] == "a"}
+
+    whole = write("A", {"a": [M], "b": [P], "c": [C]})
+    report = build_report(collect([whole, write("B", {"a": [INFRA], "b": [P], "c": [C]}, change=change)]), ks=(1,))
+    assert rates(report, "A")[1, "compiled"] == rates(report, "B")[1, "compiled"] == 66.67
+    assert (rates(report, "A")[1, "passed"], rates(report, "B")[1, "passed"]) == (33.33, 50.0)
+    report = build_report(collect([write("C", {"a": [P], "b": [INFRA], "c": [C]}, change=change)]), ks=(1,))
+    assert rates(report, "C")[1, "compiled"] == 50.0  # nothing is known of b
 
 
 def test_an_answer_that_was_never_given_is_a_failure(write):
@@ -234,7 +249,15 @@ def test_notes_of_the_audit_are_shown_and_flag_nothing(write, tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("[1]", ":1: a JSON list"), ("{", ":1: not JSON"), ('{"task": "a"}', ':1: "findings" is None')],
+    [
+        ("[1]", ":1: a JSON list"),
+        ("{", ":1: not JSON"),
+        ('{"task": "a"}', ':1: "findings" is None'),
+        ('{"task": null, "findings": []}', ':1: "task" is None'),
+        ('{"task": "a", "findings": [5]}', ":1: a finding is 5"),
+        ('{"task": "a", "findings": [], "notes": 5}', ':1: "notes" is 5; expected a list of {"code"'),
+        ('{"task": "a", "findings": [], "notes": ["x"]}', ":1: \"notes\" is ['x']"),
+    ],
 )
 def test_a_bad_audit_names_its_line(write, tmp_path, line, message):
     (tmp_path / "audit.jsonl").write_text(line + "\n")
@@ -291,6 +314,47 @@ def test_all_pass_and_one_task(write):
     assert estimate.low == pytest.approx(0.025)
     assert "no difference shown" in render_markdown(report)
     assert "</html>" in render_html(report)
+
+
+def of_axis(chart, place: str) -> float:
+    """The value at a place of a chart ("37.5%"), by the first and the last tick of its axis."""
+    ticks = re.findall(r'<text x="([\d.]+)%"[^>]*>([\d,]+)</text>', chart.axis)
+    (x0, v0), (x1, v1) = ((float(x), float(v.replace(",", ""))) for x, v in (ticks[0], ticks[-1]))
+    return v0 + (float(place.rstrip("%")) - x0) * (v1 - v0) / (x1 - x0)
+
+
+def test_charts_draw_the_numbers(write):
+    paths = [
+        write("SFT", {"a": [P, P], "b": [M, P], "c": [C, C], "d": [C, C]}),
+        write("CuSeT", {task: [P, P] for task in "abcd"}, change=lambda record: {**record, "tokens": 1400}),
+    ]
+    report = build_report(collect(paths), ks=(1, 2))
+    page = render_html(report)
+    charts = pass_charts(report)
+    drawn = {}
+    for chart in charts:
+        for label, svg in chart.rows:
+            assert str(svg) in page and str(chart.axis) in page
+            places = re.findall(r'<circle cx="([\d.]+%)"', svg)
+            drawn[chart.key, label] = [pytest.approx(of_axis(chart, place), abs=0.05) for place in places]
+    assert drawn == {
+        ("pass-passed", "SFT"): [25, 50], ("pass-passed", "CuSeT"): [100, 100],
+        ("pass-compiled", "SFT"): [50, 50], ("pass-compiled", "CuSeT"): [100, 100],
+    }  # fmt: skip
+    chart = verdict_chart(report)
+    assert all(str(svg) in page for _, svg in chart.rows)
+    widths = [
+        {
+            verdict: float(width)
+            for verdict, width in re.findall(r'<rect class="v-(\w+)" x="[^"]+" width="([\d.]+)%"', svg)
+        }
+        for _, svg in chart.rows
+    ]
+    assert widths == [{P: 37.5, M: 12.5, C: 50.0}, {P: 100.0}]
+    chart = token_chart(report)
+    assert all(str(svg) in page for _, svg in chart.rows)
+    medians = [re.search(r'class="median" x1="([\d.]+%)"', svg)[1] for _, svg in chart.rows]
+    assert [of_axis(chart, place) for place in medians] == [pytest.approx(700, abs=1), pytest.approx(1400, abs=1)]
 
 
 class Page(HTMLParser):

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,92 @@ def test_a_negative_seed_is_refused(tmp_path: Path) -> None:
 )
 def test_a_number_that_no_run_gives_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
     path = write(tmp_path, "one", {"a": [P]}, change=lambda record: {**record, key: value})
-    with pytest.raises(ResultsError, match=rf"results\.jsonl: .*task a: .*{re.escape(says)}.*take it out"):
+    with pytest.raises(ResultsError, match=rf"results\.jsonl:2: .*task a: .*{re.escape(says)}.*take it out"):
+        collect([path])
+
+
+WRONG = (
+    None,
+    5,
+    -1,
+    10**400,
+    1.5,
+    True,
+    "x",
+    "\ud800",
+    [],
+    [1],
+    [None],
+    [{"a": 1}],
+    {},
+    {"a": 1},
+    {"a": [1]},
+    {"a": {"b": 1}},
+)
+
+
+def replacements(record: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each key of a line, those within objects too, with each wrong value: (path, the line's copy)."""
+    for key, value in record.items():
+        for wrong in WRONG:
+            yield (*path, key), {**record, key: wrong}
+        if isinstance(value, dict):
+            yield from ((place, {**record, key: inner}) for place, inner in replacements(value, (*path, key)))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_value_of_any_type_is_read_or_named(tmp_path: Path, place: int) -> None:
+    case = {"name": "n", "verdict": M, "run_s": 0.1}
+    path = write(
+        tmp_path, "one", {"a": [P], "b": [M]}, change=lambda record: {**record, "cases": [case, case]},
+        notes={"unseeded_inputs": {"a": "why"}}, audited=2,
+    )  # fmt: skip
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["tasks"]["ids"], lines[0]["answers"]["levels"] = ["a", "b"], {"1": 2}
+    formats = ("csv", "html") if place else ("md", "csv")  # the page is what shows samples
+    named = 0
+    for keys, changed in replacements(lines[place]):
+        path.write_text("".join(json.dumps(line) + "\n" for line in (*lines[:place], changed, *lines[place + 1 :])))
+        try:
+            write_report(build_report(collect([path]), ks=(1,)), tmp_path / "r", formats)
+        except (ResultsError, ReportError) as error:
+            named += isinstance(error, ResultsError) and f"results.jsonl:{place + 1}: " in str(error)
+            assert keys[-1] in str(error) or keys[-1] in ("type", "format"), (keys, str(error))
+    assert named > 150
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("tasks", True, "tasks is True; expected an object, or null"),
+        ("tasks", {"count": "x"}, "tasks.count is 'x'; expected an integer from 0 below 1,000,000, or null"),
+        ("answers", {"levels": {"one": 3}}, "answers.levels is {'one': 3}; expected an object of level -> count"),
+        ("limits", [1], "limits is [1]; expected an object, or null"),
+        ("gpus", ["H200"], "gpus is ['H200']; expected a list of objects, or null"),
+    ],
+)
+def test_a_header_that_no_run_writes_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    path = write(tmp_path, "one", {"a": [P]})
+    first, second = path.read_text().splitlines()
+    path.write_text(json.dumps({**json.loads(first), key: value}) + "\n" + second + "\n")
+    result = CliRunner().invoke(app, ["report", str(path), "--output", str(tmp_path / "r")])
+    assert result.exit_code == 2
+    assert (
+        f"results.jsonl:1: the header's {says}" in result.output and "judge again into another file" in result.output
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("task", None, "task is None; expected text"),
+        ("cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers, or null"),
+        ("compiled", "yes", "compiled is 'yes'; expected true or false"),
+    ],
+)
+def test_a_sample_that_no_run_writes_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    path = write(tmp_path, "one", {"a": [P]}, change=lambda record: {**record, key: value})
+    with pytest.raises(ResultsError, match=rf"results\.jsonl:2: .*{re.escape(says)}.*take it out"):
         collect([path])
 
 

@@ -17,7 +17,8 @@ HEADER = {"run": "r", "method": "sft"}
 
 
 def line(task: str, sample: int, verdict: str = "passed", **more: Any) -> dict[str, Any]:
-    return {"task": task, "sample": sample, "code_sha256": code_sha256(f"{task}{sample}"), "verdict": verdict, **more}
+    found = {"verdict": verdict, "compiled": verdict == "passed", "passed": verdict == "passed"}
+    return {"task": task, "sample": sample, "code_sha256": code_sha256(f"{task}{sample}"), **found, **more}
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_broken_middle_line_is_named(path: Path) -> None:
         ("", "no header"),
         ('{"type": "run", "format": 99}\n', "format 99"),
         ('{"task": "a", "sample": 0}\n', r":1: no line of a results file"),
-        ('{"type": "sample", "task": "a"}\n', r":1: no line of a results file"),
+        ('{"type": "sample", "task": "a"}\n', r":1: a sample that has no sample, code_sha256, .*take it out"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, text: str, says: str) -> None:

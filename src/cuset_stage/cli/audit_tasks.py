@@ -36,6 +36,7 @@ def audit_tasks(
 
     from .. import __version__
     from ..evaluation.audit import audit_tasks as run_audits
+    from ..evaluation.audit import is_findings_file
     from ..evaluation.oracle import CaseCache
     from ..evaluation.tasks import TaskError, load_tasks
     from ..sandbox import SandboxError
@@ -45,6 +46,12 @@ def audit_tasks(
         raise fail(f"--jobs {jobs}: at least 1.")
     if output.is_dir():
         raise fail(f"--output {output}: this is a folder; give the name of a file, such as {output / 'audit.jsonl'}.")
+    if output.exists() and tasks.exists() and output.samefile(tasks):
+        raise fail(f"--output {output}: this is the task file; findings go to another one.")
+    if output.exists() and not (output.is_file() and is_findings_file(output)):
+        raise fail(
+            f"--output {output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
+        )
     try:
         task_set = load_tasks(tasks, format=task_format, split=split, only=names(only))
         cases = CaseCache()

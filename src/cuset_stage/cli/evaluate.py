@@ -46,6 +46,12 @@ def evaluate(
     memory_limit: Annotated[
         float | None, typer.Option(help="GiB of host memory for a program; without it 8 (modules: 64).")
     ] = None,
+    gpu_memory: Annotated[
+        float | None,
+        typer.Option(
+            help="GiB of GPU memory for a program; without it no limit, and with --per-gpu above 1 its part of the GPU's."
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many answers.")] = None,
     retry_infra: Annotated[int, typer.Option(help="Further tries when the judge's own side fails.")] = 2,
     ray: Annotated[
@@ -75,6 +81,7 @@ def evaluate(
     for option, value, least, most, unit in (
         ("--time-limit", time_limit, 0.001, 86400, "seconds"),
         ("--memory-limit", memory_limit, 1 / 1024, 2**20, "GiB"),
+        ("--gpu-memory", gpu_memory, 1 / 1024, 2**20, "GiB"),
     ):
         if value is not None and not least <= value <= most:
             raise fail(f"{option} {value:g}: from {least:g} to {most} {unit}.")
@@ -103,6 +110,7 @@ def evaluate(
             isolation=Isolation(isolation),
             time_limit_s=time_limit,
             memory_bytes=None if memory_limit is None else int(memory_limit * GIB),
+            gpu_memory_bytes=None if gpu_memory is None else int(gpu_memory * GIB),
         )
     except ValueError as error:
         raise fail(f"--flags {flags}: {error}.") from None
@@ -110,6 +118,10 @@ def evaluate(
     try:
         task_set = load_tasks(tasks, format=task_format)
         found = read_answers(answers)
+        if not found:
+            raise fail(
+                f"{answers}: no answers in this file; expected an object a line, as `cuset generate` writes them."
+            )
         everything = make_samples(found, task_set, rule=ExtractRule(extract))
         chosen = choose_samples(everything, task_set, split=split, level=level)
         samples = chosen[:limit]

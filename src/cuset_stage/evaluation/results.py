@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from .fields import NEEDED, RUN_FIELDS, SAMPLE_FIELDS, wrong_field
 from .jsonl import Appender, LinesError, read_objects
 
 
@@ -53,7 +54,7 @@ def read_results(path: Path) -> Results:
     """Read a results file; a torn last line is left out with a notice.
 
     Raises:
-        ResultsError: The file is not there, is not one of ours, or has a line in its middle that is not JSON.
+        ResultsError: The file is not there, is not one of ours, or has a line that is not JSON or holds what no run gives.
     """
     path = Path(path)
     if path.is_dir():
@@ -65,14 +66,22 @@ def read_results(path: Path) -> Results:
     try:
         for number, record in read_objects(path):
             if record.get("type") == "run":
+                if problem := wrong_field(record, RUN_FIELDS):
+                    raise ResultsError(
+                        f"{path}:{number}: the header's {problem}. Correct the line, or judge again into another file."
+                    )
                 run = record
-            elif record.get("type") == "sample" and {"task", "sample", "code_sha256", "verdict"} <= record.keys():
+            elif record.get("type") == "sample":
+                if problem := _wrong_sample(record):
+                    raise ResultsError(
+                        f"{path}:{number}: {problem}. Correct the line, or take it out to have the sample judged again."
+                    )
                 samples.pop(sample_key(record), None)  # what was written last also stands last
                 samples[sample_key(record)] = record
             else:
                 raise ResultsError(
-                    f'{path}:{number}: no line of a results file; expected "type": "run", or "type": "sample" with '
-                    "task, sample, code_sha256 and verdict. `cuset evaluate` writes such a file."
+                    f'{path}:{number}: no line of a results file; expected "type": "run", or "type": "sample". '
+                    "`cuset evaluate` writes such a file."
                 )
     except LinesError as error:
         raise ResultsError(f"{error} Take the line out to have its sample judged again.") from None
@@ -84,6 +93,13 @@ def read_results(path: Path) -> Results:
         )
     ordered = sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"]))
     return Results(run, ordered)
+
+
+def _wrong_sample(record: Mapping[str, Any]) -> str | None:
+    if missing := [key for key in NEEDED if key not in record]:
+        return f"a sample that has no {', '.join(missing)}"
+    problem = wrong_field(record, SAMPLE_FIELDS)
+    return problem and f"sample {str(record['sample'])[:20]} of task {str(record['task'])[:40]}: {problem}"
 
 
 class ResultsWriter:

@@ -21,6 +21,7 @@ from .records import (
     Code,
     Finding,
     Severity,
+    is_findings_file,
     load_audit,
     load_findings,
     sort_findings,
@@ -36,6 +37,7 @@ __all__ = [
     "Severity",
     "audit_task",
     "audit_tasks",
+    "is_findings_file",
     "load_audit",
     "load_findings",
 ]

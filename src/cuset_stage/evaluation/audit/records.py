@@ -99,6 +99,17 @@ class Audit:
         }
 
 
+def is_findings_file(path: Path) -> bool:
+    """Whether `cuset audit-tasks` wrote the file, or nobody did yet: its first line says "type": "audit", or it is empty."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+        header = json.loads(first) if first else {"type": "audit"}
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and header.get("type") == "audit"
+
+
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The worst first; within a severity in the order they were found."""
     order = list(Severity)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 ORACLE_FAILS = "oracle_fails"  # evaluation.audit's code for an audit that met an error
@@ -41,14 +42,14 @@ def read_audit(path: Path) -> Mapping[str, list[str]]:
 def read_audit_file(path: Path) -> AuditFile:
     """Read a JSONL with {"task": id, "findings": [...], "notes": [...]} a line.
 
-    A finding is a sentence, or an object with a "message"; a note, which may be left out, an object with "code" and "message".
+    A finding is a sentence, or an object with a "message"; a note an object with "code" and "message"; "notes" may be left out.
     Lines without a "task" (a header) are passed over. In a line with "complete": false the findings say why the audit did not
     end, all but those with a code of their own other than "oracle_fails".
 
     Raises:
         AuditError: The file cannot be read, or a line of it holds something else.
     """
-    expected = 'expected {"task": id, "findings": [sentence, ...]}'
+    expected = 'expected {"task": id, "findings": [sentence, ...]}, as `cuset audit-tasks` writes it'
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")  # U+2028 and U+0085 may stand within
     except (OSError, UnicodeDecodeError) as error:
@@ -70,10 +71,17 @@ def read_audit_file(path: Path) -> AuditFile:
             raise AuditError(f"{path}:{number}: a JSON {type(record).__name__}; {expected}.")
         if "task" not in record:
             continue
-        found = record.get("findings")
+        found, noted, task = record.get("findings"), record.get("notes"), record["task"]
+        if not isinstance(task, str | int) or isinstance(task, bool):
+            raise AuditError(f'{path}:{number}: "task" is {task!r:.60}; {expected}.')
         if not isinstance(found, list):
-            raise AuditError(f'{path}:{number}: "findings" is {found!r}; {expected}.')
-        task = str(record["task"])
+            raise AuditError(f'{path}:{number}: "findings" is {found!r:.60}; {expected}.')
+        if noted is not None and not (isinstance(noted, list) and all(map(_is_note, noted))):
+            raise AuditError(
+                f'{path}:{number}: "notes" is {noted!r:.60}; expected a list of {{"code": word, "message": sentence}}, or '
+                "leave it out."
+            )
+        task = str(task)
         texts = findings.setdefault(task, [])
         complete = record.get("complete", True) is not False
         if complete:
@@ -83,11 +91,14 @@ def read_audit_file(path: Path) -> AuditFile:
         for finding in found:
             text = finding.get("message") if isinstance(finding, dict) else finding
             if not isinstance(text, str):
-                raise AuditError(f"{path}:{number}: a finding is {finding!r}; {expected}.")
+                raise AuditError(f"{path}:{number}: a finding is {finding!r:.60}; {expected}.")
             code = finding.get("code", ORACLE_FAILS) if isinstance(finding, dict) else ORACLE_FAILS
             (unfinished[task] if not complete and code == ORACLE_FAILS else texts).append(text)
-        for note in record.get("notes") or []:
-            if isinstance(note, dict) and {"code", "message"} <= note.keys():
-                notes.setdefault(str(note["code"]), {})[str(record["task"])] = str(note["message"])
+        for note in noted or []:
+            notes.setdefault(note["code"], {})[task] = note["message"]
     reasons = {task: "; ".join(texts) or "it was not finished" for task, texts in unfinished.items()}
     return AuditFile(findings, notes, frozenset(audited) - unfinished.keys(), reasons)
+
+
+def _is_note(note: Any) -> bool:
+    return isinstance(note, dict) and all(isinstance(note.get(key), str) for key in ("code", "message"))

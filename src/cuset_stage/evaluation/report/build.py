@@ -42,8 +42,8 @@ class Report:
         text = (
             f"The task is the unit: intervals are 95% percentile bootstrap intervals over tasks ({numbers.RESAMPLES:,} resamples, seed "
             f"{self.seed}), the samples of a task kept together; where all tasks agree, the exact binomial interval. "
-            "Samples on which the judge itself failed (infra_error) are not charged to the model: a task is left out of a number "
-            "that needs one. A task or sample without an answer counts as a failure."
+            "Samples on which the judge itself failed (infra_error) are not charged to the model: one that had compiled counts as "
+            "compiled, and a task is left out of every other number that needs one. A task or sample without an answer counts as a failure."
         )
         if self.comparisons:
             number = sum(comparison.criterion == self.comparisons[0].criterion for comparison in self.comparisons)

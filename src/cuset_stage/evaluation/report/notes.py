@@ -29,8 +29,8 @@ def run_notes(collection: Collection) -> Iterable[Note]:
             tasks = len({task for (task, _), sample in run.samples.items() if sample["verdict"] == INFRA_ERROR})
             detail = f"{cells[INFRA_ERROR]} of {total} samples, on {tasks} {'task' if tasks == 1 else 'tasks'}"
             tell(
-                "The judge itself failed (infra_error): {}. These samples are charged to nobody: a task is left out of each number that "
-                "needs one of them. Judge them again before you publish.",
+                "The judge itself failed (infra_error): {}. These samples are charged to nobody: one that had compiled counts as "
+                "compiled, and a task is left out of every other number that needs one of them. Judge them again before you publish.",
                 run,
                 detail,
             )

@@ -87,8 +87,8 @@ class Collection:
     audit_notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # code -> task id -> message
 
     def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
-        """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN for infra_error and for samples of an interrupted run that
-        were not judged; 0 for an answer that was never given.
+        """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN where it is not known: for samples of an interrupted run that
+        were not judged, and for infra_error, unless the sample had compiled by then; 0 for an answer that was never given.
         """
         values = np.empty((len(self.tasks), run.width))
         for row, task in enumerate(self.tasks):
@@ -96,9 +96,8 @@ class Collection:
             for number in range(run.width):
                 sample = run.samples.get((task.id, number))
                 if sample is not None:
-                    values[row, number] = (
-                        np.nan if sample["verdict"] == INFRA_ERROR else float(bool(sample[criterion]))
-                    )
+                    known = sample["verdict"] != INFRA_ERROR or (criterion == "compiled" and sample["compiled"])
+                    values[row, number] = float(sample[criterion]) if known else np.nan
         return values
 
     def judged(self, run: Run) -> Iterable[Mapping[str, Any]]:
