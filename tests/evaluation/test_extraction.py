@@ -186,9 +186,14 @@ def test_tags_in_a_closed_block_are_code(before, code):
         f"<think>\n<think>\na\n</think>\n```cpp\n{KERNEL}```\n",
         f"a\n```cpp\nint main() {{}}\n</think>\n\n```cpp\n{KERNEL}```\n",
         f"{ANALYSIS}{DRAFT}\n{ANALYSIS}{DRAFT}\n<|channel|>final<|message|>```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n```</think>\n\n```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n``` </think>\n\n```\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n```</think>```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}```</think>\n```\n{KERNEL}```\n",
+        f"a\n~~~cpp\nint main() {{}}\n~~~</think>\n\n~~~cpp\n{KERNEL}~~~\n",
     ],
     ids=["prose", "dangling", "nested", "nested-in-line", "second", "second-adjacent", "mention", "doubled", "draft-left-open",
-         "channels"],
+         "channels", "fence-and-ending", "fence-and-ending-no-tag", "fence-ending-fence", "glued-fence-and-ending", "tildes"],
 )  # fmt: skip
 def test_reasoning_in_all_its_forms(answer):
     assert extract_code(answer) == KERNEL

@@ -1,5 +1,6 @@
 """One answer, judged: every verdict from a real compiler and a real run, without a GPU."""
 
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -160,6 +161,24 @@ def test_a_failure_beside_other_programs_is_tried_alone(
     assert [case.verdict for case in judged[0].cases] == [Verdict.PASSED, Verdict.MISMATCH]
 
 
+def test_a_program_that_takes_more_gpu_memory_than_it_may(
+    judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, asked = tmp_path / "nvidia-smi", tmp_path / "asked"
+    program.write_text(
+        f'#!/bin/sh\ncase "$1" in *query-gpu*) echo >> {asked}; echo $(( $(wc -l < {asked}) * 600 ));; esac\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr("cuset_stage.evaluation.devices.probe_gpu", lambda gpu, isolation: None)
+    task = make_task(tmp_path, "right", "hangs")
+    for limit, says in ((None, "limit of 4 s"), (500 * 2**20, "GPU memory limit")):
+        limits = Limits(wall_s=4.0, gpu_memory_bytes=limit)
+        judged = replace(judge, limits=limits, gpus=GpuPool([lost_gpu])).judge(task, PROGRAM)
+        assert says in judged.message, judged
+        assert asked.exists() is (limit is not None)
+
+
 def test_a_case_that_the_cache_gave_up_is_made_again(judge: ProgramJudge, tmp_path: Path) -> None:
     """Between `prepare` and `execute` of a long run, the cache may make room."""
     task = make_task(tmp_path, "right")
@@ -181,11 +200,19 @@ def test_time_is_told_apart(judge: ProgramJudge, tmp_path: Path) -> None:
 
 def test_script_oracle(judge: ProgramJudge, tmp_path: Path) -> None:
     """CUDABench's kind: gen.py writes inputs and reference, compare.py prints T or F."""
+    for mode, verdict in ((0, Verdict.PASSED), (1, Verdict.MISMATCH), (4, Verdict.MISSING_OUTPUT)):
+        path = write_lines(tmp_path / f"bench{mode}.jsonl", [script_row(mode)])
+        judged = judge.judge(load_tasks(path).tasks[0], PROGRAM)
+        assert judged.verdict is verdict, judged.message
+
+
+def script_row(mode: int) -> dict[str, Any]:
+    """A row as CUDABench writes them, whose input makes PROGRAM do as the number says."""
     write = "import numpy as np\n\nx = np.arange(8, dtype=np.float32)\n"
-    row = {
+    return {
         "id": 7, "task_name": "double", "task_description": "double", "gpu": "H100", "bench.cu": PROGRAM,
         "level1_prompt": "p", "level2_prompt": "p", "level3_prompt": "p",
-        "gen.py": write + 'np.array([{mode}], np.int32).tofile("data/mode.bin")\n'
+        "gen.py": write + f'np.array([{mode}], np.int32).tofile("data/mode.bin")\n'
         'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n',
         "compare.py": 'import numpy as np\n\na, b = (np.fromfile(f"data/{n}.bin", np.float32) for n in ("y", "y_ref"))\n'
         'print("T" if np.allclose(a, b) else "F")\nexit(0)\n',
@@ -194,12 +221,16 @@ def test_script_oracle(judge: ProgramJudge, tmp_path: Path) -> None:
         ],
         "outputs": [{"name": "y", "dtype": "float32", "shape": "(8,)"}],
     }  # fmt: skip
-    for mode, verdict in ((0, Verdict.PASSED), (1, Verdict.MISMATCH), (4, Verdict.MISSING_OUTPUT)):
-        row["gen.py"] = row["gen.py"].replace("{mode}", str(mode))
-        path = write_lines(tmp_path / f"bench{mode}.jsonl", [row])
-        row["gen.py"] = row["gen.py"].replace(f"[{mode}]", "[{mode}]")
-        judged = judge.judge(load_tasks(path).tasks[0], PROGRAM)
-        assert judged.verdict is verdict, judged.message
+
+
+@pytest.mark.parametrize("mode", [0, 1, 3, 4, 5])
+def test_a_broken_oracle_judges_no_answer(judge: ProgramJudge, tmp_path: Path, mode: int) -> None:
+    """Right, wrong, silent and crashing programs alike: none of them is run."""
+    row = script_row(mode)
+    row["compare.py"] = "print('F')\n"
+    judged = judge.judge(load_tasks(write_lines(tmp_path / "bench.jsonl", [row])).tasks[0], PROGRAM)
+    assert (judged.verdict, judged.cases) == (Verdict.INFRA_ERROR, ())
+    assert "no answer is charged" in judged.message
 
 
 def test_long_messages_keep_head_and_tail() -> None:

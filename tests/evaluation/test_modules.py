@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +12,11 @@ import torch
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.evaluation.modules import ModuleJudge
+from cuset_stage.evaluation.judge import Clock, Judgement
+from cuset_stage.evaluation.modules import ModuleJudge, worker
 from cuset_stage.evaluation.modules.checks import source_flags
 from cuset_stage.evaluation.modules.closeness import compare_raw
-from cuset_stage.evaluation.modules.driver import unseen_time
+from cuset_stage.evaluation.modules.driver import unseen_time, wall_time
 from cuset_stage.evaluation.modules.permuted import permuted
 from cuset_stage.evaluation.modules.reference import Reference
 from cuset_stage.evaluation.modules.worker import schedule
@@ -317,6 +320,87 @@ def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: Modul
     assert any("allclose was replaced" in flag for flag in found.flags)
 
 
+def timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str) -> Judgement:
+    """What is said of an answer's speed; on the CPU, where `execute` does not ask."""
+    built = judge.build(task, code)
+    assert built.product is not None, built.judgement.message
+    try:
+        known = replace(built.judgement, verdict=Verdict.PASSED, flags=())
+        return judge._time(built, prepared, None, known, Clock())
+    finally:
+        judge.discard(built)
+
+
+SLOW = "import time; time.sleep(0.004); " + FORWARD
+CHANGED_EVENTS = """
+import sys
+frame = sys._getframe()
+while frame and not hasattr(frame.f_locals.get("torch"), "elapsed"):
+    frame = frame.f_back
+if frame:
+    its = frame.f_locals["torch"]
+    its.elapsed = lambda one, other, real=its.elapsed: real(one, other) / 5
+"""
+CHANGED_WORKER = """
+import sys
+worker = sys.modules["__main__"]
+real = worker.flatten
+worker.flatten = lambda output, torch: real(output, torch)
+"""
+
+
+def test_events_that_say_less_than_the_clock(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    assert not any("clock" in flag for flag in timed(judge, task, prepared, ANSWER).flags)
+    tampered = timed(judge, task, prepared, answer(SLOW, CHANGED_EVENTS))
+    assert any("the clock on the wall says more" in flag for flag in tampered.flags)
+    assert tampered.kernel_s and tampered.kernel_s > 0.004
+
+
+def test_the_worker_is_not_found_as_main(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    found = judged(judge, task, prepared, answer(FORWARD, CHANGED_WORKER))
+    assert (found.verdict, "'flatten'" in found.message) == (Verdict.COMPILE_ERROR, True), found.message
+    assert any("sys.modules" in flag for flag in found.flags)
+
+
+def test_the_first_calls_are_not_timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    forward = """
+        self.calls = getattr(self, "calls", 0) + 1
+        if self.calls <= 3:
+            import time; time.sleep(0.5)
+        """.strip()
+    built = judge.build(task, answer(f"{forward}\n        {FORWARD}"))
+    _, report = judge._timed(built, prepared, None, built.judgement, Clock())
+    assert len(report.record["times"]) >= 11 and max(report.record["times"]) < 0.5
+    judge.discard(built)
+
+
+def test_the_cache_is_flushed_before_every_timed_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker itself, here, with a note of what it does in which order."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(Path(worker.__file__).parent)
+    (tmp_path / "answer.py").write_text(REFERENCE)
+    request = {"module": "answer.py", "model": "Model", "seeds": ["0", "1", "2"], "trials": 0, "budget_s": 9.0}
+    its = worker.Torch("cpu")
+    worker.make_inputs(request, its, {})
+    Path("out").rename("inputs")
+    done = []
+
+    def noted(name: str, what: Any) -> Any:
+        return lambda *given: done.append((name, given)) or what(*given)
+
+    for name in ("zero_", "synchronize", "record"):
+        monkeypatch.setattr(its, name, noted(name, getattr(its, name)))
+    monkeypatch.setattr(worker, "call", noted("call", worker.call))
+    report = {"name": "x", "flags": [], "changed_inputs": [], "walls": []}
+    worker.measure({**request, "seeds": ["0", "1"], "unseen": ["2"]}, its, report)
+    names = [name for name, _ in done]
+    calls = [place for place, name in enumerate(names) if name == "call"]
+    assert len(calls) == len(report["times"]) + worker.WARM_UPS
+    around = ["zero_", "synchronize", "record", "call", "record", "synchronize"]
+    assert all(names[place - 3 : place + 3] == around for place in calls)
+    assert all(done[place - 3][1][0] is done[calls[0] - 3][1][0] for place in calls)  # one buffer, no input
+
+
 def test_time_limit(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
     short = ModuleJudge(device="cpu", seeds=2, limits=Limits(wall_s=6.0, processes=256))
     found = judged(short, task, prepared, answer("import time; time.sleep(100)"))
@@ -399,6 +483,10 @@ def test_the_schedule_is_another_for_every_token() -> None:
         assert sorted(set(order)) == ["0", "1", "5", "6"] and order.count("5") == order.count("6") == 1
 
 
+def test_wall_time_is_without_what_nothing_takes() -> None:
+    assert wall_time([30e-6, 90e-6, 32e-6], [20e-6, 20e-6, 70e-6]) == pytest.approx(12e-6)
+
+
 def test_kept_results_are_seen_in_the_times() -> None:
     kept = [1e-3, 4e-6, 4e-6, 90e-6, 4e-6, 4e-6, 4e-6, 88e-6, 4e-6, 4e-6, *[4e-6] * 40, 91e-6]
     assert unseen_time(kept, [3, 7, 50]) == 90e-6
@@ -460,6 +548,15 @@ def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
         ("import torch\ns = torch.cuda.Stream()\n", "streams of its own"),
         ("import torch\nx = torch.load('x')\n", "looks at files"),
         ("import sys\nsys._getframe(1)\n", "looks at the frames"),
+        ("from sys import _getframe as look\nlook(1)\n", "looks at the frames"),
+        ("import sys\nm = sys.modules['x']\n", "looks at sys.modules"),
+        ("from sys import modules\nmodules['x'].f = None\n", "looks at sys.modules"),
+        ("import __main__\n", "imports __main__"),
+        ("from torch.cuda import Event\nEvent.elapsed_time = None\n", "assigns to torch.cuda.Event.elapsed_time"),
+        ("import torch.cuda as c\nsetattr(c.Event, 'record', None)\n", "sets an attribute of torch.cuda.Event"),
+        ("__import__('ctypes')\n", "imports ctypes"),
+        ("import importlib\nimportlib.import_module('gc')\n", "imports gc"),
+        ("__import__('ct' + 'ypes')\n", "of a name that is not written there"),
         ("class ModelNew(Model):\n    pass\n", "inherits from Model"),
         ("import torch\n", "no kernel of its own"),
     ],
@@ -470,7 +567,9 @@ def test_source_flags(source: str, says: str) -> None:
 
 def test_an_honest_source_has_no_flags() -> None:
     source = (
-        "import torch\nfrom torch.utils.cpp_extension import load_inline\n"
+        "import importlib\nimport torch\nfrom torch.nn.functional import relu\n"
+        "from torch.utils.cpp_extension import load_inline\n"
+        "relu, triton = relu or None, importlib.import_module('triton')\n"
         "kernel = load_inline('k', cpp_sources='', cuda_sources='__global__ void k() {}')\n"
         "torch.backends.cudnn.benchmark = True\n"
         "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        self.x = x\n        return kernel.f(x)\n"

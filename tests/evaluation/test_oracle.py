@@ -123,6 +123,28 @@ def test_unseeded_data_is_the_same_on_every_machine(tmp_path):
     assert not np.array_equal(first, seeded)
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "import random\nx = [random.random() for _ in range(64)]",
+        "x = np.random.rand(64)",
+        "import torch\nx = torch.rand(64)",
+    ],
+    ids=["random", "numpy", "torch"],
+)
+def test_every_generator_starts_from_the_task(tmp_path, draw):
+    """Of two machines, which draw the same, and of two tasks, which do not."""
+    draw = f"import numpy as np\n{draw}\nx = np.asarray(x, np.float32)\n"
+    gen = draw + 'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n'
+    first, second, other = (
+        read(prepare(CaseCache(tmp_path / str(number)), tmp_path, row).inputs["data/x.bin"])
+        for number, row in enumerate(
+            [*[cudabench_row(**{"gen.py": gen})] * 2, cudabench_row(**{"gen.py": gen + "\n"})]
+        )
+    )
+    assert np.array_equal(first, second) and not np.array_equal(first, other)
+
+
 def test_an_output_that_gen_writes_helps_nobody(cache, tmp_path):
     gen = GEN + '(2 * x).tofile("data/y.bin")\n'
     made = prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))

@@ -52,6 +52,8 @@ def test_judges_all_and_equal_code_once(run: Any) -> None:
     assert failing["code"].strip() == PROGRAM.strip() and failing["tokens"] == 100
     header = results.run
     assert (header["method"], header["flags"], header["gpus"]) == ("sft", ["-O0", "-std=c++17"], [])
+    assert header["per_gpu"] == 1  # more is to be asked for: times say nothing then
+    assert header["limits"]["gpu_memory_bytes"] is None
     assert header["answers"]["count"] == header["answers"]["chosen"] == 5
     assert header["generation"]["model"] == "m"
     assert {"toolkit", "arch", "isolation", "limits", "compile_only", "findings", "python"} <= header.keys()
@@ -72,8 +74,10 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
     said, results = run(answers, tasks=tasks)
     assert "(1 judged" in said and verdicts(results)["two", 0] == "passed"
 
-    said, results = run(answers, "--time-limit", "30", tasks=tasks)  # another limit: everything
-    assert "(3 judged" in said
+    for option, value in (("--time-limit", "30"), ("--gpu-memory", "1.5")):  # another limit: everything
+        said, results = run(answers, option, value, tasks=tasks)
+        assert "(3 judged" in said
+    assert results.run["limits"]["gpu_memory_bytes"] == 3 << 29
     assert len(results.samples) == 3
 
 
@@ -142,6 +146,7 @@ def test_bad_options(run: Any, options: list[str], says: str) -> None:
 
 def test_bad_files(run: Any, tmp_path: Path) -> None:
     assert "answers.jsonl:2: " in run([answer_row("one", 0), answer_row("onne", 0)], code=2)[0]
+    assert "answers.jsonl: no answers in this file" in run([], code=2)[0]
     assert "already at" in run([answer_row("one", 0), answer_row("one", 0)], code=2)[0]
     (tmp_path / "results.jsonl").write_text('{"task": "one"}\n')
     result = CliRunner().invoke(

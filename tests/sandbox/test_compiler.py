@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,8 @@ def test_what_decides_the_result_is_in_the_key(own_caches, isolation, monkeypatc
     before = keys()
     monkeypatch.setenv("NVCC_APPEND_FLAGS", "-DX")
     assert len({*before, *keys()}) == 8
+    other = replace(find_toolkit(), version="99.0")
+    assert Compiler(other, isolation=isolation).key(GOOD) != Compiler(isolation=isolation).key(GOOD)
     with pytest.raises(SandboxError, match="arch='90'"):
         Compiler(arch="90")
 

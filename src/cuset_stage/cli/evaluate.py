@@ -47,10 +47,7 @@ def evaluate(
         float | None, typer.Option(help="GiB of host memory for a program; without it 8 (modules: 64).")
     ] = None,
     gpu_memory: Annotated[
-        float | None,
-        typer.Option(
-            help="GiB of GPU memory for a program; without it no limit, and with --per-gpu above 1 its part of the GPU's."
-        ),
+        float | None, typer.Option(help="GiB of GPU memory for a program, watched each second; without it no limit.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many answers.")] = None,
     retry_infra: Annotated[int, typer.Option(help="Further tries when the judge's own side fails.")] = 2,

@@ -66,7 +66,7 @@ def compare_outputs(
     Raises OracleError when the judge's side fails: a reference that is gone, a compare.py that cannot judge.
     """
     if isinstance(task.oracle, ScriptOracle):
-        _check_oracle(task, prepared)  # before the outputs are looked at: all answers are treated alike
+        check_oracle(task, prepared)  # before the outputs are looked at: all answers are treated alike
     try:
         early, errors = _check_files(case, prepared, outputs)
     except OSError as error:
@@ -94,7 +94,7 @@ def compare_outputs(
     return Comparison(True, "", max_abs, max_rel)
 
 
-def _check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
+def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
     """Raises OracleError when compare.py does not accept gen.py's own reference."""
     check = prepared.self_check
     if check is None or not check.broken:

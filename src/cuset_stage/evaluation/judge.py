@@ -23,13 +23,13 @@ from ..sandbox import (
     resolve_isolation,
     start_program,
 )
-from .comparison import compare_outputs
+from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool, NoGpuLeft, is_suspicious
 from .oracle import CaseCache, OracleError, PreparedCase
 from .tasks import Case, ProgramTask, ScriptOracle
 
 
-JUDGE_VERSION = 1  # raised when verdicts come about differently: results of an earlier judge are then not taken up
+JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not taken up
 MESSAGE_LENGTH = 2000
 
 
@@ -267,10 +267,15 @@ class ProgramJudge:
         """Nothing: cases lie in their cache."""
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
-        """The data of one case, from the cache. Raises OracleError."""
+        """The data of one case, from the cache.
+
+        Raises OracleError, also when compare.py refuses the reference: no answer is run then, whatever it would have done.
+        """
         if self.cases is None:
             raise OracleError("a judge that runs programs needs a CaseCache")
-        return self.cases.prepare(task, case)
+        prepared = self.cases.prepare(task, case)
+        check_oracle(task, prepared)
+        return prepared
 
     @contextmanager
     def _alone(self, code: str, clock: Clock) -> Iterator[None]:

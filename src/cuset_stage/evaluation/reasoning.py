@@ -6,8 +6,9 @@ counting leaves out openings within a line, which may be mentions, and those rig
 chat template and the model open; where none comes then either, all that follows is reasoning. An ending before any
 opening closes what the prompt had opened (DeepSeek-R1's and QwQ's chat templates do that), so all before it goes.
 
-Tags in a fenced block that is closed are code, unless the block stands in reasoning. One case is told from that: an
-ending alone on its line with the opening fence of another block behind it closes reasoning with a block left open.
+Tags in a fenced block that is closed are code, unless the block stands in reasoning. A fence with an ending right behind
+it ("```</think>") closes its block before that ending. One case is told from tags in a block: an ending alone on its line
+with the opening fence of another block behind it closes reasoning with a block left open.
 """
 
 import re
@@ -35,10 +36,12 @@ def _either(tags: list[str]) -> str:
     return "|".join(re.escape(tag) if tag.startswith("[") else f"(?i:{re.escape(tag)})" for tag in tags)
 
 
+_ENDING = _either([ending for _, ending in REASONING_TAGS])
 _TAG = re.compile(
     f"(?P<margin>(?m:^)[ \\t]*+)?+(?:(?P<opening>{_either([opening for opening, _ in REASONING_TAGS])})"
-    f"|(?P<ending>{_either([ending for _, ending in REASONING_TAGS])}))"
+    f"|(?P<ending>{_ENDING}))"
 )
+_FENCE_BEFORE_ENDING = re.compile(rf"(?:(?<!`)`{{3,}}+|(?<!~)~{{3,}}+)(?=[ \t]*+(?:{_ENDING}))")
 _NOTHING_MORE = re.compile(r"[ \t]*+$", re.MULTILINE)
 
 
@@ -170,12 +173,14 @@ class _ClosedBlocks:
     def __init__(self, text: str) -> None:
         self._text = text
         self._lines: list[tuple[int, str]] = []  # those that may be fences, with their places
+        self._ends: list[int] = []
         place = 0
         for line in text.split("\n"):
             if "```" in line or "~~~" in line:
-                self._lines.append((place, line))
+                fence = _FENCE_BEFORE_ENDING.search(line)
+                self._lines.append((place, line if fence is None else line[: fence.end()]))
+                self._ends.append(place + len(line))
             place += len(line) + 1
-        self._ends = [start + len(line) for start, line in self._lines]
         self._longest = {char: self._longest_from(char) for char in "`~"}
         self._wrappers: list[Fence] = []
         self._next = 0

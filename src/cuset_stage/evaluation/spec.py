@@ -38,6 +38,7 @@ class JudgeSpec:
         gpus: Indices of the GPUs to use, as nvidia-smi has them; None: all. use_gpu: False runs programs without one.
         per_gpu: Programs at a time on one GPU; with more than one, times say nothing.
         time_limit_s, memory_bytes: Of each run of a program; None: the judge's own.
+        gpu_memory_bytes: Of each run, watched through nvidia-smi; None: no limit.
     """
 
     arch: str | None = None
@@ -49,6 +50,7 @@ class JudgeSpec:
     isolation: Isolation = Isolation.AUTO
     time_limit_s: float | None = None
     memory_bytes: int | None = None
+    gpu_memory_bytes: int | None = None
 
     def limited(self, limits: Limits) -> Limits:
         """A judge's own limits with those that were asked for."""
@@ -56,6 +58,8 @@ class JudgeSpec:
             limits = replace(limits, wall_s=self.time_limit_s)
         if self.memory_bytes is not None:
             limits = replace(limits, memory_bytes=self.memory_bytes)
+        if self.gpu_memory_bytes is not None:
+            limits = replace(limits, gpu_memory_bytes=self.gpu_memory_bytes)
         return limits
 
 

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 
 _KERNEL = re.compile(
@@ -13,7 +13,8 @@ _TIMERS = re.compile(
     r"^(time|torch\.cuda\.(Event|synchronize|current_stream|Stream)|torch\.(allclose|equal|testing))\b"
 )
 _THREADS = {"threading", "multiprocessing", "concurrent", "asyncio", "_thread"}
-_PEEKING = {"inspect", "gc", "ctypes"}
+_PEEKING = {"inspect", "gc", "ctypes", "__main__"}
+_IMPORTERS = {"__import__", "importlib.import_module"}
 _READERS = {
     "open", "io.open", "os.open", "os.walk", "os.listdir", "os.scandir", "mmap.mmap", "torch.load", "torch.from_file",
     "torch.UntypedStorage.from_file", "numpy.fromfile", "np.fromfile", "numpy.memmap", "np.memmap", "numpy.load",
@@ -37,27 +38,26 @@ def source_flags(source: str) -> list[str]:
 
 
 def _found(tree: ast.AST) -> Iterator[str]:
+    names = _meanings(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Try):
             yield "source: try/except, perhaps a fall-back to what the reference does"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for name in _imported(node):
-                if name in _THREADS:
-                    yield f"source: imports {name}"
-                elif name in _PEEKING:
-                    yield f"source: imports {name}, with which it could look at what runs it"
+                yield from _of_import(name)
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                name = _dotted(target)
+                name = _dotted(target, names)
                 if (
-                    name
+                    isinstance(target, ast.Attribute)  # a name of its own may be any
+                    and name
                     and (_TIMERS.match(name) or name.startswith("torch."))
                     and not name.startswith("torch.backends.")
                 ):
                     yield f"source: assigns to {name}"
         elif isinstance(node, ast.Call):
-            name = _dotted(node.func)
-            if name == "setattr" and node.args and (place := _dotted(node.args[0])):
+            name = _dotted(node.func, names)
+            if name == "setattr" and node.args and (place := _dotted(node.args[0], names)):
                 if place.split(".")[0] in ("torch", "time", "builtins"):
                     yield f"source: sets an attribute of {place}"
             elif name in ("torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"):
@@ -66,10 +66,36 @@ def _found(tree: ast.AST) -> Iterator[str]:
                 yield "source: looks at files, where it could find its inputs ahead of time"
             elif name == "sys._getframe":
                 yield "source: looks at the frames that call it"
+            elif name in _IMPORTERS and node.args:
+                asked = node.args[0]
+                if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
+                    yield from _of_import(asked.value.split(".")[0])
+                else:
+                    yield f"source: {name} of a name that is not written there"
+        elif isinstance(node, ast.Attribute | ast.Name) and _dotted(node, names) == "sys.modules":
+            yield "source: looks at sys.modules, where it could find what runs it"
     if isinstance(tree, ast.Module):
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name == "ModelNew" and "Model" in map(_dotted, node.bases):
                 yield "source: ModelNew inherits from Model"
+
+
+def _of_import(name: str) -> Iterator[str]:
+    if name in _THREADS:
+        yield f"source: imports {name}"
+    elif name in _PEEKING:
+        yield f"source: imports {name}, with which it could look at what runs it"
+
+
+def _meanings(tree: ast.AST) -> dict[str, str]:
+    """What imports give a name to: {"Event": "torch.cuda.Event"} for `from torch.cuda import Event`."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -78,12 +104,12 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [alias.name.split(".")[0] for alias in node.names]
 
 
-def _dotted(node: ast.AST) -> str | None:
-    """`torch.cuda.Event` for the expression of that look, else None."""
+def _dotted(node: ast.AST, names: Mapping[str, str] | None = None) -> str | None:
+    """`torch.cuda.Event` for the expression of that look, also by a name from `_meanings`; else None."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
         return None
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([(names or {}).get(node.id, node.id), *reversed(parts)])

@@ -11,7 +11,8 @@ compared. Without a GPU the same calls are made and compared, and no speed comes
 What this does not protect from:
 - A candidate runs in the process that calls and times it. One that goes after the interpreter itself (frames, gc,
   ctypes, the CUDA driver) can change the clock's readings and the report. The comparison is out of its reach; the times
-  are not. The flags say where a source reaches for such things.
+  are not. The flags say where a source reaches for such things, and where the clock on the wall contradicts the events:
+  then the calls are timed by it.
 - A reference whose outputs depend on earlier calls: only the first calls can be compared. Flagged.
 - The inputs' files lie in its sandbox before forward is called: one that reads them could compute ahead. Flagged.
 - A task whose right outputs are the same for all inputs cannot tell a kept result from a computed one. Flagged.
@@ -51,7 +52,7 @@ from .runs import (
 
 SUSPICIOUS_SPEEDUP = 10.0
 EARLY = 10  # timed calls
-PROTOCOL = 2  # raised when the verdicts on modules come about differently
+PROTOCOL = 3  # raised when the verdicts on modules come about differently
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
@@ -256,6 +257,10 @@ class ModuleJudge:
         if late > 1.5 * kernel + 1e-4:
             flags.append("work goes on after the timed stream is done: timed until the device is idle")
             kernel = late
+        wall = wall_time(report.record["walls"], report.record["idle"])
+        if wall > 1.25 * kernel + 3e-5:
+            flags.append("the clock on the wall says more than the events, as if they were changed: timed by it")
+            kernel = wall
         if max(before, after) > 1.2 * min(before, after):
             flags.append(f"the reference took {before:.3g} s before and {after:.3g} s after: times are not steady")
         mean = (before + after) / 2
@@ -295,6 +300,14 @@ class ModuleJudge:
         if error["type"] == "Problem":
             return replace(known, verdict=Verdict.MISMATCH, message=shorten(error["message"]))
         return replace(known, verdict=Verdict.RUNTIME_ERROR, message=shorten(first_error(error)))
+
+
+def wall_time(walls: Sequence[float], idle: Sequence[float]) -> float:
+    """Seconds of a call by the clock, without what a call of nothing takes.
+
+    The device is idle when a call begins and again when it ends, so that launches count in its events as they do here.
+    """
+    return median(walls) - median(idle)
 
 
 def unseen_time(times: Sequence[float], unseen_at: Sequence[int]) -> float | None:
