@@ -383,6 +383,19 @@ def versions() -> dict[str, str]:
     return found
 
 
+def record(device: str, rounds: int) -> dict:
+    """What a JSON says besides its results: when, where and with what they were measured."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "gpu": torch.cuda.get_device_name() if device == "cuda" else "cpu",
+        "cuda": torch.version.cuda,
+        "versions": versions(),
+        "dtype": "bfloat16" if device == "cuda" else "float32",
+        "what": f"frozen head, forward and backward to the hidden states; ms: median over rounds of the mean of {CALLS} calls, extra_gib: peak above inputs and gradient",
+        "rounds": rounds,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="where to write the results")
@@ -397,8 +410,10 @@ def main() -> None:
     if device == "cpu" and not args.quick:
         parser.error("no CUDA device: only --quick runs on a CPU")
     if args.variants or args.zero_shares:
-        results = (variants if args.variants else zero_shares)(device, 2 if args.quick else args.rounds, args.quick)
+        rounds = 2 if args.quick else args.rounds
+        results = record(device, rounds) | (variants if args.variants else zero_shares)(device, rounds, args.quick)
         if args.json:
+            args.json.parent.mkdir(parents=True, exist_ok=True)
             args.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
         return
 
@@ -406,16 +421,7 @@ def main() -> None:
     if args.quick:
         lengths, vocabularies, hidden_size, rounds = (128,), (512, 1500), 64, 2
     cases, started = [], time.time()
-    report = {
-        "date": datetime.date.today().isoformat(),
-        "gpu": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "cuda": torch.version.cuda,
-        "versions": versions(),
-        "dtype": "bfloat16" if device == "cuda" else "float32",
-        "what": f"frozen head, forward and backward to the hidden states; ms: median over rounds of the mean of {CALLS} calls, extra_gib: peak above inputs and gradient",
-        "rounds": rounds,
-        "cases": cases,
-    }
+    report = record(device, rounds) | {"cases": cases}
     for vocab_size in vocabularies:
         for length in lengths:
             x = Inputs(length, vocab_size, hidden_size, device)

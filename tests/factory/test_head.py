@@ -1,10 +1,21 @@
 """The fused head inside real models: same loss and gradients as their logits give, and a reason wherever it cannot be right."""
 
 import copy
+import logging
+from pathlib import Path
 
 import pytest
 import torch
-from transformers import CohereConfig, Gemma2Config, GraniteConfig, LlamaConfig, Qwen2Config, Qwen2ForCausalLM
+from transformers import (
+    CohereConfig,
+    Gemma2Config,
+    GraniteConfig,
+    LlamaConfig,
+    PhiConfig,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+)
+from transformers.modeling_outputs import CausalLMOutput
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from cuset_stage.factory.head import FusedHead
@@ -28,7 +39,10 @@ SETTINGS = ObjectiveSettings(tau=0.005, window=8)
 
 def tiny(config_class=Qwen2Config, **changes):
     torch.manual_seed(0)
-    return AutoModelForCausalLM.from_config(config_class(**{**TINY, **changes}))
+    model = AutoModelForCausalLM.from_config(config_class(**{**TINY, **changes}))
+    if model.lm_head.bias is not None:
+        torch.nn.init.normal_(model.lm_head.bias)
+    return model
 
 
 @pytest.fixture
@@ -67,8 +81,10 @@ def plain_loss(model, batch, settings=SETTINGS, count=17):
         (Qwen2Config, {}, "all"),
         (Qwen2Config, {"tie_word_embeddings": True}, "all"),
         (LlamaConfig, {}, "not the head"),
+        (PhiConfig, {}, "all"),
+        (PhiConfig, {}, "not the head"),
     ],
-    ids=["trained", "tied", "frozen"],
+    ids=["trained", "tied", "frozen", "with a bias", "with a frozen bias"],
 )
 def test_loss_and_gradients_are_those_of_the_logits(batch, objective, config_class, changes, trains):
     model = tiny(config_class, **changes)
@@ -144,6 +160,24 @@ class Untouched(Scaled):
         return logits.float()
 
 
+class Past(Qwen2ForCausalLM):
+    """Multiplies with the layer's weight, not by way of the layer; with `only_in_training`, as some do to compute their own loss there."""
+
+    only_in_training = False
+
+    def forward(self, input_ids, **kwargs):
+        if self.only_in_training and not self.training:
+            return super().forward(input_ids, **kwargs)
+        hidden = self.model(input_ids).last_hidden_state
+        return CausalLMOutput(logits=hidden @ self.lm_head.weight.t())
+
+
+class Twice(Qwen2ForCausalLM):
+    def forward(self, *args, **kwargs):
+        super().forward(*args, **kwargs)
+        return super().forward(*args, **kwargs)
+
+
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
@@ -152,6 +186,8 @@ class Untouched(Scaled):
         (Masked, "changes its logits behind the output layer"),
         (Sliced, "reshapes its logits"),
         (Rowwise, "does not run with the logits of a few tokens (RuntimeError"),
+        (Past, "does not call its output layer"),
+        (Twice, "does not call its output layer once"),
         (Untouched, None),
     ],
 )
@@ -163,6 +199,32 @@ def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch, kind, rea
     assert head.is_verified == (reason is None)
     assert head.reason is None if reason is None else reason in head.reason
     assert model(input_ids=batch["ids"]).logits.shape[:2] == (2, 40)  # the layer gives whole logits again
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kind", [Scaled, Capped])
+def test_a_change_that_leaves_the_model_s_own_logits_is_found_out(batch, kind, dtype):
+    """A head of zeros, that is yet to be trained: a scale and a cap leave its logits what they are."""
+    model = kind(Qwen2Config(**TINY)).to(dtype)
+    torch.nn.init.zeros_(model.lm_head.weight)
+    head = FusedHead(model, SETTINGS)
+    before = torch.get_rng_state()
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert "changes its logits behind the output layer" in head.reason
+    assert torch.equal(torch.get_rng_state(), before)  # or training would not be what it is from logits
+
+
+def test_a_model_that_leaves_out_its_output_layer_in_training_is_found_out(batch):
+    model = Past(Qwen2Config(**TINY)).eval()
+    model.only_in_training = True
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified
+    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+        loss = head.loss_of(model.train()(input_ids=batch["ids"]).logits)
+    assert loss is None and head.reason == "the model does not call its output layer"
 
 
 def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batch):
@@ -256,3 +318,22 @@ def test_the_fused_head_is_found_out_in_a_run(llamafactory, tiny_model, tmp_path
     theirs = llamafactory({**keys, "stage": "sft"})
     assert "final_logit_softcapping=5.0" in ours.output
     assert [step["loss"] for step in ours.steps] == pytest.approx([step["loss"] for step in theirs.steps], rel=1e-5)
+
+
+def test_the_log_takes_nothing_back(tiny_model, tmp_path, monkeypatch, caplog):
+    """A model that only its first batch finds out is not said to train without logits before that."""
+    from llamafactory.train.tuner import run_exp
+    from transformers import AutoTokenizer
+
+    monkeypatch.setattr("cuset_stage.factory.head._POST_PROCESSING", ())
+    logger = logging.getLogger("llamafactory.cuset_stage.factory.trainer")  # does not reach the root's handlers
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    tiny(Gemma2Config, final_logit_softcapping=5.0, vocab_size=len(tokenizer)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    recipe = {"stage": "cuset", "model_name_or_path": str(tmp_path), "output_dir": str(tmp_path / "out")}
+    recipe |= {"dataset_dir": str(Path(__file__).parents[2] / "data"), "dataset": "cuset_kernels", "template": "qwen"}
+    recipe |= {"do_train": True, "max_steps": 1, "max_samples": 2, "cutoff_len": 64, "finetuning_type": "full"}
+    run_exp({**recipe, "save_strategy": "no", "report_to": "none", "use_cpu": True})
+    assert "from materialised logits: the model changes its logits behind the output layer" in caplog.text
+    assert "fused head" not in caplog.text

@@ -229,14 +229,25 @@ def test_asft_wants_a_base_model_that_pissa_has_not_changed(llamafactory):
     assert "pissa_init: true takes a part of the model's weights" in run.output.strip().splitlines()[-1]
 
 
-def test_a_trained_head_that_ddp_would_miss_is_not_fused(llamafactory):
-    keys = {"stage": "cuset", "finetuning_type": "full", "ddp_find_unused_parameters": True, "max_steps": 1}
-    keys |= {"max_samples": 4, "disable_gradient_checkpointing": True}
-    run = llamafactory(keys, ranks=2)
-    assert "computed from materialised logits: DDP looks for unused parameters" in run.output
-    refused = llamafactory({**keys, "cuset_fused": "on"}, ranks=2, check=False)
-    assert refused.returncode != 0
-    assert "cuset_fused: on, but DDP looks for unused parameters" in refused.output
+@pytest.mark.parametrize("objective", ["cuset", "asft"])
+def test_a_trained_head_is_found_by_ddp_that_looks_for_unused_parameters(llamafactory, tmp_path, objective):
+    """As it does under full tuning without gradient checkpointing. Two ranks train as one, also where a rank has nothing to learn."""
+    good = {"instruction": "Scale.", "input": "", "output": "k<<<1, 32>>>(x);"}
+    prompt_alone = {**good, "instruction": "long " * 400}
+    rows = [good, {**good, "output": "The kernel scales an array."}, {**good, "output": "s<<<2, 64>>>(y);"}]
+    rows = [*rows, prompt_alone, prompt_alone, prompt_alone, good, prompt_alone]
+    keys = {**data_set(tmp_path, rows), "cuset_objective": objective, "cuset_fused": "on", "asft_alpha": 10.0}
+    keys |= {"finetuning_type": "full", "learning_rate": 1.0e-3, "max_steps": 4, "cutoff_len": 40}
+    keys |= {"disable_gradient_checkpointing": True, "ddp_find_unused_parameters": True}
+    keys |= {"cuset_normalization": "samples"} if objective == "cuset" else {}
+    one = llamafactory({**keys, "per_device_train_batch_size": 4})
+    two = llamafactory({**keys, "per_device_train_batch_size": 1, "gradient_accumulation_steps": 2}, ranks=2)
+    assert "computed by the fused head (trained)" in two.output
+    assert "materialised logits" not in two.output
+    for ours, theirs in zip(two.steps, one.steps, strict=True):
+        for key in set(theirs) - {"epoch", "step"}:
+            # What float32 leaves of a KL term near 0, times 10, is good to 1e-6.
+            assert ours[key] == pytest.approx(theirs[key], rel=5e-5, abs=2e-6), key
 
 
 def test_a_router_s_loss_does_not_depend_on_how_a_step_is_cut(llamafactory, tiny_model, tmp_path):

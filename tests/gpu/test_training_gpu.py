@@ -44,6 +44,8 @@ def test_the_fused_head_trains_as_materialised_logits_do(llamafactory, precision
     fused = llamafactory({**keys, "cuset_fused": "on"}, CUDA_VISIBLE_DEVICES="0")
     logits = llamafactory({**keys, "cuset_fused": "off"}, CUDA_VISIBLE_DEVICES="0")
     assert "computed by the fused head" in fused.output
+    for run in (fused, logits):
+        assert ("Liger kernel has been applied to the model" in run.output) == liger
     # Confidences near the threshold may fall on either side in bf16; at tau = 0 none does.
     assert_same(trajectory(fused), trajectory(logits), 1e-4 if precision == "fp32" else 1e-2)
 

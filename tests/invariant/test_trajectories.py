@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 STEPS = 4
+TOLERANCE = 5e-5  # relative; benchmarks/invariants.md has what was found, 2e-7
 NOT_COMPARED = {"epoch", "step"}  # with packing an epoch is one row
 
 ARRANGEMENTS = {
@@ -64,7 +65,7 @@ def test_the_arrangement_does_not_matter(trajectory, name):
         for key, value in theirs.items():
             difference = abs(ours[key] - value) / max(abs(value), 1e-6)
             worst = max(worst, difference)
-            assert difference < 1e-3, f"step {step}: {key} is {ours[key]}, with 1x8x1 {value}"
+            assert difference < TOLERANCE, f"step {step}: {key} is {ours[key]}, with 1x8x1 {value}"
     if os.environ.get("CUSET_INVARIANT_TABLE"):
         with open(os.environ["CUSET_INVARIANT_TABLE"], "a", encoding="utf-8") as table:
             losses = ", ".join(f"{step['loss']:.6f}" for step in found)
@@ -79,7 +80,7 @@ def test_the_loss_goes_down(trajectory):
 
 @pytest.mark.parametrize("objective", ["sft", "dft", "eaft", "asft", "profit"])
 def test_the_baselines_are_exact_over_batches_ranks_and_rows(llamafactory, eight_samples, objective):
-    """One batch of all, two ranks with accumulation under ZeRO-2, and (ASFT, whose reference has to see the same) one packed row."""
+    """One batch of all, two ranks with accumulation under ZeRO-2, and (ASFT, whose reference has to see the same) packed rows."""
     keys = {
         "stage": "cuset",
         "cuset_objective": objective,
@@ -102,7 +103,8 @@ def test_the_baselines_are_exact_over_batches_ranks_and_rows(llamafactory, eight
         )
     ]
     if objective == "asft":
-        others.append(llamafactory({**keys, **ARRANGEMENTS["packed 1x1x1"][3], "per_device_train_batch_size": 1}))
+        packed = {**keys, **ARRANGEMENTS["packed 1x1x2"][3], "per_device_train_batch_size": 1}
+        others.append(llamafactory({**packed, "cuset_fused": "on"}, ranks=2))  # DDP
         others.append(
             llamafactory({**keys, "per_device_train_batch_size": 4, "cuset_fused": "off"}, ranks=2)
         )  # DDP, from logits
@@ -111,7 +113,7 @@ def test_the_baselines_are_exact_over_batches_ranks_and_rows(llamafactory, eight
         assert len(other.steps) == 3
         for ours, theirs in zip(other.steps, whole.steps, strict=True):
             for key in set(theirs) - NOT_COMPARED:
-                assert ours[key] == pytest.approx(theirs[key], rel=1e-3), key
+                assert ours[key] == pytest.approx(theirs[key], rel=TOLERANCE), key
 
 
 @pytest.mark.parametrize("zero_2", [False, True], ids=["DDP", "ZeRO-2"])
@@ -134,7 +136,7 @@ def test_a_trained_head_is_exact_over_ranks(llamafactory, eight_samples, zero_2)
     )
     for ours, theirs in zip(two.steps, one.steps, strict=True):
         for key in set(theirs) - NOT_COMPARED:
-            assert ours[key] == pytest.approx(theirs[key], rel=1e-3), key
+            assert ours[key] == pytest.approx(theirs[key], rel=TOLERANCE), key
 
 
 def test_the_statistics_are_within_their_bounds(trajectory):

@@ -212,6 +212,8 @@ def test_windows_cost_time_linear_in_the_tokens():
         (dict(lam=-1), "cuset_lambda=-1: expected a finite number >= 0"),
         (dict(window=0), "cuset_window=0: expected a number of tokens >= 1"),
         (dict(window=2.5), "cuset_window=2.5"),
+        (dict(window=float("inf")), "cuset_window=inf: expected a number of tokens >= 1"),
+        (dict(window=float("nan")), "cuset_window=nan: expected a number of tokens >= 1"),
         (dict(region_scope="file"), "cuset_region_scope='file': expected one of response, cuda"),
         (dict(normalization="batch"), "cuset_normalization='batch': expected one of tokens, samples"),
     ],

@@ -16,6 +16,7 @@ from cuset_stage.objective import (
     fused_linear_cuset_loss,
     fused_objective,
     objective_loss,
+    token_terms,
 )
 from cuset_stage.objective.engine import CHUNK_BYTES, choose_backend, rows_per_chunk
 from cuset_stage.objective.supervision import Supervision
@@ -117,6 +118,21 @@ def test_large_weights_stay_within_float16(lam):
 
 
 def test_small_probabilities_survive_float16():
+    """A sure token among 20000 of 2e-8 each, which float16 takes for 0; together they are half of the gradient."""
+    hidden = torch.tensor([[[17.7, 0.0], [0.0, 0.0]]], dtype=torch.float16, requires_grad=True)
+    weight = torch.tensor([[0.0, 1.0]], dtype=torch.float16).repeat(20000, 1)
+    weight[7] = torch.tensor([1.0, 0.0])
+    batch = torch.tensor([[-100, 7]]), None, None
+    loss, terms = fused_objective(hidden, weight, *batch, ObjectiveSettings(objective="sft"))
+    (loss * 2.0**10).backward()
+    rest = 1 - terms.confidence.double().item()
+    assert 1e-8 < rest / 20000 < 2.9e-8  # half of float16's smallest step
+    expected = torch.tensor([-rest, rest], dtype=torch.float64)
+    # A CPU's product sums so many small numbers badly.
+    torch.testing.assert_close(hidden.grad[0, 0].double() / 2**10, expected, rtol=0.1, atol=0)
+
+
+def test_small_gradients_survive_float16():
     case = make_case((1, 12, 8, 20000), dtype=torch.float16, seed=1)
     exact = make_case((1, 12, 8, 20000), seed=1)
     exact.hidden, exact.weight = case.hidden.float(), case.weight.float()
@@ -129,6 +145,29 @@ def test_small_probabilities_survive_float16():
     size = full["hidden"].abs().max()
     assert torch.isfinite(half["hidden"]).all()
     assert (hidden.grad.float() / 2.0**14 - full["hidden"]).abs().max() < 3e-3 * size
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"tau": 0.0, "use_cuda_mask": False}, [0.0, 1.0]),  # Eq. 2: above tau
+        ({"objective": "profit", "prob_threshold": (0.0,)}, [1.0, 1.0]),  # ProFit keeps its thresholds
+        ({"objective": "profit", "prob_threshold": (1.0,)}, [0.0, 1.0]),
+        ({"objective": "profit", "prob_threshold": (0.0,), "threshold_direction": "lower"}, [1.0, 0.0]),
+        ({"objective": "profit", "prob_threshold": (0.0, 0.0), "threshold_direction": "middle"}, [1.0, 0.0]),
+        ({"objective": "profit", "prob_threshold": (1.0, 1.0), "threshold_direction": "middle"}, [0.0, 1.0]),
+    ],
+)
+def test_probabilities_on_a_threshold(options, expected):
+    """Of two tokens whose probabilities are exactly 0 and 1."""
+    hidden, weight = torch.full((1, 3, 1), 200.0), torch.tensor([[0.0], [1.0]])
+    batch, settings = (torch.tensor([[-100, 0, 1]]), None, None), ObjectiveSettings(**options)
+    for terms in (
+        fused_objective(hidden, weight, *batch, settings)[1],
+        token_terms(hidden @ weight.T, *batch, settings),
+    ):
+        assert terms.confidence.tolist() == [0.0, 1.0]
+        assert terms.weight.tolist() == expected
 
 
 @pytest.mark.parametrize("use_reentrant", [True, False])

@@ -342,8 +342,10 @@ def test_cuset_against_float64():
     np.testing.assert_allclose(gradient["hidden"].numpy(), by_logits @ case.weight.numpy(), rtol=1e-5, atol=1e-9)
 
 
-@pytest.mark.parametrize("objective", ["sft", "dft", "eaft"])
-def test_against_llamafactory(objective):
+@pytest.mark.parametrize(
+    ("objective", "alpha"), [("sft", None), ("dft", None), ("eaft", 1.0), ("eaft", 0.5), ("eaft", 2.0)]
+)
+def test_against_llamafactory(objective, alpha):
     from llamafactory.train import trainer_utils
 
     case = make_case((3, 64, 16, 257), seed=11)
@@ -353,8 +355,10 @@ def test_against_llamafactory(objective):
         flat = torch.nn.functional.pad(case.labels, (0, 1), value=-100)[:, 1:].flatten()
         expected = torch.nn.functional.cross_entropy(outputs["logits"].flatten(0, 1), flat, ignore_index=-100)
     else:
-        expected = getattr(trainer_utils, f"{objective}_loss_func")(outputs, case.labels)
-    loss, gradient, _ = case.fused(ObjectiveSettings(objective=objective))
+        options = {} if alpha is None else {"alpha": alpha}
+        expected = getattr(trainer_utils, f"{objective}_loss_func")(outputs, case.labels, **options)
+    options = {} if alpha is None else {"eaft_alpha": alpha}
+    loss, gradient, _ = case.fused(ObjectiveSettings(objective=objective, **options))
     torch.testing.assert_close(loss, expected.detach(), rtol=1e-6, atol=1e-7)
     torch.testing.assert_close(gradient["hidden"], gradients(expected, leaves)["hidden"], rtol=1e-5, atol=1e-8)
 

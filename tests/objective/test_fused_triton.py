@@ -116,6 +116,26 @@ def test_divergence_from_a_base_model(kernels, dtype, transform):
 
 
 @interpreted
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (WeightRule("above", low=0.0), [0.0, 2.0]),  # the start is 0 and 1
+        (WeightRule("above", low=1.0), [0.0, 1.0]),
+        (WeightRule("within", low=1.0), [0.0, 1.0]),
+        (WeightRule("within", high=0.0), [1.0, 0.0]),
+    ],
+)
+def test_probabilities_on_a_threshold(kernels, rule, expected):
+    """Of two tokens whose probabilities are exactly 0 and 1."""
+    buffer = torch.full((2, 70 + 40), float("nan"))
+    buffer[:, :70] = 200.0 * (torch.arange(70) == 3)
+    for step in (kernels.chunk_step, chunk_step):
+        for single_read in (False, True):
+            _, weight, _, _ = run(step, buffer, None, torch.tensor([5, 3]), rule, LogitTransform(), single_read)
+            assert weight.tolist() == expected
+
+
+@interpreted
 @pytest.mark.parametrize("vocab_size", [2, 19, 64, 65, 128, 129, 257])
 def test_vocabularies_around_the_block_size(kernels, vocab_size):
     buffer, base, target = inputs(rows=3, vocab_size=vocab_size)
@@ -273,7 +293,7 @@ def test_samples_equal_the_pytorch_ones(monkeypatch, window, only_cuda):
     is_cuda = torch.rand(row.numel(), generator=generator) < 0.02
     is_cuda[0] = False  # a sample without CUDA falls back to all its windows
     for sample_id, extra, reweight in (
-        (ids, penalty, True),
+        (ids.int(), penalty, True),
         (ids, None, True),
         (None, None, True),
         (ids, None, False),

@@ -10,6 +10,10 @@ from llamafactory.extras.constants import IGNORE_INDEX
 from .processors import COLUMNS
 
 
+# As narrow as the processors make them: batches lie on the device for the whole step, the next one too.
+DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32}
+
+
 @dataclass
 class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
     """Pads `cuda_mask` and `sample_ids` to wherever LLaMA-Factory's collator has put the tokens.
@@ -22,7 +26,9 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
             return super().__call__(features)
 
-        columns = {name: [torch.as_tensor(feature.pop(name)) for feature in features] for name in COLUMNS}
+        columns = {
+            name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features] for name in COLUMNS
+        }
         attention = [torch.as_tensor(feature["attention_mask"]) for feature in features]
         batch = super().__call__(features)
         labels = batch["labels"]
@@ -46,10 +52,9 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         return batch
 
     def _fit(self, row: torch.Tensor, attention: torch.Tensor, length: int) -> torch.Tensor:
-        row = row.long()
         if row.numel() > length:  # padding inside a packed row was removed
             row = row[attention != 0]
-        fitted = torch.zeros(length, dtype=torch.long)
+        fitted = row.new_zeros(length)
         if self.tokenizer.padding_side == "left":
             fitted[length - row.numel() :] = row
         else:

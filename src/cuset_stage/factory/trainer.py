@@ -38,6 +38,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self.compute_loss_func = self._objective_loss
         self._fused_head = self._make_fused_head(fused)
         self._must_fuse = fused == "on"
+        self._said_fused = False
         self._meter = ObjectiveMeter()
         self._batch_labels: tuple[torch.Tensor, torch.Tensor] | None = None
         self._reference_logits: torch.Tensor | None = None
@@ -57,13 +58,18 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         else:
             self._reference_head = head
         if head.reason is None:
-            trained = "trained" if head.head.weight.requires_grad else "frozen"
-            logger.info_rank0(
-                f"The loss is computed by the fused head ({trained}); no logits are materialised in training."
-            )
             return head
         self._report_unfused(head.reason, fused == "on")
         return None
+
+    def _report_fused(self) -> None:
+        """Said once, when the first batch has come through: before that the model may still be found out."""
+        if not self._said_fused:
+            trained = "trained" if self._fused_head.head.weight.requires_grad else "frozen"
+            logger.info_rank0(
+                f"The loss is computed by the fused head ({trained}); no logits are materialised in training."
+            )
+            self._said_fused = True
 
     def _report_unfused(self, reason: str, must_fuse: bool) -> None:
         if must_fuse:
@@ -98,6 +104,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                     result = super().compute_loss(model, dict(inputs), **options)
                 reason = self._fused_head.reason
             if reason is None:
+                self._report_fused()
                 return result
             self._fused_head = None
             self._report_unfused(reason, self._must_fuse)
@@ -111,9 +118,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def _why_not_fused(self, model: torch.nn.Module, inputs: dict[str, Any]) -> str | None:
         """What stands against the fused head in this run, seen with its first batch; None: nothing."""
-        trained = any(parameter.requires_grad for parameter in self._fused_head.head.parameters())
-        if trained and getattr(model, "find_unused_parameters", False):
-            return "DDP looks for unused parameters and takes the trained output layer for one (ddp_find_unused_parameters: true)"
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
         if not self._fused_head.is_verified:
             with torch.no_grad(), uncompiled(), evaluating(model):

@@ -58,7 +58,9 @@ class _CarryGradients(torch.autograd.Function):
             torch.mul(weight_sum, scale, out=grad_weight)
         if bias_sum is not None:
             grad_bias = (bias_sum * scale).to(ctx.dtypes[2])
-        ctx.check.wait()  # with everything queued, the device has nothing to wait for meanwhile
+        if ctx.check is not None:
+            ctx.check.wait()  # with everything queued, the device has nothing to wait for meanwhile
+            ctx.check = None  # its tensors need not last until the layers below are done
         return grad_hidden, grad_weight, grad_bias, *(None,) * 7
 
 

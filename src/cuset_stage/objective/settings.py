@@ -84,7 +84,7 @@ class ObjectiveSettings:
         _choice("cuset_objective", self.objective, OBJECTIVES)
         _number("cuset_tau", self.tau, lambda v: 0 <= v < 1, "a probability in [0, 1)")
         _number("cuset_lambda", self.lam, lambda v: 0 <= v < float("inf"), "a finite number >= 0")
-        _number("cuset_window", self.window, lambda v: v >= 1 and v == int(v), "a number of tokens >= 1")
+        _number("cuset_window", self.window, lambda v: v >= 1 and v % 1 == 0, "a number of tokens >= 1")
         _choice("cuset_region_scope", self.region_scope, REGION_SCOPES)
         _choice("cuset_normalization", self.normalization, NORMALIZATIONS)
         _number("eaft_alpha", self.eaft_alpha, lambda v: 0 <= v < float("inf"), "a finite number >= 0")

@@ -1,0 +1,60 @@
+"""What lies in memory beside the model while the layers' backward passes run, where a training step's peak is."""
+
+import gc
+from pathlib import Path
+
+import torch
+from transformers import TrainerCallback
+
+
+DATA = Path(__file__).parents[2] / "data"
+ROWS, LENGTH = 2, 256
+RECIPE = {
+    "do_train": True,
+    "finetuning_type": "lora",
+    "lora_target": "q_proj",
+    "dataset": "cuset_kernels",
+    "template": "qwen",
+    "packing": True,  # full rows: every batch has the same shape
+    "cutoff_len": LENGTH,
+    "per_device_train_batch_size": ROWS,
+    "max_samples": 12,
+    "max_steps": 2,
+    "save_strategy": "no",
+    "report_to": "none",
+    "use_cpu": True,
+}
+
+
+class Beside(TrainerCallback):
+    """Notes what lies beside the model when the backward pass reaches its first layer."""
+
+    def __init__(self):
+        self.bytes = []
+
+    def on_train_begin(self, args, state, control, model=None, **kwargs):
+        (layer,) = (module for name, module in model.named_modules() if name.endswith("layers.0"))
+        layer.register_full_backward_pre_hook(lambda *_: self.bytes.append(bytes_of_tokens()))
+
+
+def bytes_of_tokens() -> int:
+    """Bytes of the tensors that Python holds with integers, or with a number a token."""
+    tensors = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
+    of_tokens = (t for t in tensors if not t.is_floating_point() or t.numel() in (LENGTH, ROWS * LENGTH))
+    storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in of_tokens}
+    return sum(size for size in storages.values() if size >= LENGTH)
+
+
+def test_the_objective_keeps_nothing_but_its_columns(tiny_model, tmp_path):
+    """Of the batch that is trained and of the next one, five bytes a token: an int8 and an int32."""
+    from llamafactory.train.tuner import run_exp
+
+    found = {}
+    for stage in ("sft", "cuset"):
+        beside = Beside()
+        paths = {"model_name_or_path": str(tiny_model), "dataset_dir": str(DATA), "output_dir": str(tmp_path / stage)}
+        run_exp({**RECIPE, **paths, "stage": stage}, callbacks=[beside])
+        found[stage] = beside.bytes
+    assert len(found["sft"]) == RECIPE["max_steps"] and found["sft"][0] > 0
+    extra = [ours - theirs for ours, theirs in zip(found["cuset"], found["sft"], strict=True)]
+    assert extra == [2 * ROWS * LENGTH * 5] * RECIPE["max_steps"]
