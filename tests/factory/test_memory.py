@@ -31,16 +31,23 @@ class Beside(TrainerCallback):
 
     def __init__(self):
         self.bytes = []
+        self.before = tensors()  # held, so that no other tensor comes to lie in their place
 
     def on_train_begin(self, args, state, control, model=None, **kwargs):
         (layer,) = (module for name, module in model.named_modules() if name.endswith("layers.0"))
-        layer.register_full_backward_pre_hook(lambda *_: self.bytes.append(bytes_of_tokens()))
+        layer.register_full_backward_pre_hook(lambda *_: self.bytes.append(bytes_of_tokens(self.before)))
 
 
-def bytes_of_tokens() -> int:
-    """Bytes of the tensors that Python holds with integers, or with a number a token."""
-    tensors = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
-    of_tokens = (t for t in tensors if not t.is_floating_point() or t.numel() in (LENGTH, ROWS * LENGTH))
+def tensors() -> list[torch.Tensor]:
+    """Those that Python holds; not those that stand for one, such as what torch.compile leaves behind in other tests."""
+    return [thing for thing in gc.get_objects() if type(thing) in (torch.Tensor, torch.nn.Parameter)]
+
+
+def bytes_of_tokens(before: list[torch.Tensor]) -> int:
+    """Bytes of tensors that were not there before, with integers or with a number a token."""
+    known = {id(tensor) for tensor in before}
+    new = [tensor for tensor in tensors() if id(tensor) not in known]
+    of_tokens = (t for t in new if not t.is_floating_point() or t.numel() in (LENGTH, ROWS * LENGTH))
     storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in of_tokens}
     return sum(size for size in storages.values() if size >= LENGTH)
 
