@@ -332,15 +332,6 @@ def timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str) 
 
 
 SLOW = "import time; time.sleep(0.004); " + FORWARD
-CHANGED_EVENTS = """
-import sys
-frame = sys._getframe()
-while frame and not hasattr(frame.f_locals.get("torch"), "elapsed"):
-    frame = frame.f_back
-if frame:
-    its = frame.f_locals["torch"]
-    its.elapsed = lambda one, other, real=its.elapsed: real(one, other) / 5
-"""
 CHANGED_WORKER = """
 import sys
 worker = sys.modules["__main__"]
@@ -349,9 +340,11 @@ worker.flatten = lambda output, torch: real(output, torch)
 """
 
 
-def test_events_that_say_less_than_the_clock(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+def test_events_that_say_less_than_the_clock(
+    judge: ModuleJudge, task: ModuleTask, prepared: Reference, changed_events: str
+) -> None:
     assert not any("clock" in flag for flag in timed(judge, task, prepared, ANSWER).flags)
-    tampered = timed(judge, task, prepared, answer(SLOW, CHANGED_EVENTS))
+    tampered = timed(judge, task, prepared, answer(SLOW, changed_events))
     assert any("the clock on the wall says more" in flag for flag in tampered.flags)
     assert tampered.kernel_s and tampered.kernel_s > 0.004
 

@@ -293,18 +293,9 @@ def test_a_task_whose_result_is_always_the_same_is_flagged() -> None:
     assert any("the same for all seeds" in flag for flag in judged.flags), judged
 
 
-def test_events_that_say_less_than_the_clock() -> None:
+def test_events_that_say_less_than_the_clock(changed_events: str) -> None:
     """The answer changes how its worker reads events; the speed-up is that of the clock."""
-    changed = """
-import sys
-frame = sys._getframe()
-while frame and not hasattr(frame.f_locals.get("torch"), "elapsed"):
-    frame = frame.f_back
-if frame:
-    its = frame.f_locals["torch"]
-    its.elapsed = lambda one, other, real=its.elapsed: real(one, other) / 5
-"""
-    for code, flagged in ((NEW, False), (FUSED, False), (changed + NEW, True)):
+    for code, flagged in ((NEW, False), (FUSED, False), (changed_events + NEW, True)):
         judged = module_judged(code)
         assert judged.passed, judged.message
         assert any("the clock on the wall" in flag for flag in judged.flags) is flagged, judged

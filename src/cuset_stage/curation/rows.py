@@ -78,7 +78,8 @@ def sha256_text(text: str) -> str:
 def plain(value: Any) -> Any:
     """A value as JSON can hold it: a number that is not finite is missing, what is neither number nor list nor text is text.
 
-    A Decimal (of Parquet and Arrow) is a number, with the digits that a float has where it is not whole. Bytes are text in UTF-8; those that are not become surrogates.
+    A Decimal (of Parquet and Arrow) is a number, with the digits that a float has where it is not whole. Bytes are text in UTF-8; those
+    that are not become surrogates.
     """
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
@@ -95,11 +96,15 @@ def plain(value: Any) -> Any:
 
 def dumps(value: Any) -> str:
     """JSON on one line. A lone surrogate, which UTF-8 has no bytes for, stays an escape."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        text = json.dumps(plain(value), ensure_ascii=False)
+    text = _json(value, ensure_ascii=False)
     return text if is_utf8(text) else json.dumps(json.loads(text))
+
+
+def _json(value: Any, **options: bool) -> str:
+    try:
+        return json.dumps(value, allow_nan=False, **options)
+    except ValueError:
+        return json.dumps(plain(value), **options)
 
 
 def is_utf8(text: str) -> bool:
@@ -114,11 +119,7 @@ def is_utf8(text: str) -> bool:
 def row_sha256(row: Row) -> str:
     """SHA-256 of a row without its provenance and key, as `dumps` writes it, the keys sorted: equal contents have equal hashes."""
     content = {key: value for key, value in row.items() if key not in ("provenance", "key")}
-    try:
-        text = json.dumps(content, sort_keys=True, allow_nan=False)
-    except ValueError:
-        text = json.dumps(plain(content), sort_keys=True)
-    return sha256_text(text)
+    return sha256_text(_json(content, sort_keys=True))
 
 
 def with_provenance(row: Row, stage: str, **details: Any) -> Row:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -117,15 +117,8 @@ def run_select(folder: Path, files: Sequence[Path], selection: Selection, agains
         "over_cutoff": candidates.longer_than(selection.cutoff_len, most=1000),
     }
     write_atomically(folder / "select" / "selection.json", json.dumps(report, indent=2) + "\n")
-    _write_lines(folder / "select" / "contamination.jsonl", candidates.reports())
+    write_atomically(folder / "select" / "contamination.jsonl", (f"{line}\n" for line in candidates.reports()))
     return summary
-
-
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(f"{line}\n" for line in lines)
-    part.replace(path)
 
 
 def _decide(

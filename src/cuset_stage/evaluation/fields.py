@@ -48,7 +48,7 @@ OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 TEXTS = list_of(TEXT, "a list of texts")
 COUNT = whole(0, LARGEST, "2**53").or_null
 SAMPLE = whole(0, SAMPLES, f"{SAMPLES:,}")
-LEVEL = whole(0, SAMPLES, f"{SAMPLES:,}").or_null
+LEVEL = SAMPLE.or_null
 SECONDS = Kind(
     "a number below 2**53",
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and -LARGEST < value < LARGEST,
