@@ -133,7 +133,7 @@ def test_a_negative_seed_is_refused(tmp_path: Path) -> None:
         ("tokens", 10**400, "tokens is 10000000000000000000... (401 characters); expected an integer"),
         ("tokens", -1, "tokens is -1; expected an integer from 0"),
         ("tokens", "many", "tokens is 'many'; expected an integer"),
-        ("run_s", 10**400, "expected a number below 2**53"),
+        ("run_s", 10**400, "expected a number up to 2**53"),
         ("speedup", float("nan"), "speedup is nan; expected a number"),
         ("sample", 10**9, "sample is 1000000000; expected an integer from 0 below"),
         ("sample", "first", "sample is 'first'; expected an integer"),

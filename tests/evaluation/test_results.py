@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from task_factory import cuset_row, load_row
 
+from cuset_stage.evaluation.answers import Answer
+from cuset_stage.evaluation.judge import CaseResult, Judgement
 from cuset_stage.evaluation.results import ResultsError, ResultsWriter, code_sha256, read_results
 from cuset_stage.evaluation.rewards import grpo, kevin
+from cuset_stage.evaluation.runner import Sample, sample_record
+from cuset_stage.sandbox import Verdict
 
 
 HEADER = {"run": "r", "method": "sft"}
@@ -37,6 +42,22 @@ def test_round_trip(path: Path) -> None:
     assert [(s["task"], s["sample"]) for s in results.samples] == [("a", 0), ("b", 0), ("b", 1)]
     assert results.samples[2]["message"] == "\udc80 torn surrogate, ünïcode"
     assert [s["task"] for s in results.charged] == ["b", "b"]
+
+
+@pytest.mark.parametrize("size", [0.0, 1.5e48, sys.float_info.max, math.inf, math.nan, None])
+@pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.MISMATCH])
+def test_what_a_judge_finds_is_read_again(tmp_path: Path, verdict: Verdict, size: float | None) -> None:
+    """Errors of any size: sums of squares of 1e30 differ by 1e48 and are right."""
+    task = load_row(tmp_path, cuset_row(id="a"))
+    case = CaseResult("special", verdict, 1e-7, size, size)
+    judgement = Judgement(verdict, "message", compiled=True, cases=(case, case), run_s=1e-7, speedup=1.5)
+    record = sample_record(Sample(Answer("a", 0, "text"), task, "code", code_sha256("code")), judgement, "key")
+    path = tmp_path / "results.jsonl"
+    with ResultsWriter(path, HEADER) as writer:
+        writer.append(record)
+    (found,) = read_results(path).samples
+    assert found == record
+    assert found["cases"][1]["max_abs_error"] == (size if size is not None and math.isfinite(size) else None)
 
 
 def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
