@@ -176,7 +176,7 @@ def test_attacks_and_the_judge_s_speed():
     runs = references["runs"]
     assert f"as answers, on an H200 | {'all pass, twice' if len(runs) == 2 else 'all pass'} |" in README
     own = round(1e3 * median(task["overhead_s"] for task in references["tasks"].values()))
-    row = f"with {runs[0]['per_gpu']} programs at a time and compilers beside them | {own} ms (median) |"
+    row = f"with {runs[0]['per_gpu']} programs at a time, compiled before | {own} ms (median) |"
     assert row in README
     speed = record("judge_h200.json")
     own = "{} ms one at a time with nothing beside it, {} ms with {} programs at a time on the GPU, {} ms while {} compilers run"
@@ -210,6 +210,15 @@ def test_funnels_and_labels():
     counts += [cased["no_specification"], cased["no_reference"]]
     shown = re.search(r"Most of a foreign repository's rows go:(.*?)lists the rest", README, re.DOTALL)
     assert [int(number) for number in re.findall(r"\((\d+)\)", shown[1])] == counts
+    stages = {stage["stage"]: stage for stage in record("curate_bundled.json")["funnel"]}
+    memory = max(stage["peak_memory_mib"] for stage in stages.values())
+    before = reasons[:3]
+    sentence = (
+        f"took {stages['verify']['seconds']:.0f} s; its cases, with mutants of every program, {stages['cases']['seconds']:.0f} s; no "
+        f"stage's own process held more than {memory:.0f} MiB. HeCBench took {sum(stage['seconds'] for stage in before):.0f} s from "
+        f"import to cases on 2 cores, with {max(stage['peak_memory_mib'] for stage in before):.0f} MiB."
+    )
+    assert sentence in " ".join(README.split())
     labels = record("label.json")
     assert (
         f"`cuset label` on {labels['rows']:,} rows of 4 kB, {labels['cores']} cores | {labels['seconds']:.0f} s |"
