@@ -40,6 +40,14 @@ def test_the_table_of_steps_is_the_record(title, run):
     assert f"| {title} | {' | '.join(cells)} |" in README
 
 
+def test_the_second_measurement_of_steps_is_told():
+    first, again = (record(f"step_7b_{name}.json")["results"] for name in ("h200", "again_h200"))
+    seconds = [f"{again[run]['seconds_per_step']:.3f} s" for run in ("sft", "cuset", "sft + liger", "cuset + liger")]
+    text = "{} with `stage: sft` and {} with `stage: cuset`, with Liger {} and {}, in the same memory"
+    assert text.format(*seconds) in " ".join(README.split())
+    assert all(abs(again[run]["peak_gib"] - first[run]["peak_gib"]) < 0.005 for run in again)
+
+
 def test_the_table_of_the_head_is_the_record():
     cases = record("head_h200.json")["cases"]
     titles = " | ".join(f"{case['length']} x {case['vocab_size']}" for case in cases)
