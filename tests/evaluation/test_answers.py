@@ -65,6 +65,8 @@ def test_code_that_is_given_is_not_extracted(tmp_path):
         (line(sample=-1), "samples are numbered from 0"),
         (line(tokens=-1), "tokens=-1: expected a count, 0 or more, or null"),
         (line(prompt_tokens=-7), "prompt_tokens=-7: expected a count"),
+        (line(sample=100_000), "sample is 100000; expected an integer from 0 below 100,000"),
+        (line(tokens=2**53), r"tokens is 9007199254740992; expected an integer from 0 below 2\*\*53, or null"),
         (line(level=-1), "level=-1: expected a level, 1 to 3, 1 or more, or null"),
         (line(answer=["x"]), "answer is list"),
         (line(temperature="hot"), "expected int or float"),
@@ -198,7 +200,12 @@ def test_folder_that_holds_something_else(tmp_path):
     (tmp_path / "scan" / "kernel.cu").write_text("")
     with pytest.raises(AnswersError, match=r"kernel\.cu: the name of an answer is its sample's number, such as 0\.cu"):
         read_answers(tmp_path)
-    (tmp_path / "scan" / "kernel.cu").rename(tmp_path / "scan" / "0.cu")
+    (tmp_path / "scan" / "kernel.cu").rename(tmp_path / "scan" / "20261121.cu")
+    with pytest.raises(
+        AnswersError, match=r"20261121\.cu: sample is 20261121; expected an integer from 0 below 100,000"
+    ):
+        read_answers(tmp_path)
+    (tmp_path / "scan" / "20261121.cu").rename(tmp_path / "scan" / "0.cu")
     (tmp_path / "scan" / "0.md").write_text("")
     with pytest.raises(AnswersError, match=r"0\.md: sample 0 of task 'scan' is already at .*0\.cu"):
         read_answers(tmp_path)

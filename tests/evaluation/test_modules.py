@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from cuset_stage.evaluation.modules.closeness import compare_raw
 from cuset_stage.evaluation.modules.driver import unseen_time, wall_time
 from cuset_stage.evaluation.modules.permuted import permuted
 from cuset_stage.evaluation.modules.reference import Reference
+from cuset_stage.evaluation.modules.runs import Worker
+from cuset_stage.evaluation.modules.turns import Turns
 from cuset_stage.evaluation.modules.worker import schedule
 from cuset_stage.evaluation.results import read_results
 from cuset_stage.evaluation.tasks import ModuleTask
@@ -331,6 +334,49 @@ def timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str) 
         judge.discard(built)
 
 
+def test_nothing_is_built_while_something_is_timed(
+    task: ModuleTask, prepared: Reference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn: list[str] = []
+    runs = []
+
+    class Noted(Turns):
+        @contextmanager
+        def noted(self, name: str, own: AbstractContextManager[None]) -> Iterator[None]:
+            with own:
+                turn.append(name)
+                yield
+                turn.pop()
+
+        def building(self) -> AbstractContextManager[None]:
+            return self.noted("building", super().building())
+
+        def timing(self) -> AbstractContextManager[None]:
+            return self.noted("timing", super().timing())
+
+    def run(self: Worker, folder: Path, request: dict[str, Any], *given: Any, real: Any = Worker.run) -> Any:
+        runs.append((request["action"], *turn))
+        return real(self, folder, request, *given)
+
+    monkeypatch.setattr(Worker, "run", run)
+    judge = ModuleJudge(device="cpu", seeds=2, _turns=Noted())
+    timed(judge, task, prepared, ANSWER)
+    assert [run for run in runs if run[0] in ("build", "time")] == [("build", "building"), *[("time", "timing")] * 3]
+
+
+SHARED = """
+import os, subprocess, sys, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+subprocess.Popen([sys.executable, "-c", "while True: pass"])
+"""
+
+
+def test_a_processor_that_is_shared_is_told(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+    forward = "end = time.perf_counter() + 0.02\n        while time.perf_counter() < end: pass\n        " + FORWARD
+    found = timed(judge, task, prepared, answer(forward, SHARED))
+    assert any("other programs had its processor for 0.0" in flag for flag in found.flags), found.flags
+
+
 SLOW = "import time; time.sleep(0.004); " + FORWARD
 CHANGED_WORKER = """
 import sys
@@ -384,7 +430,7 @@ def test_the_cache_is_flushed_before_every_timed_call(tmp_path: Path, monkeypatc
     for name in ("zero_", "synchronize", "record"):
         monkeypatch.setattr(its, name, noted(name, getattr(its, name)))
     monkeypatch.setattr(worker, "call", noted("call", worker.call))
-    report = {"name": "x", "flags": [], "changed_inputs": [], "walls": []}
+    report = {"name": "x", "flags": [], "changed_inputs": [], "walls": [], "kept": []}
     worker.measure({**request, "seeds": ["0", "1"], "unseen": ["2"]}, its, report)
     names = [name for name, _ in done]
     calls = [place for place, name in enumerate(names) if name == "call"]

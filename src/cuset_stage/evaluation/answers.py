@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from .extraction import ExtractRule, extract_code
+from .fields import SAMPLE_FIELDS, wrong_field
 from .jsonl import Appender, LinesError, read_objects
 
 
@@ -83,6 +84,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "prompt_tokens": (int,), "finish_reason": (str,), "model": (str,), "adapter": (str,), "level": (int,),
     "temperature": _NUMBER, "top_p": _NUMBER, "seed": (int,), "max_tokens": (int,), "seconds": _NUMBER,
 }  # fmt: skip
+_NUMBERS_OF_RESULTS = ("sample", "level", "tokens", "prompt_tokens")
 CODE_SUFFIXES = (".cu", ".cpp", ".cc", ".py")
 TEXT_SUFFIXES = (".md", ".txt")
 
@@ -91,12 +93,15 @@ def read_answers(path: Path) -> list[Answer]:
     """All answers of a file or a folder, in its order.
 
     Raises:
-        AnswersError: a line is no answer, or two lines are the same sample of one task and level.
+        AnswersError: a line is no answer, or holds a number that no results file does, or two lines are the same sample of
+            one task and level.
     """
     path = Path(path)
     found = _read_folder(path) if path.is_dir() else _read_file(path)
     places: dict[tuple[str, int, int], str] = {}
     for answer in found:
+        if problem := wrong_field({name: vars(answer)[name] for name in _NUMBERS_OF_RESULTS}, SAMPLE_FIELDS):
+            raise AnswersError(f"{answer.source}: {problem}.")
         first = places.setdefault(answer.key, answer.source)
         if first is not answer.source:
             raise AnswersError(

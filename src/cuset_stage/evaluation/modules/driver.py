@@ -48,6 +48,7 @@ from .runs import (
     keep_extensions,
     needs_gpu,
 )
+from .turns import Turns
 
 
 SUSPICIOUS_SPEEDUP = 10.0
@@ -83,6 +84,7 @@ class ModuleJudge:
     trials: int = 100
     budget_s: float = 20.0
     _folders: dict[Path, ExitStack] = field(default_factory=dict, repr=False)
+    _turns: Turns = field(default_factory=Turns, repr=False)
 
     @property
     def worker(self) -> Worker:
@@ -132,7 +134,10 @@ class ModuleJudge:
             try:
                 folder = stack.enter_context(scratch_folder())
                 (folder / "answer.py").write_text(code, encoding="utf-8", errors="replace", newline="\n")
-                report = self.worker.run(folder, {"action": "build"}, {}, None, self.build_limits)
+                with ExitStack() as turn:
+                    with clock.excluded():
+                        turn.enter_context(self._turns.building())
+                    report = self.worker.run(folder, {"action": "build"}, {}, None, self.build_limits)
                 clock.exclude(report.finished.seconds)
                 verdict, message = self._build_verdict(report)
                 if verdict is Verdict.COMPILED and not self.compile_only and (problem := keep_extensions(folder)):
@@ -240,14 +245,16 @@ class ModuleJudge:
         return replace(known, verdict=verdict, message=message, case=cases[-1].name), report
 
     def _time(self, built: Built, reference: Reference, gpu: Gpu | None, known: Judgement, clock: Clock) -> Judgement:
-        """Speed-up by the medians; the reference is timed before and after, in processes of its own."""
-        with clock.excluded():
-            before = reference.time(gpu)
-        known, report = self._timed(built, reference, gpu, known, clock)
-        if not known.passed:
-            return known
-        with clock.excluded():
-            after = reference.time(gpu)
+        """Speed-up by the medians; the reference is timed before and after, in processes of its own, and nothing is built meanwhile."""
+        with ExitStack() as stack:
+            with clock.excluded():
+                stack.enter_context(self._turns.timing())
+                before = reference.time(gpu)
+            known, report = self._timed(built, reference, gpu, known, clock)
+            if not known.passed:
+                return known
+            with clock.excluded():
+                after = reference.time(gpu)
         flags = list(known.flags)
         kernel, late = median(report.record["times"]), median(report.record["late"])
         new, new_late = (unseen_time(report.record[name], report.record["unseen"]) for name in ("times", "late"))
@@ -261,6 +268,10 @@ class ModuleJudge:
         if wall > 1.25 * kernel + 3e-5:
             flags.append("the clock on the wall says more than the events, as if they were changed: timed by it")
             kernel = wall
+        if (kept := median(report.record["kept"])) > 0.1 * (whole := median(report.record["walls"])):
+            flags.append(
+                f"other programs had its processor for {kept:.3g} s of a call's {whole:.3g} s: times may be too long"
+            )
         if max(before, after) > 1.2 * min(before, after):
             flags.append(f"the reference took {before:.3g} s before and {after:.3g} s after: times are not steady")
         mean = (before + after) / 2

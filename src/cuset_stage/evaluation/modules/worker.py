@@ -331,6 +331,15 @@ def schedule(chance, pool, unseen, count):
             return order
 
 
+def queued_clock():
+    """A function that says for how many seconds this thread has waited for a processor; 0 where the kernel does not count."""
+    try:
+        handle = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+    except OSError:
+        return lambda: 0.0
+    return lambda read=os.pread: int(read(handle, 100, 0).split()[1]) / 1e9
+
+
 def measure(request, torch, report):
     """Time forward by CUDA events, the L2 cache flushed before each call; by the clock where there is no GPU.
 
@@ -339,7 +348,8 @@ def measure(request, torch, report):
     no call has seen. Saved and compared are the outputs of all unseen contents, and of one call for each seed of the
     pool: any of them with equal chance, among those whose content is not that of the call before.
 
-    The clock on the wall is read as well, for calls of nothing, too: their time is what it has more than the events.
+    The clock on the wall is read as well, for calls of nothing, too: their time is what it has more than the events. How
+    long this thread was kept from its processor meanwhile tells a busy machine from a module that deceives.
     """
     arguments = Arguments(torch, "inputs")
     pool, unseen = request["seeds"], request["unseen"]
@@ -351,12 +361,14 @@ def measure(request, torch, report):
     flush = torch.empty(FLUSH_BYTES if torch.on_gpu else 1, dtype=torch.bytes_of, device=torch.device)
     events = [torch.new_event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)]
     clock, waits = torch.clock, torch.synchronize  # what stands against the events is in no object's reach
+    queued = queued_clock()
 
     def timed(call, *given):
-        """What a call returns, and its wall time in seconds; its events are recorded on the way."""
+        """What a call returns, its wall time and how long it was kept from its processor; its events are recorded on the way."""
         torch.zero_(flush)
         waits()
         stream = torch.current_stream(torch.device)
+        before = queued()
         begin = clock()
         torch.record(events[0], stream)
         output = call(*given)
@@ -365,7 +377,7 @@ def measure(request, torch, report):
         wall = clock() - begin
         torch.record(events[2], stream)
         torch.finish(events[2])
-        return output, wall
+        return output, wall, queued() - before
 
     report["idle"] = [timed(lambda: None)[1] for _ in range(IDLE_TRIALS)]
     model = construct(request, torch, arguments, report)
@@ -389,12 +401,13 @@ def measure(request, torch, report):
             for tensor, content in zip(tensors, sources[name], strict=True):
                 torch.copy_(tensor, content)
             torch.manual_seed(seed_of(name))
-            output, wall = timed(call, model, values)
+            output, wall, kept = timed(call, model, values)
             named = flatten(output, torch)
             if trial >= 0:
                 report["times"].append(torch.elapsed(events[0], events[1]) / 1e3)
                 report["late"].append(torch.elapsed(events[0], events[2]) / 1e3)
                 report["walls"].append(wall)
+                report["kept"].append(kept)
                 looked_at = name in unseen
                 if looked_at:
                     report["unseen"].append(len(report["times"]) - 1)
@@ -420,7 +433,7 @@ def main():
     os.unlink(request["token"])
     os.makedirs("out", exist_ok=True)
     report = {"name": name, "stage": "start", "error": None, "flags": [], "changed_inputs": [], "overwritten": [],
-              "walls": [], "idle": []}  # fmt: skip
+              "walls": [], "kept": [], "idle": []}  # fmt: skip
     sys.modules["__main__"] = types.ModuleType("__main__")  # the module finds none of this there
     dump, leave, flush = json.dumps, os._exit, sys.stdout.flush
     try:
