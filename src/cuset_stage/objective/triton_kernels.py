@@ -129,7 +129,8 @@ def _finish_block(
     return divergence
 
 
-@triton.jit
+# Chunks lie anywhere in the batch's statistics: one kernel for all of them, wherever 16 bytes begin.
+@triton.jit(do_not_specialize=["targets", "nlls", "weights", "penalties"])
 def _chunk_kernel(
     logits,
     reference,
@@ -232,7 +233,7 @@ def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.con
     return total + p, base
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["targets", "nlls", "weights", "factors"])  # as above
 def _unscaled_kernel(
     logits,
     row_stride,
@@ -460,7 +461,7 @@ def chunk_step(
     )
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["row_scale"])  # as above
 def _scatter_kernel(rows, position, row_scale, grad_output, out, SIZE: tl.constexpr, LANES: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     scale = tl.load(row_scale + row) * tl.load(grad_output).to(tl.float32)

@@ -12,7 +12,9 @@ _FIXED_POINT = tl.constexpr(float(FIXED_POINT))
 BLOCK = 1024
 
 
-@triton.jit
+# The number of tokens changes from batch to batch, and with it where 16 bytes begin: one kernel for all of them. Samples begin anywhere,
+# so that nothing is lost.
+@triton.jit(do_not_specialize=["rows", "sample_weights", "token_scales", "shares", "prefixes", "num_tokens"])
 def _sample_kernel(
     nlls,
     weights,

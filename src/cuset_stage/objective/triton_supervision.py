@@ -24,8 +24,13 @@ def _is_supervised(labels, row_stride, column_stride, index, num_positions, widt
     return inside & (label != _IGNORED), row, column, label
 
 
-# Lengths change from batch to batch: one kernel for all of them.
-@triton.jit(do_not_specialize=["label_row", "mask_row", "id_row", "num_positions", "width"])
+# Lengths change from batch to batch, and with them where 16 bytes begin: one kernel for all of them.
+@triton.jit(
+    do_not_specialize=[
+        *("labels", "label_row", "cuda_mask", "mask_row", "sample_ids", "id_row"),
+        *("target", "rows", "num_positions", "width"),
+    ]
+)
 def _supervision_kernel(
     labels,
     label_row,
