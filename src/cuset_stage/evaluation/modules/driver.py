@@ -53,7 +53,7 @@ from .turns import Turns
 
 SUSPICIOUS_SPEEDUP = 10.0
 EARLY = 10  # timed calls
-PROTOCOL = 3  # raised when the verdicts on modules come about differently
+PROTOCOL = 4  # raised when the verdicts on modules come about differently
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
