@@ -10,7 +10,10 @@ import numpy as np
 import psutil
 import pytest
 from curation_tree import PROGRAM
+from typer.testing import CliRunner
 
+from cuset_stage.cli import app
+from cuset_stage.curation import candidates
 from cuset_stage.curation.adapt import adapt_row
 from cuset_stage.curation.candidates import Candidates
 from cuset_stage.curation.ranking import Candidate, best_answers, concur, speeds
@@ -298,6 +301,7 @@ def test_of_programs_for_one_task_the_fastest_is_the_best(tmp_path, reward):
     ("slow", "fast"),
     [
         ({"verified": measured(9.0)}, {"verified": measured(0.01, per_gpu=4)}),  # its time says nothing
+        ({"verified": measured(0.01, per_gpu=4)}, {"verified": measured(9.0)}),  # nor is that against it
         ({"verified": measured(9.0, gpu="a")}, {"verified": measured(0.01, gpu="b")}),
         (
             {"verified": {"verdict": "compiled"}, "speedup": 1.0},
@@ -427,6 +431,13 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         return int(done.stdout.split()[-1]) / 1024
 
     assert peak(8000) - peak(2000) < 5  # MiB; prints alone take 11
+
+
+def test_a_disk_without_room_for_temporary_files_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(candidates, "_SCHEMA", f"PRAGMA max_page_count = 20; {candidates._SCHEMA}")
+    rows = write_rows(tmp_path / "rows.jsonl", [row(f"t{i}", f"{ORIGINAL}// {'x' * 500}") for i in range(500)])
+    result = CliRunner().invoke(app, ["curate", "select", str(tmp_path / "work"), "--input", str(rows)])
+    assert result.exit_code == 2 and "database or disk is full" in result.output and "TMPDIR" in result.output
 
 
 def test_options_out_of_range_name_their_range():

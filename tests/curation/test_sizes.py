@@ -2,8 +2,9 @@
 
 import pytest
 
+from cuset_stage.curation.signature import Array, Call, Role, Scalar, Signature
 from cuset_stage.curation.sizes import CASES, check_cases, differing, five_cases
-from cuset_stage.curation.spec import SpecError, parse_spec
+from cuset_stage.curation.spec import SpecError, harness_spec, parse_spec
 
 
 def spec_of(**sizes):
@@ -34,6 +35,42 @@ def test_ranges_that_nobody_limits_give_five_cases_that_differ(count, attempt):
     array = {"dtype": "float32", "shape": [" + ".join(names)]}
     spec = parse_spec({"sizes": {name: {} for name in names}, "inputs": {"x": array}, "outputs": {"y": array}})
     assert differing(five_cases(spec, attempt=attempt)) == 5
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes"),
+    [
+        ("n - k + 1", {"n": {"max": 32}, "k": {"min": 5, "max": 7}}),
+        ("n - k + 1", {"n": {"max": 16}, "k": {"min": 3, "max": 5}}),
+        ("n // 4", {"n": {"max": 16}}),
+        ("n - 2", {"n": {"max": 8}}),
+        ("n - k + 1", {"n": {"max": 5}, "k": {"max": 3}}),  # and not for the nearest that no case has
+    ],
+)
+def test_shapes_that_work_out_for_some_sizes_only_have_cases(shape, sizes):
+    inputs = {name: {"dtype": "float32", "shape": [name]} for name in sizes}
+    spec = parse_spec({"sizes": sizes, "inputs": inputs, "outputs": {"y": {"dtype": "float32", "shape": [shape]}}})
+    assert differing(five_cases(spec)) >= 4
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_task_of_one_size_may_be_as_large_as_the_largest_case(attempt):
+    def spec(rows):
+        arrays = {name: {"dtype": "float32", "shape": [rows, 1024]} for name in "xy"}
+        return parse_spec({"inputs": {"x": arrays["x"]}, "outputs": {"y": arrays["y"]}})
+
+    assert [case["name"] for case in five_cases(spec(8192), attempt=attempt)] == list(CASES)  # 2 x 32 MiB
+    with pytest.raises(SpecError, match=r"\(it has one size\) take 64\.1 MiB of files; a case may have 64 MiB"):
+        five_cases(spec(8200), attempt=attempt)
+
+
+def test_sizes_that_only_shapes_name_are_in_the_same_order_in_every_run():
+    """A set of names has another order in every process."""
+    names = [f"n{index}" for index in range(8)]
+    array = Array("x", "float", "float32", 1, Role.INOUT)
+    scalars = tuple(Scalar(name, "int", False) for name in names)
+    signature = Signature("f", Call.KERNEL, "", ("x", *names), (array,), scalars)
+    assert list(harness_spec(signature, None, {"x": " * ".join(names)}).sizes) == names
 
 
 @pytest.mark.parametrize("limits", [1024, {"min": 5, "max": 7}, {"min": 100, "max": 300, "multiple_of": 128}])

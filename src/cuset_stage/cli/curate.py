@@ -477,6 +477,8 @@ def _isolation(value: str) -> Any:
 
 def _run(work: Callable[[], Any]) -> None:
     """A stage, with errors as sentences; what it did is printed."""
+    import sqlite3
+
     from ..curation.rows import CurationError
     from ..evaluation.generation import GenerationError
     from ..sandbox import SandboxError
@@ -487,6 +489,11 @@ def _run(work: Callable[[], Any]) -> None:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename or 'a file'}: {error.strerror}. What was done so far is kept.") from None
+    except sqlite3.OperationalError as error:  # its temporary files are the only ones that we have it write
+        raise fail(
+            f"temporary files: {error}. They lie where SQLITE_TMPDIR or TMPDIR says, else in /var/tmp: give a folder with more room. "
+            "What was done so far is kept."
+        ) from None
     except KeyboardInterrupt:
         typer.echo("\ncuset: stopped; what is done is kept, and the same command goes on from there.", err=True)
         raise typer.Exit(130) from None

@@ -88,17 +88,21 @@ def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
 
     A module's is over its reference. A program has no baseline: its own is the median time of the task's programs that ran the
     same cases on the same GPU, over its time. It has one decimal: the start of a process is in these times, and what differs by
-    less is noise.
+    less is noise. One without a time among others that have one counts as a median one: --per-gpu may change when a stopped run is
+    taken up.
     """
     times: dict[str, list[float]] = defaultdict(list)
     for each in answers:
         if each.run_s:
             times[each.bench].append(each.run_s)
     medians = {bench: median(taken) for bench, taken in times.items()}
+    unknown = 1.0 if medians else None
     return {
         each.key: each.speedup
-        if each.speedup is not None or not each.run_s
+        if each.speedup is not None
         else round(medians[each.bench] / each.run_s, 1)
+        if each.run_s
+        else unknown
         for each in answers
     }
 

@@ -33,6 +33,7 @@ BUDGETS = (
     {"usual": Budget(1 * MIB, 1 << 16), "large": Budget(4 * MIB, 1 << 20)},
     {"usual": Budget(1 * MIB, 1 << 12), "large": Budget(1 * MIB, 1 << 14)},
 )
+LARGEST_BYTES = BUDGETS[0]["large"].bytes  # of any case
 
 _LEAST_DIFFERING = 4  # of the five sets of sizes
 
@@ -78,20 +79,32 @@ def _apart(spec: Spec, sizes: dict[str, int], taken: list[dict[str, int]], most_
         for name, limits in spec.sizes.items():
             for size in (sizes[name] - distance * limits.multiple_of, sizes[name] + distance * limits.multiple_of):
                 moved = {**sizes, name: size}
-                if limits.least <= size <= limits.most and moved not in taken and spec.check(moved) <= most_bytes:
+                if limits.least <= size <= limits.most and moved not in taken and _fits(spec, moved, most_bytes):
                     return moved
     return sizes
 
 
+def _fits(spec: Spec, sizes: dict[str, int], most_bytes: int) -> bool:
+    """Whether the shapes work out (those of `n - k + 1` do for some sizes only) and the files are small enough."""
+    try:
+        return spec.check(sizes) <= most_bytes
+    except SpecError:
+        return False
+
+
 def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
-    """The largest sizes of the kind that fit the budget."""
+    """The largest sizes of the kind that fit the budget; the smallest there are, where they do not."""
     names = list(spec.sizes)
     if name == "small":
-        # Far below the others also where all are small.
-        sizes = {
-            each: _legal(spec.sizes[each], min(7 - 2 * (index % 3), max(1, spec.sizes[each].most // 8)))
-            for index, each in enumerate(names)
+        usual = {each: 7 - 2 * (index % 3) for index, each in enumerate(names)}
+        # Far below the others also where all are small, if shapes work out there.
+        least = {
+            each: _legal(spec.sizes[each], min(size, max(1, spec.sizes[each].most // 8)))
+            for each, size in usual.items()
         }
+        if _fits(spec, least, budget.bytes):
+            return least
+        sizes = {each: _legal(spec.sizes[each], size) for each, size in usual.items()}
         spec.check(sizes)
         return sizes
     scale = math.log2(budget.product) / max(1, len(names))
@@ -100,11 +113,15 @@ def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
             each: _legal(spec.sizes[each], _capped(name, index, spec.sizes[each].most, _size(name, scale, index)))
             for index, each in enumerate(names)
         }
-        fits = spec.check(sizes) <= budget.bytes
-        if fits:
+        needed = spec.check(sizes)
+        # What cannot be smaller, such as a task of one size, may be as large as the largest case.
+        if needed <= budget.bytes or (scale <= 1 and needed <= LARGEST_BYTES):
             return sizes
         if scale <= 1:
-            raise SpecError(f"the smallest sizes {sizes} already take more than {budget.bytes >> 20} MiB")
+            raise SpecError(
+                f"the smallest sizes {sizes or '(it has one size)'} take {needed / 2**20:.1f} MiB of files; a case may have "
+                f"{LARGEST_BYTES >> 20} MiB"
+            )
         scale -= 0.5
 
 

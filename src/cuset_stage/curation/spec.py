@@ -336,7 +336,7 @@ def harness_spec(
         counts[name] = [*_shape_list(shape, f"spec: {name}"), *([array.lanes] if array.lanes > 1 else [])]
     used = set().union(*(_names_in(shape, f"spec: {name}.shape") for name, shape in counts.items()))
     sizes = dict(_object(record.get("sizes", {}), "spec.sizes"))
-    for name in used:
+    for name in sorted(used):  # sizes differ by their place: the same ones in every run
         sizes.setdefault(name, {})
     inputs: dict[str, Any] = {}
     entries = [scalars.get(scalar.name, scalar.name if scalar.name in sizes else free) for scalar in integers]
