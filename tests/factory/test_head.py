@@ -289,9 +289,12 @@ def test_weights_that_are_gone_after_the_pass_are_copied(batch):
 def test_adapters_on_the_head_are_not_fused():
     from peft import LoraConfig, get_peft_model
 
-    for options in ({"target_modules": ["lm_head"]}, {"target_modules": ["q_proj"], "modules_to_save": ["lm_head"]}):
+    for options, kind in (
+        ({"target_modules": ["lm_head"]}, "peft.tuners.lora.layer.Linear"),
+        ({"target_modules": ["q_proj"], "modules_to_save": ["lm_head"]}, "peft.utils.other.ModulesToSaveWrapper"),
+    ):
         head = FusedHead(get_peft_model(tiny(), LoraConfig(**options)), SETTINGS)
-        assert "not a plain linear layer" in head.reason
+        assert head.reason == f"the output layer is a {kind}, not torch.nn.Linear"
 
 
 def test_the_fused_head_falls_back_in_a_run_and_says_so(llamafactory):

@@ -74,7 +74,8 @@ class FusedHead:
         if self.head is None:
             return "the model has no output layer that can be found"
         if type(self.head) is not torch.nn.Linear:
-            return f"the output layer is a {type(self.head).__name__}, not a plain linear layer"
+            kind = type(self.head)
+            return f"the output layer is a {kind.__module__}.{kind.__qualname__}, not torch.nn.Linear"
         if "forward" in vars(self.head):
             return "something else has already replaced the output layer's forward"
         text_config = model.config.get_text_config()
