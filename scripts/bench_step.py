@@ -7,7 +7,8 @@
 The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on
 rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process of its own that calls LLaMA-Factory's run_exp with
 one more callback, which waits for the GPU and takes the time at the borders of each step; the first steps are not counted. Processes
-differ by a percent or two: a run may be named several times, and the median of its times is what counts.
+differ by a percent or two: a run may be named several times, and the median of its times is what counts. Runs that are compared are
+best named forth and back (sft cuset cuset sft), so that what drifts hits both. --add goes on with an earlier call's record.
 """
 
 import argparse
@@ -199,8 +200,11 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=1, help="GPUs; more than one: DeepSpeed ZeRO-2")
     parser.add_argument("--memory-gib", type=float, default=0, help="cap the process's GPU memory; 0: no cap")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--add", action="store_true", help="to what --json holds, of this machine and these settings")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.add and not (args.json and args.json.is_file()):
+        parser.error("--add: give the --json of an earlier call")
     if args.child:
         child(args.child / "recipe.json", args.memory_gib, args.warm_up, args.child / "result.json")
         return
@@ -221,6 +225,11 @@ def main() -> None:
         "results": {},
     }
     del torch
+    if args.add:
+        earlier = json.loads(args.json.read_text(encoding="utf-8"))
+        if differing := [key for key in record if key != "results" and earlier.get(key) != record[key]]:
+            parser.error(f"--add: {args.json} was measured with another {', '.join(differing)}")
+        record["results"] = earlier["results"]
     print("| run | s a step | peak GiB | reserved GiB | loss |\n|---|---|---|---|---|")
     results = record["results"]
     for name in RUNS if "all" in args.runs else args.runs:
