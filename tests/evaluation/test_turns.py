@@ -1,8 +1,12 @@
-"""Nothing is built while something is timed."""
+"""Nothing is built while something is timed, and waiting for one's turn is not the judge's own time."""
 
 import threading
+import time
 from contextlib import AbstractContextManager
 
+import pytest
+
+from cuset_stage.evaluation.judge import Clock
 from cuset_stage.evaluation.modules.turns import Turns
 
 
@@ -51,13 +55,22 @@ def test_builds_together_and_timings_together_but_not_both() -> None:
 def test_a_turn_ends_with_an_error() -> None:
     turns = Turns()
     for turn in (turns.building, turns.timing):
-        try:
-            with turn():
-                raise ValueError
-        except ValueError:
-            pass
+        with pytest.raises(ZeroDivisionError), turn():
+            _ = 1 / 0
     visits = []
     for turn in (turns.timing, turns.building):
         visits.append(Visit(turn()))
         assert visits[-1].entered.wait(30)
         visits[-1].leave()
+
+
+def test_waiting_for_a_turn_is_not_the_judge_s_own_time() -> None:
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Timer(0.5, lock.release).start()
+    clock, begin = Clock(), time.perf_counter()
+    with clock.waiting(lock):
+        assert lock.locked() and time.perf_counter() - begin > 0.4
+        time.sleep(0.1)
+    assert not lock.locked()
+    assert 0.1 <= clock.own() < time.perf_counter() - begin - 0.4

@@ -96,15 +96,15 @@ def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
         if each.run_s:
             times[each.bench].append(each.run_s)
     medians = {bench: median(taken) for bench, taken in times.items()}
-    unknown = 1.0 if medians else None
-    return {
-        each.key: each.speedup
-        if each.speedup is not None
-        else round(medians[each.bench] / each.run_s, 1)
-        if each.run_s
-        else unknown
-        for each in answers
-    }
+
+    def speed(answer: Candidate) -> float | None:
+        if answer.speedup is not None:
+            return answer.speedup
+        if answer.run_s:
+            return round(medians[answer.bench] / answer.run_s, 1)
+        return 1.0 if medians else None
+
+    return {each.key: speed(each) for each in answers}
 
 
 def best_answers(candidates: Sequence[Candidate], count: int, reward: str) -> tuple[set[str], dict[str, str]]:

@@ -113,11 +113,11 @@ def _fit(spec: Spec, name: str, budget: Budget) -> dict[str, int]:
             each: _legal(spec.sizes[each], _capped(name, index, spec.sizes[each].most, _size(name, scale, index)))
             for index, each in enumerate(names)
         }
-        needed = spec.check(sizes)
+        needed, smallest = spec.check(sizes), scale <= 1
         # What cannot be smaller, such as a task of one size, may be as large as the largest case.
-        if needed <= budget.bytes or (scale <= 1 and needed <= LARGEST_BYTES):
+        if needed <= (LARGEST_BYTES if smallest else budget.bytes):
             return sizes
-        if scale <= 1:
+        if smallest:
             raise SpecError(
                 f"the smallest sizes {sizes or '(it has one size)'} take {needed / 2**20:.1f} MiB of files; a case may have "
                 f"{LARGEST_BYTES >> 20} MiB"
@@ -186,7 +186,7 @@ def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
                 raise SpecError(
                     f"cases.{name}.{key}={size!r}: a multiple of {limits.multiple_of} in [{limits.least}, {limits.most}]"
                 )
-        if spec.check(sizes) > BUDGETS[0]["large"].bytes:
+        if spec.check(sizes) > LARGEST_BYTES:
             raise SpecError(f"cases.{name}: its files take more than {BUDGETS[0]['large'].bytes >> 20} MiB")
         cases.append({"name": name, "parameters": {**sizes, **({"special": 1} if name == "special" else {})}})
     if spec.sizes and differing(cases) < _LEAST_DIFFERING:

@@ -59,9 +59,8 @@ COUNT = whole(0, LARGEST, "2**53").or_null
 SAMPLE = whole(0, SAMPLES, f"{SAMPLES:,}")
 LEVEL = SAMPLE.or_null
 SECONDS = number(LARGEST, "2**53").or_null
-ERROR = number(
-    sys.float_info.max, "float64's largest"
-).or_null  # right answers to inputs of 1e30 differ by more than 2**53
+# Right answers to inputs of 1e30 differ by more than 2**53.
+ERROR = number(sys.float_info.max, "float64's largest").or_null
 CASE = Kind(
     "an object with name, verdict",
     lambda case: (

@@ -7,10 +7,10 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..sandbox import (
     Compiler,
@@ -31,6 +31,7 @@ from .tasks import Case, ProgramTask, ScriptOracle
 
 JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not taken up
 MESSAGE_LENGTH = 2000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,14 @@ class Clock:
             yield
         finally:
             self._others += time.perf_counter() - begin
+
+    @contextmanager
+    def waiting(self, turn: AbstractContextManager[T]) -> Iterator[T]:
+        """Within `turn`, such as a lock or a lease; waiting for it is not the judge's own time."""
+        with ExitStack() as stack:
+            with self.excluded():
+                entered = stack.enter_context(turn)
+            yield entered
 
     def own(self) -> float:
         return max(0.0, time.perf_counter() - self._begin - self._others)
@@ -282,12 +291,8 @@ class ProgramJudge:
         """One thread at a time for one source: the others wait for its program, which is no time of the judge's own."""
         with self._guard:
             lock = self._locks.setdefault(hash(code), threading.Lock())
-        with clock.excluded():
-            lock.acquire()
-        try:
+        with clock.waiting(lock):
             yield
-        finally:
-            lock.release()
 
 
 class _Line:
@@ -366,9 +371,7 @@ class _Line:
         if pool is None:
             yield
             return
-        with ExitStack() as stack:
-            with self._clock.excluded():
-                self._gpu = stack.enter_context(pool.lease(self._gpu, alone=alone))
+        with self._clock.waiting(pool.lease(self._gpu, alone=alone)) as self._gpu:
             yield
 
     def _lost(self, ran: Ran) -> str | None:

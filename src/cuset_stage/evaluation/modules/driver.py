@@ -21,7 +21,7 @@ What this does not protect from:
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -134,9 +134,7 @@ class ModuleJudge:
             try:
                 folder = stack.enter_context(scratch_folder())
                 (folder / "answer.py").write_text(code, encoding="utf-8", errors="replace", newline="\n")
-                with ExitStack() as turn:
-                    with clock.excluded():
-                        turn.enter_context(self._turns.building())
+                with clock.waiting(self._turns.building()):
                     report = self.worker.run(folder, {"action": "build"}, {}, None, self.build_limits)
                 clock.exclude(report.finished.seconds)
                 verdict, message = self._build_verdict(report)
@@ -174,15 +172,13 @@ class ModuleJudge:
     def execute(self, task: ModuleTask, built: Built, prepared: Reference) -> Judgement:
         clock = Clock()
         try:
-            with ExitStack() as stack:
+            with clock.waiting(self.gpus.lease() if self.gpus else nullcontext()) as gpu:
                 with clock.excluded():
-                    gpu = stack.enter_context(self.gpus.lease()) if self.gpus else None
                     prepared.inputs(gpu)
                 judgement = self._judge(built, prepared, gpu, clock)
             if self.gpus and self.gpus.per_gpu > 1 and not judgement.passed and not judgement.infra:
-                with ExitStack() as stack:  # others may have taken the memory or the time
-                    with clock.excluded():
-                        gpu = stack.enter_context(self.gpus.lease(gpu, alone=True))
+                # Others may have taken the memory or the time.
+                with clock.waiting(self.gpus.lease(gpu, alone=True)) as gpu:
                     judgement = self._judge(built, prepared, gpu, clock)
         except NoGpuLeft:
             raise
@@ -246,9 +242,8 @@ class ModuleJudge:
 
     def _time(self, built: Built, reference: Reference, gpu: Gpu | None, known: Judgement, clock: Clock) -> Judgement:
         """Speed-up by the medians; the reference is timed before and after, in processes of its own, and nothing is built meanwhile."""
-        with ExitStack() as stack:
+        with clock.waiting(self._turns.timing()):
             with clock.excluded():
-                stack.enter_context(self._turns.timing())
                 before = reference.time(gpu)
             known, report = self._timed(built, reference, gpu, known, clock)
             if not known.passed:
@@ -268,7 +263,8 @@ class ModuleJudge:
         if wall > 1.25 * kernel + 3e-5:
             flags.append("the clock on the wall says more than the events, as if they were changed: timed by it")
             kernel = wall
-        if (kept := median(report.record["kept"])) > 0.1 * (whole := median(report.record["walls"])):
+        kept, whole = median(report.record["kept"]), median(report.record["walls"])
+        if kept > 0.1 * whole:
             flags.append(
                 f"other programs had its processor for {kept:.3g} s of a call's {whole:.3g} s: times may be too long"
             )
