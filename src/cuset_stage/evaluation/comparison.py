@@ -12,6 +12,7 @@ nothing: right and wrong outputs alike are an OracleError.
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from .references import BROKEN
 from .tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 
 
-CHUNK = 1 << 20  # elements read at a time: outputs may be larger than the memory
+CHUNK = 1 << 16  # elements read at a time, few enough for a processor's cache: outputs may be larger than the memory
 
 
 @dataclass(frozen=True)
@@ -188,69 +189,71 @@ def _judge_by_script(
     return False, f"compare.py {what}"
 
 
+def _dtype(tensor: Tensor) -> np.dtype:
+    """Of the file's elements; a bool is the byte that stands for it."""
+    return np.dtype("uint8" if tensor.dtype == "bool" else tensor.dtype).newbyteorder("<")
+
+
 def _elements(tensor: Tensor, path: Path) -> np.ndarray:
-    """The file's elements in order, mapped; a bool is the byte that stands for it."""
-    dtype = np.dtype("uint8" if tensor.dtype == "bool" else tensor.dtype).newbyteorder("<")
-    return np.memmap(path, dtype=dtype, mode="r", shape=(math.prod(tensor.shape),))
+    """The file's elements in order, mapped."""
+    return np.memmap(path, dtype=_dtype(tensor), mode="r", shape=(math.prod(tensor.shape),))
 
 
-def _chunks(tensor: Tensor, *paths: Path) -> Iterator[tuple[int, list[np.ndarray]]]:
-    """The offset and the next elements of each file."""
-    arrays = [_elements(tensor, path) for path in paths]
-    for start in range(0, math.prod(tensor.shape), CHUNK):
-        yield start, [np.asarray(array[start : start + CHUNK]) for array in arrays]
+def _differing_chunks(tensor: Tensor, *paths: Path) -> Iterator[tuple[int, list[np.ndarray]]]:
+    """The offset and the next elements of each file, where the files are not the same to the byte."""
+    dtype = _dtype(tensor)
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("rb", buffering=0)) for path in paths]
+        for start in range(0, math.prod(tensor.shape), CHUNK):
+            chunks = [file.read(CHUNK * dtype.itemsize) for file in files]
+            if chunks.count(chunks[0]) < len(chunks):
+                yield start, [np.frombuffer(chunk, dtype) for chunk in chunks]
 
 
 def _errors(tensor: Tensor, expected: Path, actual: Path, rtol: float, atol: float) -> _Errors:
     found = _Errors()
-    for start, (want, got) in _chunks(tensor, expected, actual):
-        if want.dtype.kind in "fc":
-            finite = np.isfinite(want)
-            bad = finite & ~np.isfinite(got)
-            if bad.any():
-                found.not_finite += int(bad.sum())
-                if found.first_not_finite is None:
-                    found.first_not_finite = start + int(bad.argmax())
-                continue
-        error, size, wrong = _differences(want, got, rtol, atol)
-        found.mismatches += int(wrong.sum())
-        if found.first_mismatch is None and wrong.any():
-            found.first_mismatch = start + int(wrong.argmax())
+    for start, (want, got) in _differing_chunks(tensor, expected, actual):
+        finite = np.isfinite(want)
+        bad = finite & ~np.isfinite(got)
+        if bad.any():
+            found.not_finite += int(bad.sum())
+            if found.first_not_finite is None:
+                found.first_not_finite = start + int(bad.argmax())
+            continue
+        error, size, wrong = _differences(want, got, finite, rtol, atol)
+        if wrong.any():
+            found.mismatches += int(wrong.sum())
+            if found.first_mismatch is None:
+                found.first_mismatch = start + int(wrong.argmax())
         if error.size:
             found.max_abs = max(found.max_abs, float(error.max()))
-            nonzero = size > 0
-            if nonzero.any():
-                with np.errstate(over="ignore", invalid="ignore"):  # a subnormal reference: infinitely far off
-                    found.max_rel = max(found.max_rel, float((error[nonzero] / size[nonzero]).max()))
+            with np.errstate(over="ignore"):  # a subnormal reference: infinitely far off
+                relative = np.divide(error, size, out=np.zeros_like(error), where=size > 0)
+            found.max_rel = max(found.max_rel, float(relative.max()))
     return found
 
 
 def _differences(
-    want: np.ndarray, got: np.ndarray, rtol: float, atol: float
+    want: np.ndarray, got: np.ndarray, finite: np.ndarray, rtol: float, atol: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(|got - want|, |want|) as float64 where the reference is finite, and which elements are out of tolerance.
 
     Integers are subtracted as integers, so that neither a wrap-around nor float64's 53 bits hide a difference.
     """
-    if want.dtype.kind in "fc":
-        wide = np.complex128 if want.dtype.kind == "c" else np.float64
-        finite = np.isfinite(want)
-        wide_want, wide_got = want.astype(wide), got.astype(wide)
-        with np.errstate(invalid="ignore", over="ignore"):
-            error, size = np.abs(wide_got - wide_want), np.abs(wide_want)
-            same = (want == got) | (np.isnan(want) & np.isnan(got))
-            wrong = np.where(finite, ~(error <= atol + rtol * size), ~same)
-        if rtol == 0 and atol == 0:
-            wrong = ~same
-        return error[finite], size[finite], wrong
-    unsigned = np.dtype(f"uint{8 * want.dtype.itemsize}")
-    high, low = np.maximum(want, got).view(unsigned), np.minimum(want, got).view(unsigned)
-    error = (high - low).astype(np.float64)  # modulo 2^bits, which is the distance itself
-    size = np.abs(want.astype(np.float64))
-    wrong = want != got
-    if rtol or atol:
-        wrong &= error > atol + rtol * size
-    return error, size, wrong
+    if want.dtype.kind not in "fc":
+        unsigned = np.dtype(f"uint{8 * want.dtype.itemsize}")
+        high, low = np.maximum(want, got).view(unsigned), np.minimum(want, got).view(unsigned)
+        error = (high - low).astype(np.float64)  # modulo 2^bits, which is the distance itself
+        size = np.abs(want.astype(np.float64))
+        return error, size, (want != got) & (error > atol + rtol * size) if rtol or atol else want != got
+    wide = want.astype(np.complex128 if want.dtype.kind == "c" else np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error, size = np.abs(got - wide), np.abs(wide)
+        wrong = ~(error <= atol + rtol * size) if rtol or atol else want != got
+    if finite.all():
+        return error, size, wrong
+    same = (want == got) | (np.isnan(want) & np.isnan(got))
+    return error[finite], size[finite], np.where(finite, wrong, ~same)
 
 
 def _describe(tensor: Tensor, expected: Path, actual: Path, position: int | None) -> dict[str, Any]:
