@@ -218,7 +218,7 @@ def test_funnels_and_labels():
     memory = max(stage["peak_memory_mib"] for stage in stages.values())
     before = reasons[:3]
     sentence = (
-        f"took {stages['verify']['seconds']:.0f} s; its cases, with mutants of every program, {stages['cases']['seconds']:.0f} s; no "
+        f"took {stages['verify']['seconds']:.0f} s, with mutants of every program; its cases {stages['cases']['seconds']:.0f} s; no "
         f"stage's own process held more than {memory:.0f} MiB. HeCBench took {sum(stage['seconds'] for stage in before):.0f} s from "
         f"import to cases on 2 cores, with {max(stage['peak_memory_mib'] for stage in before):.0f} MiB."
     )
@@ -233,8 +233,8 @@ def test_funnels_and_labels():
 
 def test_the_bounds_that_were_asked_for_hold():
     steps = record("step_7b_h200.json")["results"]
-    for key in ("seconds_per_step", "peak_gib"):
-        assert steps["cuset + liger"][key] <= steps["sft + liger"][key] + 0.005
+    assert steps["cuset + liger"]["seconds_per_step"] <= steps["sft + liger"]["seconds_per_step"]
+    assert steps["cuset + liger"]["peak_gib"] <= steps["sft + liger"]["peak_gib"] + 0.0001  # 22 KiB more
     assert steps["cuset"]["peak_gib"] < 17.5 and steps["cuset"]["seconds_per_step"] <= steps["sft"]["seconds_per_step"]
     for case in record("head_h200.json")["cases"]:
         assert all(r["extra_gib"] < 0.30 for name, r in case["methods"].items() if name.startswith("ours"))

@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 import tracemalloc
 from decimal import Decimal
 from pathlib import Path
@@ -126,6 +128,22 @@ def test_a_json_list_is_not_held_in_memory(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < path.stat().st_size > 2 << 20
+
+
+def test_a_row_group_is_not_held_in_memory(tmp_path):
+    """In a process of its own: Arrow's memory is not Python's, and its highest mark stays."""
+    code = "".join(random.Random(0).choices("abcdefgh", k=30_000))
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"text": [f"{code}{i}" for i in range(4_000)]})
+    pq.write_table(table, path, row_group_size=4_000, compression="none", use_dictionary=False)
+    assert path.stat().st_size > 110 << 20
+    script = (
+        "import pathlib, sys, pyarrow as arrow; from cuset_stage.curation.readers import read_parquet\n"
+        "assert sum(item.row is not None for item in read_parquet(pathlib.Path(sys.argv[1]), 'rows')) == 4000\n"
+        "print(arrow.default_memory_pool().max_memory())"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 80 << 20
 
 
 def test_a_byte_order_mark_does_not_cost_the_first_row(tmp_path):

@@ -350,6 +350,15 @@ def test_concurs_rule_leaves_rows_alone_that_have_no_measured_speed_up(tmp_path)
     assert summary.reasons == {"concur_rule": 2} and not summary.notes
 
 
+def test_a_speed_up_under_a_flag_is_not_rewarded(tmp_path):
+    fast = {"verdict": "passed", "speedup": 500.0, "module_flags": ["speed-up over 10x"]}
+    rows = [{"verified": {"verdict": "passed", "speedup": 2.0, "module_flags": []}}, {"verified": fast}]
+    summary = run_select(tmp_path, [answers(tmp_path, *rows)], Selection(per_task=1), {})
+    assert summary.kept == 1
+    (kept,) = map(json.loads, (tmp_path / "select" / "rows.jsonl").read_text(encoding="utf-8").splitlines())
+    assert kept["verified"]["speedup"] == 2.0
+
+
 def test_answers_to_one_prompt_are_answers_to_one_task(tmp_path):
     rows = [row(f"r{i}", bundled(i)[1], verified=measured(10.0 - i)) for i in range(3)]
     for each, prompt in zip(rows, ("Sort it.", "Sort it.", "Scan it."), strict=True):

@@ -192,6 +192,25 @@ def test_a_reference_that_is_gone_is_not_the_programs_fault(tmp_path):
         compare_outputs(task, case, gone, {"data/y.bin": tmp_path / "y"})
 
 
+@pytest.mark.parametrize("left", [0, 1998, 2048, 3998])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_noticed(tmp_path, monkeypatch, left):
+    monkeypatch.setattr(comparison, "CHUNK", 512)
+    values = np.ones(1000, np.float32)
+    values.tofile(tmp_path / "expected")
+    for both in (False, True):
+        (tmp_path / "y").write_bytes(values.tobytes()[:left])
+        expected = tmp_path / ("y" if both else "expected")
+        with pytest.raises(OSError, match="became shorter while it was read"):
+            comparison._errors(Tensor("y", "float32", (1000,)), expected, tmp_path / "y", 0.0, 0.0)
+
+
+def test_a_complex_number_whose_modulus_is_not_finite(tmp_path, recwarn):
+    large = np.full(3, 1.7e308 * (1 + 1j))
+    assert one(tmp_path, large, large, rtol=0.1, dtype="complex128").passed
+    assert not one(tmp_path, large, -large, rtol=0.1, dtype="complex128").passed
+    assert not recwarn.list
+
+
 # --------------------------------------------------------------------------------------------------------- compare.py
 
 

@@ -1,7 +1,9 @@
 """Task sets of every format are read as they are; what breaks a format is named by file, row and key."""
 
 import json
+import re
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_lines
 
+from cuset_stage.evaluation.oracle import CaseCache
 from cuset_stage.evaluation.prompts import chat_messages
 from cuset_stage.evaluation.tasks import ModuleTask, ReferenceOracle, ScriptOracle, TaskError, Tensor, load_tasks
 from cuset_stage.evaluation.tasks.shapes import ShapeError, evaluate_shape, evaluate_size, shape_names
@@ -127,6 +130,20 @@ def test_a_folder_says_the_same_as_its_row(tmp_path):
     assert from_folder.fingerprint == load_row(tmp_path, row).fingerprint
     assert from_folder.solution == "int main() {}"
     assert load_tasks(folder).tasks == load_tasks(tmp_path / "kernels").tasks
+
+
+def test_the_row_that_is_shown_to_people_is_a_task(tmp_path, pytestconfig):
+    text = (pytestconfig.rootpath / "data" / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "tasks.jsonl").write_text(shown, encoding="utf-8")
+    (task,) = load_tasks(tmp_path / "tasks.jsonl").tasks
+    prepared = CaseCache(tmp_path / "cache").prepare(task, task.cases[0])
+    assert np.fromfile(prepared.expected["data/y.bin"], np.float32).shape == (1001,)
+    keys = re.findall(
+        r"`(\w+)`",
+        "".join(re.findall(r"(?m)^\|([^|]*)\|", text.split("## A task set of your own")[1].split("```")[0])),
+    )
+    assert set(keys) >= {*cuset_row(), *json.loads(shown)}
 
 
 def test_the_fingerprint_is_what_decides_judgement(tmp_path):

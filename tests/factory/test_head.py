@@ -227,6 +227,46 @@ def test_a_model_that_leaves_out_its_output_layer_in_training_is_found_out(batch
     assert loss is None and head.reason == "the model does not call its output layer"
 
 
+class ScaledInTraining(Scaled):
+    def change(self, logits):
+        return super().change(logits) if self.training else logits
+
+
+class CastInTraining(Scaled):
+    def change(self, logits):
+        return logits.to(torch.bfloat16) if self.training else logits
+
+
+@pytest.mark.parametrize("kind", [ScaledInTraining, CastInTraining])
+def test_a_model_that_changes_its_logits_in_training_alone_is_found_out(batch, kind):
+    model = kind(Qwen2Config(**TINY)).eval()
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified
+
+    def loss(labels):
+        with head.armed(labels, batch["cuda_mask"], batch["sample_ids"], 17, {}):
+            return head.loss_of(model(input_ids=batch["ids"]).logits)
+
+    assert loss(batch["labels"]) is not None  # an evaluation before training
+    model.train()
+    assert loss(torch.full_like(batch["labels"], -100)) == 0.0  # which says nothing
+    assert not head.is_confirmed
+    assert loss(batch["labels"]) is None
+    assert head.reason == "the model changes its logits behind the output layer in training"
+
+
+def test_a_loss_is_held_against_the_output_layer_s_once(batch, monkeypatch):
+    model = tiny().train()
+    head = FusedHead(model, SETTINGS)
+    for _ in range(2):
+        with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+            logits = model(input_ids=batch["ids"]).logits
+        assert head.loss_of(logits) is not None and head.is_confirmed
+        monkeypatch.setattr(torch.Tensor, "__float__", None)  # nothing waits for the device from here on
+
+
 def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batch):
     model = tiny()
     torch.nn.init.constant_(model.model.norm.weight, float("nan"))

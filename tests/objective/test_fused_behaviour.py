@@ -1,5 +1,6 @@
 """The fused head in a training loop: memory, evaluation, autocast, checkpointing, torch.compile, and bad input."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -357,6 +358,15 @@ def test_chunks_stay_within_the_budget(num_tokens, row_bytes):
 def test_float64_and_cpus_take_the_pytorch_path():
     for device, dtype in (("cpu", torch.float32), ("cuda", torch.float64)):
         assert choose_backend(torch.device(device), dtype).__name__.endswith("chunk")
+
+
+def test_without_triton_a_gpu_takes_the_pytorch_path(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cuset_stage.objective.triton_kernels", None)
+    monkeypatch.delattr("cuset_stage.objective.triton_kernels", raising=False)
+    gpu = torch.device("cuda")
+    assert choose_backend(gpu, torch.bfloat16) is chunk
+    with pytest.raises(ImportError):
+        choose_backend(gpu, torch.bfloat16, "triton")
 
 
 @pytest.fixture

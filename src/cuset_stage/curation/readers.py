@@ -23,6 +23,7 @@ from .rows import LINE_LIMIT, CurationError, Item, Problem, digest, dumps, parse
 
 
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
+READ_BYTES = 1 << 20  # of a Parquet column that are read at a time; by default the columns of a row group are, whole
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
 STATED = (
     "__stated__"  # of a row of a folder: (licence, where) of its file and of each header in it; no field of the row
@@ -173,7 +174,7 @@ def read_parquet(path: Path, name: str) -> Iterator[Item]:
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(path)
+        file = parquet.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False)
     except (arrow.ArrowException, OSError) as error:
         detail = f"no Parquet file, or one that was cut off (its index stands at the end): {_first_line(error)}"
         yield _broken(name, 1, "unreadable_file", detail)

@@ -158,7 +158,7 @@ def _decide(
                 candidates.drop(key, "concur_rule", detail)
         if alone:
             notes.append(
-                f"--concur leaves {alone} rows with reasoning alone: `verify` measured no speed-up of theirs. It does of modules, on a "
+                f"--concur leaves {alone} rows with reasoning alone: `verify` measured no speed-up of theirs, or one under a flag. It does of modules, on a "
                 "GPU; programs have no baseline, and --per-task ranks them by their run times."
             )
     if selection.per_task is not None:
@@ -174,7 +174,7 @@ def _candidate(key: str, row: Row, group: str, count: Callable[[str], int], reas
     module = row.get("kind") == "module"
     verified, task = row.get("verified") or {}, row.get("task") or {}
     measured = verified if verified.get("per_gpu", 1) == 1 else {}  # rows of old have no such field
-    speedup = measured.get("speedup")
+    speedup = None if measured.get("module_flags") else measured.get("speedup")  # what may be a trick is not rewarded
     return Candidate(
         key=key,
         id=row["id"],

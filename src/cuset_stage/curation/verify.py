@@ -16,6 +16,8 @@ from typing import Any
 
 from ..evaluation.devices import GpuPool, NoGpuLeft
 from ..evaluation.judge import Judgement, ProgramJudge
+from ..evaluation.modules.checks import NO_KERNEL
+from ..evaluation.modules.driver import CONSTANT
 from ..evaluation.mutants import make_mutants
 from ..evaluation.oracle import CaseCache, OracleError
 from ..evaluation.spec import DEFAULT_ARCH, check_arch
@@ -202,7 +204,8 @@ class Verifier:
         code = program_of(row)
         if not code:
             return Dropped(
-                "no_answer", "the row is a task without an answer; ask a model for answers with `cuset generate`"
+                "no_answer",
+                "the row is a task without an answer, and answers are what is verified: import it together with one",
             )
         try:
             bench = _bench(self.verification)
@@ -291,13 +294,17 @@ class Verifier:
             speeds.append(judgement)
         best = min(speeds, key=lambda each: each.speedup or 0.0)  # the smaller of two is the one to believe
         flags = sorted({flag for each in speeds for flag in each.flags})
+        if NO_KERNEL in flags:
+            return Dropped("no_kernel", "the answer calls torch alone and has no kernel of its own")
+        if CONSTANT in flags:
+            return Dropped("weak_cases", CONSTANT)
         facts = {
             "verdict": "passed",
             "times": len(speeds),
             "per_gpu": self.verification.per_gpu,
             "speedup": best.speedup,
             "kernel_s": best.kernel_s,
-            "flags": flags,
+            "module_flags": flags,
         }
         return self._kept(row, code, bench, {**facts, "reference_s": best.reference_s})
 

@@ -1,6 +1,7 @@
 """Whether the outputs of a program are right.
 
-First the same for every task: each output is there, has exactly its number of bytes, and is finite wherever the reference is.
+First the same for every task: each output is there, has exactly its number of bytes, and, where NumPy has its dtype and there is a
+reference, is finite wherever that is.
 Then what the task says: |actual - expected| <= atol + rtol * |expected| for a ReferenceOracle, compare.py for a ScriptOracle.
 
 compare.py passes an output when it prints a T and no F and does not end with a traceback; exit() is no traceback, what was
@@ -200,12 +201,16 @@ def _elements(tensor: Tensor, path: Path) -> np.ndarray:
 
 
 def _differing_chunks(tensor: Tensor, *paths: Path) -> Iterator[tuple[int, list[np.ndarray]]]:
-    """The offset and the next elements of each file, where the files are not the same to the byte."""
-    dtype = _dtype(tensor)
+    """The offset and the next elements of each file, where the files are not the same to the byte. Raises OSError for a short one."""
+    dtype, count = _dtype(tensor), math.prod(tensor.shape)
     with ExitStack() as stack:
-        files = [stack.enter_context(path.open("rb", buffering=0)) for path in paths]
-        for start in range(0, math.prod(tensor.shape), CHUNK):
-            chunks = [file.read(CHUNK * dtype.itemsize) for file in files]
+        files = [stack.enter_context(path.open("rb")) for path in paths]
+        for start in range(0, count, CHUNK):
+            size = min(CHUNK, count - start) * dtype.itemsize
+            chunks = [file.read(size) for file in files]
+            for path, chunk in zip(paths, chunks, strict=True):
+                if len(chunk) != size:
+                    raise OSError(f"{path} became shorter while it was read")
             if chunks.count(chunks[0]) < len(chunks):
                 yield start, [np.frombuffer(chunk, dtype) for chunk in chunks]
 
@@ -227,7 +232,7 @@ def _errors(tensor: Tensor, expected: Path, actual: Path, rtol: float, atol: flo
                 found.first_mismatch = start + int(wrong.argmax())
         if error.size:
             found.max_abs = max(found.max_abs, float(error.max()))
-            with np.errstate(over="ignore"):  # a subnormal reference: infinitely far off
+            with np.errstate(over="ignore", invalid="ignore"):  # a subnormal reference: infinitely far off
                 relative = np.divide(error, size, out=np.zeros_like(error), where=size > 0)
             found.max_rel = max(found.max_rel, float(relative.max()))
     return found
@@ -249,7 +254,8 @@ def _differences(
     wide = want.astype(np.complex128 if want.dtype.kind == "c" else np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         error, size = np.abs(got - wide), np.abs(wide)
-        wrong = ~(error <= atol + rtol * size) if rtol or atol else want != got
+        # a complex number may be finite and its modulus not
+        wrong = ~(error <= atol + rtol * size) | np.isinf(error) if rtol or atol else want != got
     if finite.all():
         return error, size, wrong
     same = (want == got) | (np.isnan(want) & np.isnan(got))

@@ -10,6 +10,7 @@ Where that cannot be right, `reason` says why and the trainer takes the readable
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -48,6 +49,7 @@ class FusedHead:
     Attributes:
         reason: why the head cannot be fused, or None.
         is_verified: whether `verify` has seen that the model leaves alone what its output layer returns.
+        is_confirmed: whether `loss_of` has seen the same of a loss, in training.
         terms: the objective's terms of the batch that is armed, once the model has run; nothing of them stays for the backward pass.
     """
 
@@ -63,7 +65,7 @@ class FusedHead:
             settings.objective == "cuset" and settings.use_confidence_mask
         )
         self._zero_share: Arrival | None = None
-        self.is_verified = False
+        self.is_verified = self.is_confirmed = False
         self.head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
         self.reason = self._obstacle(model)
         if self.reason is None:
@@ -187,11 +189,19 @@ class FusedHead:
         return is_there and tuple(now.shape) == (self.head.out_features, self.head.in_features)
 
     def loss_of(self, logits: Any) -> torch.Tensor | None:
-        """The loss that came out of the model as its logits; None, and a `reason`, when it did not come out."""
+        """The loss that came out of the model as its logits; None, and a `reason`, when it did not come out as it went in.
+
+        Waits for the device until a loss has shown that the model leaves it alone in training, too: in a run, with its first batch.
+        """
         if self._loss is None:
             self.reason = "the model does not call its output layer"
         elif not isinstance(logits, torch.Tensor) or logits.numel() != 1:
             self.reason = "the model reshapes its logits"
+        elif not self.is_confirmed and self.head.training:
+            loss = float(self._loss)
+            if math.isfinite(loss) and float(logits.detach()) != loss:
+                self.reason = "the model changes its logits behind the output layer in training"
+            self.is_confirmed = math.isfinite(loss) and loss != 0.0  # 0 stays what it is under a scale or a cap
         return None if self.reason else logits.reshape(())
 
 

@@ -281,6 +281,7 @@ def fused_linear_cuset_loss(
     use_region_weight: bool = True,
     region_scope: str = "response",
     normalization: str = "tokens",
+    skip_zero_rows: bool = False,
 ) -> torch.Tensor:
     r"""CuSeT's objective (arXiv 2606.16231, Eq. 9) from hidden states, equal to
 
@@ -292,7 +293,9 @@ def fused_linear_cuset_loss(
         hidden: [batch, length, hidden_size], the last hidden states, after the final norm.
         weight: [vocab_size, hidden_size], the head's weight, frozen or trained.
         bias: [vocab_size] or None.
-        labels, cuda_mask, sample_ids: [batch, length]; these and all options as in `cuset_loss`.
+        labels, cuda_mask, sample_ids: [batch, length]; these and all other options as in `cuset_loss`.
+        skip_zero_rows: leave tokens of weight 0 out of the product for the gradients, which pays where they are 70 % or more (the
+            trainer sees to it by itself). The result is the same.
 
     Returns:
         A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
@@ -313,7 +316,15 @@ def fused_linear_cuset_loss(
         normalization=normalization,
     )
     return fused_objective(
-        hidden, weight, labels, cuda_mask, sample_ids, settings, bias=bias, num_items_in_batch=num_items_in_batch
+        hidden,
+        weight,
+        labels,
+        cuda_mask,
+        sample_ids,
+        settings,
+        bias=bias,
+        num_items_in_batch=num_items_in_batch,
+        skip_zero_rows=skip_zero_rows,
     )[0]
 
 

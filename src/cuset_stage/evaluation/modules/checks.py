@@ -9,6 +9,7 @@ _KERNEL = re.compile(
     r"__global__|load_inline|cpp_extension|\btriton\b|\bcupy\b|RawKernel|RawModule|\bnumba\b|\bcutlass\b|\bcute\b|"
     r"\btilelang\b|_compile_kernel|\bnvrtc\b|\bpycuda\b"
 )
+NO_KERNEL = "source: no kernel of its own, only calls of torch"
 _TIMERS = re.compile(
     r"^(time|torch\.cuda\.(Event|synchronize|current_stream|Stream)|torch\.(allclose|equal|testing))\b"
 )
@@ -33,7 +34,7 @@ def source_flags(source: str) -> list[str]:
         return []
     flags = dict.fromkeys(_found(tree))
     if not _KERNEL.search(source):
-        flags["source: no kernel of its own, only calls of torch"] = None
+        flags[NO_KERNEL] = None
     return list(flags)
 
 
