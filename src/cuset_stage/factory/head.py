@@ -66,6 +66,7 @@ class FusedHead:
         )
         self._zero_share: Arrival | None = None
         self.is_verified = self.is_confirmed = False
+        self._is_rounded = False  # the loss that comes out of the model
         self.head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
         self.reason = self._obstacle(model)
         if self.reason is None:
@@ -192,17 +193,23 @@ class FusedHead:
         """The loss that came out of the model as its logits; None, and a `reason`, when it did not come out as it went in.
 
         Waits for the device until a loss has shown that the model leaves it alone in training, too: in a run, with its first batch.
+        What wraps the model may give outputs in bfloat16 or float16 (FSDP 2 does under mixed precision): the loss keeps its value then.
         """
         if self._loss is None:
             self.reason = "the model does not call its output layer"
         elif not isinstance(logits, torch.Tensor) or logits.numel() != 1:
             self.reason = "the model reshapes its logits"
         elif not self.is_confirmed and self.head.training:
-            loss = float(self._loss)
-            if math.isfinite(loss) and float(logits.detach()) != loss:
+            went_in, came_out = float(self._loss), float(logits.detach())
+            rounded = [float(self._loss.to(dtype)) for dtype in (torch.float32, torch.bfloat16, torch.float16)]
+            if math.isfinite(went_in) and came_out not in (went_in, *rounded):
                 self.reason = "the model changes its logits behind the output layer in training"
-            self.is_confirmed = math.isfinite(loss) and loss != 0.0  # 0 stays what it is under a scale or a cap
-        return None if self.reason else logits.reshape(())
+            self.is_confirmed = math.isfinite(went_in) and went_in != 0.0  # 0 stays what it is under a scale or a cap
+            self._is_rounded = came_out != went_in
+        if self.reason:
+            return None
+        loss = logits.reshape(())
+        return self._loss + (loss - loss.detach()) if self._is_rounded else loss
 
 
 def probe_like(logits: torch.Tensor) -> torch.Tensor:
