@@ -5,7 +5,8 @@ stage is quick and depends on all rows together, so it is always done afresh. Be
 the length report, and contamination.jsonl, with every row that was found in a benchmark.
 
 Rows are ranked by what `verify` measured, whatever their source claims: a module by its speed-up over PyTorch, a program by its run
-time against the other answers to its task (`ranking.speeds`), unless --per-gpu had it share its GPU.
+time against the other answers to its task (`ranking.speeds`), unless --per-gpu had it share its GPU. A speed-up under one of the
+judge's flags counts as not measured.
 """
 
 from __future__ import annotations
