@@ -369,6 +369,21 @@ def test_without_triton_a_gpu_takes_the_pytorch_path(monkeypatch):
         choose_backend(gpu, torch.bfloat16, "triton")
 
 
+def test_without_a_c_compiler_a_gpu_takes_the_pytorch_path(monkeypatch, tmp_path):
+    gpu = torch.device("cuda")
+    engine._finds_compiler.cache_clear()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.warns(UserWarning, match="Triton finds no C compiler"):
+        assert choose_backend(gpu, torch.bfloat16) is chunk
+    assert choose_backend(gpu, torch.bfloat16, "triton") is not chunk  # then Triton says it
+    engine._finds_compiler.cache_clear()
+    (tmp_path / "gcc").write_text("#!/bin/sh\n")
+    (tmp_path / "gcc").chmod(0o755)
+    assert choose_backend(gpu, torch.bfloat16).__name__.endswith("triton_kernels")
+    engine._finds_compiler.cache_clear()
+
+
 @pytest.fixture
 def uncounted(monkeypatch):
     """As on a GPU: the first product starts before the host knows how many tokens are supervised. Returns the numbers that arrived."""

@@ -3,7 +3,10 @@
 Nothing here knows autograd: `fused.py` carries the gradients that are formed here into the backward pass.
 """
 
+import functools
 import os
+import shutil
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -93,9 +96,28 @@ def on_device(device: torch.device) -> AbstractContextManager:
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
+@functools.cache
+def _finds_compiler() -> bool:
+    """Whether Triton has the C compiler that it builds its launchers with, in the places where it looks; if not, one warning."""
+    try:
+        from triton.knobs import build
+    except ImportError:  # an older Triton
+        own_way = None
+    else:
+        own_way = build.impl
+    found = bool(own_way or os.environ.get("CC") or shutil.which("clang") or shutil.which("gcc"))
+    if not found:
+        warnings.warn(
+            "Triton finds no C compiler, so the fused head takes PyTorch's operations, which are slower: install gcc or clang, or "
+            "name one with CC=/path/to/it.",
+            stacklevel=3,
+        )
+    return found
+
+
 def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> ModuleType:
     """The module whose `read_supervision`, `chunk_step`, `weigh_samples` and `scatter_rows` to use: Triton's on NVIDIA and AMD GPUs when
-    Triton is there, else plain PyTorch's.
+    Triton is there with a C compiler, else plain PyTorch's.
 
     Args:
         device: where the logits are.
@@ -119,7 +141,7 @@ def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "aut
         if backend == "triton":
             raise
         return torch_chunk
-    return triton_kernels
+    return triton_kernels if backend == "triton" or _finds_compiler() else torch_chunk
 
 
 def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -> int:
