@@ -4,6 +4,19 @@ import json
 from pathlib import Path
 
 
+# A PyTorch module, to be filled with an expression of x.
+MODULE = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return %s
+
+
+def get_inputs():
+    return [torch.randn(16, 64)]
+"""
 # Reads data/x.bin, writes data/y.bin; on a machine without a GPU it computes on the CPU.
 PROGRAM = """// SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>

@@ -6,6 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from curation_tree import MODULE
 
 from cuset_stage.curation.adapt import run_adapt
 from cuset_stage.curation.cases import run_cases
@@ -28,18 +29,6 @@ WRAPPER = """void add_wrapper(const float* a, const int* at, float* c, int n) {
     add<<<(n + 255) / 256, 256>>>(da, dat, dc, n);
     cudaMemcpy(c, dc, n * sizeof(float), cudaMemcpyDeviceToHost);
 }"""
-MODULE = """import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x):
-        return %s
-
-
-def get_inputs():
-    return [torch.randn(16, 64)]
-"""
 FUNCTIONAL = MODULE.replace("def forward(self, x):", "def forward(self, x, fn=None):") % "fn(x)"
 EXTENSION = """#include <torch/extension.h>
 __global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }

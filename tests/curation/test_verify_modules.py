@@ -1,8 +1,10 @@
 """Answers to PyTorch modules, imported as ConCuR has them and judged by the real judge on the CPU: what passes and teaches nothing goes."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from curation_tree import MODULE
 
 from cuset_stage.curation import verify
 from cuset_stage.curation.adapt import run_adapt
@@ -21,18 +23,6 @@ try:
 except SandboxError:
     pytest.skip("nvcc is needed", allow_module_level=True)
 
-MODULE = """import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x):
-        return %s
-
-
-def get_inputs():
-    return [torch.randn(16, 64)]
-"""
 # A kernel cannot run here. The judge knows one by its words.
 KERNEL = '\nSOURCE = "__global__ void k(float* x) { x[threadIdx.x] *= 2; }"\n'
 
@@ -70,11 +60,10 @@ def test_modules_that_pass_without_a_kernel_or_whatever_they_compute_are_dropped
 
     bench = verify._bench
     judge = ModuleJudge(device="cpu", seeds=2)
-    monkeypatch.setattr(verify, "_bench", lambda verification: verify.replace(bench(verification), modules=judge))
+    monkeypatch.setattr(verify, "_bench", lambda verification: replace(bench(verification), modules=judge))
     summary = run_verify(work, files, Verification(use_gpu=False, times=1), executor=Executor.INLINE)
     assert summary.kept == 1 and not summary.unsettled
     assert summary.reasons == {"mismatch": 1, "no_kernel": 1, "weak_cases": 1}
     (kept,) = (json.loads(line) for line in (work / "verify" / "rows.jsonl").read_text(encoding="utf-8").splitlines())
-    assert (
-        kept["name"] == "right" and kept["verified"]["verdict"] == "passed" and kept["verified"]["module_flags"] == []
-    )
+    assert kept["name"] == "right"
+    assert kept["verified"]["verdict"] == "passed" and kept["verified"]["module_flags"] == []

@@ -139,10 +139,8 @@ def test_the_row_that_is_shown_to_people_is_a_task(tmp_path, pytestconfig):
     (task,) = load_tasks(tmp_path / "tasks.jsonl").tasks
     prepared = CaseCache(tmp_path / "cache").prepare(task, task.cases[0])
     assert np.fromfile(prepared.expected["data/y.bin"], np.float32).shape == (1001,)
-    keys = re.findall(
-        r"`(\w+)`",
-        "".join(re.findall(r"(?m)^\|([^|]*)\|", text.split("## A task set of your own")[1].split("```")[0])),
-    )
+    table = text.split("## A task set of your own")[1].split("```")[0]
+    keys = re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\|([^|]*)\|", table)))
     assert set(keys) >= {*cuset_row(), *json.loads(shown)}
 
 

@@ -369,19 +369,25 @@ def test_without_triton_a_gpu_takes_the_pytorch_path(monkeypatch):
         choose_backend(gpu, torch.bfloat16, "triton")
 
 
-def test_without_a_c_compiler_a_gpu_takes_the_pytorch_path(monkeypatch, tmp_path):
-    gpu = torch.device("cuda")
+@pytest.fixture
+def looks_again():
+    """What was found of a compiler is forgotten, before and after."""
     engine._finds_compiler.cache_clear()
+    yield engine._finds_compiler.cache_clear
+    engine._finds_compiler.cache_clear()
+
+
+def test_without_a_c_compiler_a_gpu_takes_the_pytorch_path(monkeypatch, tmp_path, looks_again):
+    gpu = torch.device("cuda")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.warns(UserWarning, match="Triton finds no C compiler"):
         assert choose_backend(gpu, torch.bfloat16) is chunk
     assert choose_backend(gpu, torch.bfloat16, "triton") is not chunk  # then Triton says it
-    engine._finds_compiler.cache_clear()
+    looks_again()
     (tmp_path / "gcc").write_text("#!/bin/sh\n")
     (tmp_path / "gcc").chmod(0o755)
     assert choose_backend(gpu, torch.bfloat16).__name__.endswith("triton_kernels")
-    engine._finds_compiler.cache_clear()
 
 
 @pytest.fixture

@@ -159,8 +159,8 @@ def _decide(
                 candidates.drop(key, "concur_rule", detail)
         if alone:
             notes.append(
-                f"--concur leaves {alone} rows with reasoning alone: `verify` measured no speed-up of theirs, or one under a flag. It does of modules, on a "
-                "GPU; programs have no baseline, and --per-task ranks them by their run times."
+                f"--concur leaves {alone} rows with reasoning alone: `verify` measured no speed-up of theirs, or one under a flag. It "
+                "does of modules, on a GPU; programs have no baseline, and --per-task ranks them by their run times."
             )
     if selection.per_task is not None:
         for answers in candidates.tasks():

@@ -187,7 +187,7 @@ def check_cases(spec: Spec, given: object) -> list[dict[str, object]]:
                     f"cases.{name}.{key}={size!r}: a multiple of {limits.multiple_of} in [{limits.least}, {limits.most}]"
                 )
         if spec.check(sizes) > LARGEST_BYTES:
-            raise SpecError(f"cases.{name}: its files take more than {BUDGETS[0]['large'].bytes >> 20} MiB")
+            raise SpecError(f"cases.{name}: its files take more than {LARGEST_BYTES >> 20} MiB")
         cases.append({"name": name, "parameters": {**sizes, **({"special": 1} if name == "special" else {})}})
     if spec.sizes and differing(cases) < _LEAST_DIFFERING:
         raise SpecError("cases: at least four of the five must differ in their sizes")

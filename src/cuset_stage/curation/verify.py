@@ -16,6 +16,7 @@ from typing import Any
 
 from ..evaluation.devices import GpuPool, NoGpuLeft
 from ..evaluation.judge import Judgement, ProgramJudge
+from ..evaluation.modules import ModuleJudge
 from ..evaluation.modules.checks import NO_KERNEL
 from ..evaluation.modules.driver import CONSTANT
 from ..evaluation.mutants import make_mutants
@@ -131,7 +132,7 @@ class _Bench:
     """The judges of this process, and what their verdicts depend on."""
 
     programs: ProgramJudge
-    modules: Any  # a ModuleJudge, or None without a GPU
+    modules: ModuleJudge | None  # None without a GPU
     gpus: tuple[Any, ...]
     record: dict[str, Any]
 
@@ -180,8 +181,6 @@ def _bench_of(verification: Verification, visible: str | None) -> _Bench:
     )
     modules = None
     if pool is not None:
-        from ..evaluation.modules import ModuleJudge
-
         modules = ModuleJudge(gpus=pool, arch=arch, isolation=verification.isolation)
     names = sorted({gpu.name for gpu in gpus})
     record = {

@@ -13,7 +13,6 @@ nothing: right and wrong outputs alike are an OracleError.
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -200,24 +199,22 @@ def _elements(tensor: Tensor, path: Path) -> np.ndarray:
     return np.memmap(path, dtype=_dtype(tensor), mode="r", shape=(math.prod(tensor.shape),))
 
 
-def _differing_chunks(tensor: Tensor, *paths: Path) -> Iterator[tuple[int, list[np.ndarray]]]:
-    """The offset and the next elements of each file, where the files are not the same to the byte. Raises OSError for a short one."""
+def _differing_chunks(tensor: Tensor, expected: Path, actual: Path) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The offset and the next elements of both files, where these are not the same to the byte. Raises OSError for a short one."""
     dtype, count = _dtype(tensor), math.prod(tensor.shape)
-    with ExitStack() as stack:
-        files = [stack.enter_context(path.open("rb")) for path in paths]
+    with expected.open("rb") as reference, actual.open("rb") as output:
         for start in range(0, count, CHUNK):
             size = min(CHUNK, count - start) * dtype.itemsize
-            chunks = [file.read(size) for file in files]
-            for path, chunk in zip(paths, chunks, strict=True):
-                if len(chunk) != size:
-                    raise OSError(f"{path} became shorter while it was read")
-            if chunks.count(chunks[0]) < len(chunks):
-                yield start, [np.frombuffer(chunk, dtype) for chunk in chunks]
+            want, got = reference.read(size), output.read(size)
+            if not len(want) == len(got) == size:
+                raise OSError(f"{actual if len(want) == size else expected} became shorter while it was read")
+            if want != got:
+                yield start, np.frombuffer(want, dtype), np.frombuffer(got, dtype)
 
 
 def _errors(tensor: Tensor, expected: Path, actual: Path, rtol: float, atol: float) -> _Errors:
     found = _Errors()
-    for start, (want, got) in _differing_chunks(tensor, expected, actual):
+    for start, want, got in _differing_chunks(tensor, expected, actual):
         finite = np.isfinite(want)
         bad = finite & ~np.isfinite(got)
         if bad.any():
@@ -250,7 +247,10 @@ def _differences(
         high, low = np.maximum(want, got).view(unsigned), np.minimum(want, got).view(unsigned)
         error = (high - low).astype(np.float64)  # modulo 2^bits, which is the distance itself
         size = np.abs(want.astype(np.float64))
-        return error, size, (want != got) & (error > atol + rtol * size) if rtol or atol else want != got
+        wrong = want != got
+        if rtol or atol:
+            wrong &= error > atol + rtol * size
+        return error, size, wrong
     wide = want.astype(np.complex128 if want.dtype.kind == "c" else np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         error, size = np.abs(got - wide), np.abs(wide)

@@ -200,16 +200,22 @@ class FusedHead:
         elif not isinstance(logits, torch.Tensor) or logits.numel() != 1:
             self.reason = "the model reshapes its logits"
         elif not self.is_confirmed and self.head.training:
-            went_in, came_out = float(self._loss), float(logits.detach())
-            rounded = [float(self._loss.to(dtype)) for dtype in (torch.float32, torch.bfloat16, torch.float16)]
-            if math.isfinite(went_in) and came_out not in (went_in, *rounded):
-                self.reason = "the model changes its logits behind the output layer in training"
-            self.is_confirmed = math.isfinite(went_in) and went_in != 0.0  # 0 stays what it is under a scale or a cap
-            self._is_rounded = came_out != went_in
+            self._confirm(self._loss.cpu(), float(logits.detach()))
         if self.reason:
             return None
         loss = logits.reshape(())
         return self._loss + (loss - loss.detach()) if self._is_rounded else loss
+
+    def _confirm(self, went_in: torch.Tensor, came_out: float) -> None:
+        """Set `reason` when what came out of the model is not the loss that went in. 0, NaN and infinity tell nothing."""
+        if not math.isfinite(went_in) or went_in == 0.0:  # 0 stays what it is under a scale or a cap
+            return
+        self._is_rounded = came_out != float(went_in)
+        rounded = [float(went_in.to(dtype)) for dtype in (torch.float32, torch.bfloat16, torch.float16)]
+        if self._is_rounded and came_out not in rounded:
+            self.reason = "the model changes its logits behind the output layer in training"
+        else:
+            self.is_confirmed = True
 
 
 def probe_like(logits: torch.Tensor) -> torch.Tensor:
