@@ -39,11 +39,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from cuset_stage.evaluation.pipeline import Job, Pipeline
-from cuset_stage.evaluation.results import code_sha256
-from cuset_stage.evaluation.spec import Bench, JudgeSpec
-from cuset_stage.evaluation.tasks import ProgramTask, load_tasks
+from cuset_stage.judge.judge_spec import Bench, JudgeSpec
+from cuset_stage.judge.pipeline import Job, Pipeline
+from cuset_stage.judge.results import code_sha256
 from cuset_stage.sandbox import Isolation
+from cuset_stage.tasks import ProgramTask, load_tasks
 
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -58,7 +58,7 @@ def main() -> None:
     from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
     from llamafactory.hparams import DataArguments
 
-    from cuset_stage.factory.processors import LabelledPackedProcessor, LabelledProcessor, LabelRules
+    from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor, LabelRules
 
     datasets.disable_progress_bars()
     rows = make_rows(args.rows)

@@ -23,7 +23,7 @@ from typing import Any
 from data_references import check_case, load_reference
 from data_tasks import DATA_DIR, FAMILIES, SPLITS, BundledTask, load_tasks
 
-from cuset_stage.evaluation.tasks.base import TaskError
+from cuset_stage.tasks.base import TaskError
 
 
 TRAINING_FILES = {"train": "cuset_kernels.json", "eval": "cuset_kernels_eval.json"}

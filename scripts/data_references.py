@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from data_tasks import BundledTask
 
-from cuset_stage.evaluation.tasks.base import Case, TaskError, Tensor
+from cuset_stage.tasks.base import Case, TaskError, Tensor
 
 
 Arrays = dict[str, np.ndarray]
@@ -68,7 +68,7 @@ def check_case(task: BundledTask, case: Case, reference: Mapping[str, Any]) -> N
 
 
 def is_close(actual: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> bool:
-    """The contract of data/README.md on arrays; cuset_stage.evaluation.comparison is the judge's, on files."""
+    """The contract of data/README.md on arrays; cuset_stage.judge.comparison is the judge's, on files."""
     if rtol == 0 and atol == 0:  # float64 does not hold every int64
         return np.array_equal(actual, expected)
     want = expected.astype(np.float64)

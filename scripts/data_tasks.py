@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cuset_stage.evaluation.tasks.base import ProgramTask, TaskError
-from cuset_stage.evaluation.tasks.native import read_folder
-from cuset_stage.sandbox.files import file_sha256
+from cuset_stage.files import file_sha256
+from cuset_stage.tasks.base import ProgramTask, TaskError
+from cuset_stage.tasks.native import read_folder
 
 
 DATA_DIR = Path(__file__).resolve().parent.parent / "data"

@@ -24,10 +24,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cuset_stage.evaluation.answers import Answer, append_answer
-from cuset_stage.evaluation.jsonl import Appender
-from cuset_stage.evaluation.results import read_results
-from cuset_stage.evaluation.tasks import ProgramTask, load_tasks
+from cuset_stage.jsonl import Appender
+from cuset_stage.judge.results import read_results
+from cuset_stage.tasks import ProgramTask, load_tasks
+from cuset_stage.tasks.answers_file import Answer, append_answer
 
 
 def write_answers(tasks: list[ProgramTask], output: Path, samples: int) -> int:

@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from cuset_stage.sensitivity import LABEL_VERSION, find_spans
+from cuset_stage.spans import LABEL_VERSION, find_spans
 
 
 KINDS = ("kernel_body", "launch_config")

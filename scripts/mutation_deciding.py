@@ -9,10 +9,10 @@ from typing import Any
 from mutation_evidence import TOOLS, MachineCode, Sanitizer, find_sanitizer, machine_code, with_lines_of
 from mutation_judging import PASSED, Run, Subject
 
-from cuset_stage.evaluation.mutants.adverse import VARIANTS, make_adverse
-from cuset_stage.evaluation.oracle import PreparedCase
-from cuset_stage.evaluation.tasks import ProgramTask
+from cuset_stage.judge.oracle import PreparedCase
+from cuset_stage.mutants.adverse import VARIANTS, make_adverse
 from cuset_stage.sandbox import SandboxError
+from cuset_stage.tasks import ProgramTask
 
 
 WRONG = ("mismatch", "missing_output", "runtime_error")

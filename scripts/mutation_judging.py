@@ -21,14 +21,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from cuset_stage.evaluation.devices import GpuPool
-from cuset_stage.evaluation.jsonl import Appender, read_objects
-from cuset_stage.evaluation.judge import Judgement, ProgramJudge
-from cuset_stage.evaluation.mutants import Mutant, make_mutants
-from cuset_stage.evaluation.oracle import CaseCache, OracleError
-from cuset_stage.evaluation.pipeline import Job, Pipeline
-from cuset_stage.evaluation.tasks import ProgramTask, TaskSet
+from cuset_stage.jsonl import Appender, read_objects
+from cuset_stage.judge.devices import GpuPool
+from cuset_stage.judge.oracle import CaseCache, OracleError
+from cuset_stage.judge.pipeline import Job, Pipeline
+from cuset_stage.judge.programs import Judgement, ProgramJudge
+from cuset_stage.mutants import Mutant, make_mutants
 from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict
+from cuset_stage.tasks import ProgramTask, TaskSet
 
 
 PASSED, COMPILED, TIMEOUT = Verdict.PASSED.value, Verdict.COMPILED.value, Verdict.TIMEOUT.value

@@ -30,10 +30,10 @@ from mutation_deciding import compare_code, judge_adversely, outcome, sanitize
 from mutation_judging import COMPILED, PASSED, Run
 
 from cuset_stage import __version__
-from cuset_stage.evaluation.jsonl import LinesError
-from cuset_stage.evaluation.mutants import OPERATORS
-from cuset_stage.evaluation.tasks import TaskError, load_tasks
+from cuset_stage.jsonl import LinesError
+from cuset_stage.mutants import OPERATORS
 from cuset_stage.sandbox import SandboxError, list_gpus, resolve_isolation
+from cuset_stage.tasks import TaskError, load_tasks
 
 
 ROOT = Path(__file__).resolve().parent.parent

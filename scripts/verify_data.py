@@ -31,12 +31,12 @@ from typing import Any
 import numpy as np
 from data_tasks import CASES, BundledTask, load_tasks
 
-from cuset_stage.evaluation.comparison import compare_outputs
-from cuset_stage.evaluation.devices import GpuPool
-from cuset_stage.evaluation.oracle import CaseCache, OracleError, PreparedCase
-from cuset_stage.evaluation.tasks.base import Case, TaskError
+from cuset_stage.files import file_sha256, write_atomically
+from cuset_stage.judge.comparison import compare_outputs
+from cuset_stage.judge.devices import GpuPool
+from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
 from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict, list_gpus, run_program
-from cuset_stage.sandbox.files import file_sha256, write_atomically
+from cuset_stage.tasks.base import Case, TaskError
 
 
 SANITIZER_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")

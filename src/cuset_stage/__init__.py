@@ -9,14 +9,14 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False  # what typing.TYPE_CHECKING is, without importing typing
 if TYPE_CHECKING:
     from cuset_stage.objective import cuset_loss, fused_linear_cuset_loss
-    from cuset_stage.sensitivity import Span, find_spans
+    from cuset_stage.spans import Span, find_spans
 
 __all__ = ["Span", "__version__", "cuset_loss", "find_spans", "fused_linear_cuset_loss"]
 
 _ROOMS = {
-    "Span": "cuset_stage.sensitivity",
+    "Span": "cuset_stage.spans",
     "cuset_loss": "cuset_stage.objective",
-    "find_spans": "cuset_stage.sensitivity",
+    "find_spans": "cuset_stage.spans",
     "fused_linear_cuset_loss": "cuset_stage.objective",
 }
 

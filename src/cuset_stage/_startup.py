@@ -3,7 +3,7 @@
 cuset_stage.pth (cuset_stage.start from Python 3.15 on) calls install() in every Python process of the environment:
 llamafactory-cli, torchrun's and Ray's workers, the web UI's children. So this file imports only what the interpreter
 has already loaded, does nothing but put one finder on sys.meta_path, and never raises there. The patches themselves
-(cuset_stage.factory.patches) are imported when the first of the modules below is.
+(cuset_stage.stage.patches) are imported when the first of the modules below is.
 
 A patch that fails must not break `stage: sft`: the error is kept in `errors` and check() raises it when the recipe
 asks for `stage: cuset`.
@@ -15,7 +15,7 @@ import sys
 
 SUPPORTED = "0.9.5"  # the LLaMA-Factory version the patches were tested with
 
-# Module -> the symbol that cuset_stage.factory.patches.apply(module) changes in it.
+# Module -> the symbol that cuset_stage.stage.patches.apply(module) changes in it.
 SYMBOLS = {
     "llamafactory.extras.constants": "TRAINING_STAGES",
     "llamafactory.hparams.finetuning_args": "FinetuningArguments",
@@ -160,7 +160,7 @@ def _hook(name, loader):
 def _patch(module):
     name = module.__name__
     try:
-        from cuset_stage.factory import patches
+        from cuset_stage.stage import patches
 
         patches.apply(module)
     except Exception as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.analysis.records import Page, Reading, Region, Sample
+from cuset_stage.analysis.page_data import Page, Reading, Region, Sample
 
 
 ROOT = Path(__file__).resolve().parents[2]

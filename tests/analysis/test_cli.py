@@ -12,8 +12,8 @@ import cuset_stage
 from cuset_stage import _startup
 from cuset_stage.analysis import doctor
 from cuset_stage.cli import app
-from cuset_stage.curation.columns import MAPS
-from cuset_stage.sensitivity import KINDS
+from cuset_stage.curate.columns import MAPS
+from cuset_stage.spans import KINDS
 
 from .conftest import ROOT
 

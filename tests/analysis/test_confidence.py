@@ -8,7 +8,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.collect import AnalysisError, Request, collect
 from cuset_stage.analysis.confidence import make_sample, read_sample, token_texts, window_bounds
-from cuset_stage.analysis.records import summary
+from cuset_stage.analysis.page_data import summary
 from cuset_stage.objective import ObjectiveSettings, token_terms
 
 from .conftest import ROOT

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from cuset_stage.analysis.chart import cuda_runs, curves
 from cuset_stage.analysis.heatmap import first_response_token, render, visible
-from cuset_stage.analysis.records import Page, Reading, Sample, as_json
+from cuset_stage.analysis.page_data import Page, Reading, Sample, as_json
 
 
 VOID = {"meta", "input", "br", "line", "rect", "polyline"}

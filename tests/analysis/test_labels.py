@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 from cuset_stage.analysis.collect import AnalysisError
 from cuset_stage.analysis.labels import LabelRequest, summarise
 from cuset_stage.cli import app
-from cuset_stage.factory.inspect import labelled_rows, open_tokenizer
-from cuset_stage.factory.processors import LabelRules
+from cuset_stage.stage.inspect import labelled_rows, open_tokenizer
+from cuset_stage.stage.processors import LabelRules
 
 
 KERNEL = "```cpp\n__global__ void k(int* p) {\n    __shared__ int s[32];\n    p[threadIdx.x] = s[0];\n}\nvoid f(int* p) { k<<<1, 32>>>(p); }\n```"

@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuset_stage.evaluation.tasks import load_tasks as load_task_set
-from cuset_stage.evaluation.tasks.base import TaskError
-from cuset_stage.evaluation.tasks.native import read_folder
 from cuset_stage.sandbox import Compiler, Limits
+from cuset_stage.tasks import load_tasks as load_task_set
+from cuset_stage.tasks.base import TaskError
+from cuset_stage.tasks.native import read_folder
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,9 +5,9 @@ import logging
 import pytest
 import torch
 
-from cuset_stage.evaluation.generation import Backend, Reply, Request, Settings
-from cuset_stage.evaluation.generation.hf import HFBackend, resolve_dtype
-from cuset_stage.evaluation.generation.sampling import gumbel_noise
+from cuset_stage.generate import Backend, Reply, Request, Settings
+from cuset_stage.generate.hf import HFBackend, resolve_dtype
+from cuset_stage.generate.sampling import gumbel_noise
 
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")]

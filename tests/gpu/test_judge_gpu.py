@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.evaluation.devices import GpuPool, probe_gpu
-from cuset_stage.evaluation.judge import Judgement
-from cuset_stage.evaluation.modules import ModuleJudge
-from cuset_stage.evaluation.results import read_results
-from cuset_stage.evaluation.spec import Bench, JudgeSpec
-from cuset_stage.evaluation.tasks import ModuleTask, ProgramTask, load_tasks
+from cuset_stage.judge.devices import GpuPool, probe_gpu
+from cuset_stage.judge.judge_spec import Bench, JudgeSpec
+from cuset_stage.judge.modules import ModuleJudge
+from cuset_stage.judge.programs import Judgement
+from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
+from cuset_stage.tasks import ModuleTask, ProgramTask, load_tasks
 
 
 pytestmark = pytest.mark.gpu

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.evaluation.mutants.adverse import VARIANTS, make_adverse
+from cuset_stage.mutants.adverse import VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler, find_toolkit, lease_gpu, list_gpus, run_program
 
 

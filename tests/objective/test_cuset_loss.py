@@ -3,7 +3,7 @@
 import itertools
 import math
 
-import oracle
+import loss_oracle as oracle
 import pytest
 import torch
 import torch.nn.functional as F

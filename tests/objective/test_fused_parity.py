@@ -3,8 +3,8 @@
 import itertools
 from dataclasses import dataclass, replace
 
+import loss_oracle as oracle
 import numpy as np
-import oracle
 import pytest
 import torch
 

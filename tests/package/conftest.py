@@ -26,18 +26,18 @@ PATCHED = (
     "llamafactory.train.sft",
 )
 PRETEND = {
-    # Stands in for cuset_stage.factory: counts how often a module was patched, fails on the one it is told to.
+    # Stands in for cuset_stage.stage: counts how often a module was patched, fails on the one it is told to.
     "llamafactory/__init__.py": """
 import os, sys, types
 def apply(module):
     if os.environ.get("FAILS") == module.__name__:
         raise AttributeError("the symbol is gone")
     module.patched = getattr(module, "patched", 0) + 1
-factory = types.ModuleType("cuset_stage.factory")
-factory.patches = types.ModuleType("cuset_stage.factory.patches")
+factory = types.ModuleType("cuset_stage.stage")
+factory.patches = types.ModuleType("cuset_stage.stage.patches")
 factory.patches.apply = apply
-sys.modules.setdefault("cuset_stage.factory", factory)
-sys.modules.setdefault("cuset_stage.factory.patches", factory.patches)
+sys.modules.setdefault("cuset_stage.stage", factory)
+sys.modules.setdefault("cuset_stage.stage.patches", factory.patches)
 """,
     "llamafactory/cli.py": """
 import os

@@ -6,7 +6,7 @@ percent over it.
 
 from html import escape
 
-from .records import Reading, Sample
+from .page_data import Reading, Sample
 
 
 _POINTS = 400  # more than this many points of a curve cannot be seen

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .records import Page
+from .page_data import Page
 
 
 BEFORE, AFTER, ONLY = "before", "after", "model"
@@ -99,9 +99,9 @@ def collect(request: Request, progress: Callable[[str, int, int], None] = lambda
         AnalysisError: a folder, a data set, a template or an adapter that does not exist or does not fit.
     """
     check_request(request)
-    from ..factory import inspect
-    from ..factory.processors import LabelRules
-    from ..sensitivity.kinds import check_kinds
+    from ..spans.kinds import check_kinds
+    from ..stage import inspect
+    from ..stage.processors import LabelRules
     from .confidence import make_sample, read_sample
 
     names = _reading_names(request)
@@ -202,7 +202,7 @@ def _check_same_tokens(request: Request, tokenizer: Any, path: str, rows: list[t
     """Refuse a model before training that spells the samples otherwise: its confidence would be that of another text."""
     if path == request.model:
         return
-    from ..factory import inspect
+    from ..stage import inspect
 
     ids = sorted({token for _, row in rows for token in row["input_ids"]})
     other = inspect.open_tokenizer(path, trust_remote_code=request.trust_remote_code)

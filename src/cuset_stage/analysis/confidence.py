@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from ..objective.regions import least_confident_window, number_samples, window_confidence
 from ..objective.terms import IGNORE_INDEX, supervised_positions
-from .records import Reading, Region, Sample
+from .page_data import Reading, Region, Sample
 
 
 _CHUNK = 512  # positions whose logits are held in float32 at a time

@@ -102,7 +102,7 @@ def _hook() -> Finding:
 
 
 def _spans() -> Finding:
-    from ..sensitivity import find_spans
+    from ..spans import find_spans
 
     found = [span.kind for span in find_spans("__global__ void f(int *x) { *x = 1; }\nvoid g() { f<<<1, 2>>>(0); }\n")]
     if found == ["kernel_body", "launch_config"]:

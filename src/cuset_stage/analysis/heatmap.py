@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from .chart import chart
-from .records import Page, Reading, Sample, summary
+from .page_data import Page, Reading, Sample, summary
 
 
 _STEPS = 10  # of the colour scale, classes c0 to c9 in page.html

@@ -138,7 +138,7 @@ class LabelSummary:
 
     def as_json(self) -> dict[str, Any]:
         """Everything but the examples' text."""
-        from ..sensitivity import KINDS, LABEL_VERSION
+        from ..spans import KINDS, LABEL_VERSION
 
         return {
             "label_version": LABEL_VERSION,
@@ -180,11 +180,11 @@ def summarise(
     """
     from datasets.exceptions import DatasetsError
 
-    from ..factory import inspect
-    from ..factory.processors import LabelRules
-    from ..factory.survey import open_survey
-    from ..sensitivity.kinds import check_aliases, check_kinds
-    from ..sensitivity.tokenizers import AlignmentError
+    from ..spans.kinds import check_aliases, check_kinds
+    from ..spans.tokenizers import AlignmentError
+    from ..stage import inspect
+    from ..stage.processors import LabelRules
+    from ..stage.survey import open_survey
 
     try:
         rules = LabelRules(check_kinds(request.kinds), tuple(check_aliases(request.aliases)))
@@ -253,7 +253,7 @@ def _spread(total: int, count: int) -> set[int]:
 
 
 def _example(survey: Any, row: int, rules: Any, cut_off: int) -> Example:
-    from ..sensitivity import find_spans
+    from ..spans import find_spans
 
     shown, spans = "", []
     for response in survey.responses(row):

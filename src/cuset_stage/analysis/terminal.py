@@ -10,10 +10,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ..sensitivity import Span
+from ..spans import Span
 from .collect import Request, collect
 from .doctor import Finding
-from .records import Page, summary
+from .page_data import Page, summary
 
 
 def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:

@@ -35,12 +35,12 @@ def audit_tasks(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from .. import __version__
-    from ..evaluation.audit import audit_tasks as run_audits
-    from ..evaluation.audit import is_findings_file
-    from ..evaluation.oracle import CaseCache
-    from ..evaluation.tasks import TaskError, load_tasks
+    from ..files import write_atomically
+    from ..judge.audit import audit_tasks as run_audits
+    from ..judge.audit import is_findings_file
+    from ..judge.oracle import CaseCache
     from ..sandbox import SandboxError
-    from ..sandbox.files import write_atomically
+    from ..tasks import TaskError, load_tasks
 
     if jobs is not None and jobs < 1:
         raise fail(f"--jobs {jobs}: at least 1.")

@@ -122,8 +122,8 @@ def import_(
     """Read a source on this machine; nothing is downloaded. May be run for several sources."""
 
     def work() -> Any:
-        from ..curation.columns import parse_map
-        from ..curation.importing import Source, run_import
+        from ..curate.columns import parse_map
+        from ..curate.importing import Source, run_import
 
         given = Source(
             source,
@@ -147,7 +147,7 @@ def adapt(folder: Folder, inputs: Input = None, fresh: Fresh = False) -> None:
     """Put a harness around what is no whole program."""
 
     def work() -> Any:
-        from ..curation.adapt import run_adapt
+        from ..curate.adapt import run_adapt
 
         return run_adapt(folder, _files(folder, "import", inputs), fresh=fresh)
 
@@ -300,11 +300,11 @@ def run(
     )  # fmt: skip
 
     def import_all() -> Any:
-        from ..curation.columns import parse_map
-        from ..curation.contamination import parse_against, read_benchmarks
-        from ..curation.importing import Source, run_import
-        from ..curation.inputs import only_sources
-        from ..curation.rows import CurationError
+        from ..curate.columns import parse_map
+        from ..curate.contamination import parse_against, read_benchmarks
+        from ..curate.importing import Source, run_import
+        from ..curate.inputs import only_sources
+        from ..curate.stage_rows import CurationError
 
         for option, given_value in (("--map", columns), ("--format", source_format), ("--revision", revision)):
             if given_value and len(source) > 1:
@@ -332,7 +332,7 @@ def run(
             _report(run_import(folder, given, fresh=fresh))
 
     def adapt_all() -> Any:
-        from ..curation.adapt import run_adapt
+        from ..curate.adapt import run_adapt
 
         return run_adapt(folder, _files(folder, "import", None), fresh=fresh)
 
@@ -359,8 +359,8 @@ def funnel(folder: Folder, as_json: Annotated[bool, typer.Option("--json", help=
     """How many rows every stage kept, and why the others went."""
     import json
 
-    from ..curation.funnel import as_records, print_funnel, read_funnel
-    from ..curation.rows import CurationError
+    from ..curate.funnel import as_records, print_funnel, read_funnel
+    from ..curate.stage_rows import CurationError
 
     try:
         steps = read_funnel(folder)
@@ -373,8 +373,8 @@ def funnel(folder: Folder, as_json: Annotated[bool, typer.Option("--json", help=
 
 
 def _files(folder: Path, stage: str, inputs: list[Path] | None) -> list[Path]:
-    from ..curation.rows import CurationError
-    from ..curation.stage import stage_files
+    from ..curate.stage import stage_files
+    from ..curate.stage_rows import CurationError
 
     for path in inputs or ():
         if not path.is_file():
@@ -386,9 +386,9 @@ def _cases(
     folder: Path, inputs: list[Path] | None, endpoint: str | None, model: str | None, api_key_env: str, timeout: float, retries: int,
     cache: Path | None, isolation: str, executor: str, workers: int | None, fresh: bool,
 ) -> Any:  # fmt: skip
-    from ..curation.asking import Asker
-    from ..curation.cases import CaseSettings, run_cases
-    from ..evaluation.generation.endpoint import base_url
+    from ..curate.asking import Asker
+    from ..curate.cases import CaseSettings, run_cases
+    from ..generate.endpoint import base_url
 
     if (endpoint is None) != (model is None):
         raise fail("--endpoint and --model belong together: where to ask, and for which model.")
@@ -413,7 +413,7 @@ def _verify(
     folder: Path, inputs: list[Path] | None, no_gpu: bool, compile_only: bool, times: int, mutants: int, per_gpu: int, arch: str | None,
     cache: Path | None, isolation: str, executor: str, workers: int | None, fresh: bool,
 ) -> Any:  # fmt: skip
-    from ..curation.verify import Verification, run_verify, with_cache
+    from ..curate.verify import Verification, run_verify, with_cache
 
     wanted = Verification(
         use_gpu=not no_gpu,
@@ -432,8 +432,8 @@ def _verify(
 
 def _select(folder: Path, inputs: list[Path] | None, against: list[str] | None, options: dict[str, Any]) -> Any:
     """options: of `Selection`, by their names."""
-    from ..curation.contamination import parse_against
-    from ..curation.select import Selection, run_select
+    from ..curate.contamination import parse_against
+    from ..curate.select import Selection, run_select
 
     return run_select(folder, _files(folder, "verify", inputs), Selection(**options), parse_against(against or []))
 
@@ -442,8 +442,8 @@ def _write(
     folder: Path, inputs: list[Path] | None, output: Path | None, name: str, formats: str, validation: float, reasoning: bool,
     cutoff_len: int, tokenizer: str | None,
 ) -> Any:  # fmt: skip
-    from ..curation.write import Output as Written
-    from ..curation.write import run_write
+    from ..curate.write import Output as Written
+    from ..curate.write import run_write
 
     target = Written(
         output or folder / "dataset",
@@ -458,7 +458,7 @@ def _write(
 
 
 def _executor(value: str) -> Any:
-    from ..curation.parallel import Executor
+    from ..curate.parallel import Executor
 
     try:
         return Executor(value)
@@ -479,8 +479,8 @@ def _run(work: Callable[[], Any]) -> None:
     """A stage, with errors as sentences; what it did is printed."""
     import sqlite3
 
-    from ..curation.rows import CurationError
-    from ..evaluation.generation import GenerationError
+    from ..curate.stage_rows import CurationError
+    from ..generate import GenerationError
     from ..sandbox import SandboxError
 
     try:

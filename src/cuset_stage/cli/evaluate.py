@@ -61,15 +61,15 @@ def evaluate(
     the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
-    from ..evaluation.answers import AnswersError, read_answers
-    from ..evaluation.extraction import ExtractRule
-    from ..evaluation.header import describe_run
-    from ..evaluation.results import ResultsError
-    from ..evaluation.runner import choose_samples, make_samples
-    from ..evaluation.runner import evaluate as run
-    from ..evaluation.spec import GIB, JudgeSpec
-    from ..evaluation.tasks import TaskError, load_tasks
+    from ..answers import ExtractRule
+    from ..judge.judge_spec import GIB, JudgeSpec
+    from ..judge.results import ResultsError
+    from ..judge.run_header import describe_run
+    from ..judge.runner import choose_samples, make_samples
+    from ..judge.runner import evaluate as run
     from ..sandbox import Isolation, SandboxError
+    from ..tasks import TaskError, load_tasks
+    from ..tasks.answers_file import AnswersError, read_answers
 
     for option, value in (("--jobs", jobs), ("--per-gpu", per_gpu), ("--limit", limit)):
         if value is not None and value < 1:
@@ -167,12 +167,12 @@ def _indices(gpus: str | None) -> tuple[int, ...] | None:
 def _open_backend(spec: Any, languages: list[str], jobs: int | None, retries: int, ray: bool) -> tuple[Any, Any]:
     """What judges, and what knows how: `describe()` and `settings`."""
     if ray:
-        from ..evaluation.distributed import RayBackend
+        from ..judge.distributed import RayBackend
 
         backend = RayBackend(spec, languages, jobs=jobs, retries=retries)
         return backend, backend
-    from ..evaluation.pipeline import Pipeline
-    from ..evaluation.spec import Bench
+    from ..judge.judge_spec import Bench
+    from ..judge.pipeline import Pipeline
 
     bench = Bench(spec, languages)
     jobs = jobs or len(os.sched_getaffinity(0))
@@ -182,7 +182,7 @@ def _open_backend(spec: Any, languages: list[str], jobs: int | None, retries: in
 
 def _findings(tasks: list[Any]) -> tuple[int, dict[str, list[str]], dict[str, dict[str, str]]]:
     """How many of the tasks `cuset audit-tasks` has seen, task -> what it found, and code -> task -> what it notes besides."""
-    from ..evaluation.audit import load_audit
+    from ..judge.audit import load_audit
 
     audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
     findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}

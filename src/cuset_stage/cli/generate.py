@@ -65,12 +65,12 @@ def generate(
     """
     from tqdm import tqdm
 
-    from ..evaluation.answers import AnswersError
-    from ..evaluation.generation import Backend, GenerationError, Settings
-    from ..evaluation.generation import generate as fill
-    from ..evaluation.generation.settings import check_samples
-    from ..evaluation.jsonl import LinesError
-    from ..evaluation.tasks import TaskError, load_tasks
+    from ..generate import Backend, GenerationError, Settings
+    from ..generate import generate as fill
+    from ..generate.settings import check_samples
+    from ..jsonl import LinesError
+    from ..tasks import TaskError, load_tasks
+    from ..tasks.answers_file import AnswersError
 
     unused = {
         "--adapter": adapter, "--template": template, "--template-args": template_args,
@@ -100,7 +100,7 @@ def generate(
             settings = Settings(Backend.ENDPOINT, model, extra_body=_json_object("--extra-body", extra_body), **shared)
 
             def open_backend() -> Any:
-                from ..evaluation.generation.endpoint import EndpointBackend
+                from ..generate.endpoint import EndpointBackend
 
                 return EndpointBackend(
                     settings, endpoint, api_key=key, concurrency=batch_size, timeout_s=timeout, retries=retries,
@@ -113,7 +113,7 @@ def generate(
             )  # fmt: skip
 
             def open_backend() -> Any:
-                from ..evaluation.generation.hf import HFBackend, resolve_device
+                from ..generate.hf import HFBackend, resolve_device
 
                 return HFBackend(
                     settings,
@@ -150,8 +150,8 @@ def generate(
 
 
 def _model_settings(model: str, adapter: str | None, device: str, dtype: str, **others: Any) -> Any:
-    from ..evaluation.generation import Backend, Settings, weights_fingerprint
-    from ..evaluation.generation.hf import check_model_folders, resolve_device, resolve_dtype
+    from ..generate import Backend, Settings, weights_fingerprint
+    from ..generate.hf import check_model_folders, resolve_device, resolve_dtype
 
     check_model_folders(model, adapter)
     return Settings(

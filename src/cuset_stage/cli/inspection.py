@@ -45,7 +45,7 @@ def spans(
 ) -> None:
     """Print the CUDA-sensitive spans of a text: what the CUDA mask covers."""
     from ..analysis.terminal import locate, print_spans
-    from ..sensitivity import KINDS, find_spans
+    from ..spans import KINDS, find_spans
 
     wanted = tuple(KINDS) if kinds.strip() == "all" else names(kinds)
     results = []
@@ -133,7 +133,7 @@ def heatmap(
         raise fail(str(error)) from None
 
     from ..analysis.heatmap import render
-    from ..analysis.records import as_json as page_as_json
+    from ..analysis.page_data import as_json as page_as_json
     from ..analysis.terminal import print_summary
 
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -27,9 +27,9 @@ def report(
     formats: Annotated[str, typer.Option("--format", help="md, csv, html, comma-separated.")] = "md,csv,html",
 ) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
-    from ..evaluation.report import FORMATS, AuditError, ReportError, build_report, collect, write_report
-    from ..evaluation.report.terminal import print_report
-    from ..evaluation.results import ResultsError
+    from ..judge.results import ResultsError
+    from ..report import FORMATS, AuditError, ReportError, build_report, collect, write_report
+    from ..report.terminal import print_report
 
     try:
         ks = tuple(int(part) for part in names(k))

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..files import file_sha256
 from .cache import cache_root, evict, file_lock
-from .files import file_sha256
 from .folders import out_of_room, remove_tree, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, GIB, Limits

@@ -1,0 +1,190 @@
+"""Work on many rows at once, in bounded memory: no more rows are read than can be worked on.
+
+Threads are enough, because the work is done by processes that the threads wait for (compilers, programs, oracles). With Ray
+the same function runs on every machine of a cluster, or on every one with GPUs. Standard library only, until Ray is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from enum import StrEnum
+from math import ceil
+from typing import Any, TypeVar
+
+from .stage_rows import CurationError
+
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+RAY_RETRIES = 3  # of an item whose process or machine was lost
+
+
+class Executor(StrEnum):
+    """Where the rows of a stage are worked on."""
+
+    INLINE = "inline"
+    THREADS = "threads"
+    RAY = "ray"
+
+
+def cpu_count() -> int:
+    """The CPUs this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def unordered_map(
+    work: Callable[[Given], Result],
+    items: Iterable[Given],
+    *,
+    executor: Executor = Executor.INLINE,
+    workers: int | None = None,
+    per_gpu: int | None = None,
+    lost: Callable[[str], Result] | None = None,
+) -> Iterator[tuple[Given, Result]]:
+    """(item, result) as the results come in; at most twice as many items as workers are held.
+
+    Args:
+        work: raises nothing that should not end the run; for Ray it has to be picklable.
+        workers: None: one a CPU (Ray: one a CPU of the cluster).
+        per_gpu: for Ray: items that use a GPU at a time on each. They go to machines with GPUs alone, as many as their CPUs and GPUs
+            keep busy; each sees one GPU. None: items need no GPU.
+        lost: makes a result of the reason why there is none, of an item whose process or machine Ray has lost, also when it was
+            tried again; None: that ends the run.
+
+    Raises:
+        CurationError: workers is out of its range; said before the first item is read. Ray is not installed, or no machine has GPUs.
+    """
+    check_workers(workers)
+    if executor is Executor.INLINE or (executor is Executor.THREADS and workers == 1):
+        return ((item, work(item)) for item in items)
+    if executor is Executor.THREADS:
+        return _threads(work, items, workers or cpu_count())
+    return _ray(work, items, workers, per_gpu, lost)
+
+
+def check_workers(workers: int | None) -> None:
+    """For stages that would write, or throw away, something before their first row.
+
+    Raises:
+        CurationError: fewer than one.
+    """
+    if workers is not None and workers < 1:
+        raise CurationError(f"--workers {workers}: at least 1; leave the option out for as many as there are CPUs.")
+
+
+def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:
+    waiting: dict[Future[Result], Given] = {}
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="curate")
+    try:
+        for item in items:
+            waiting[pool.submit(work, item)] = item
+            if len(waiting) >= 2 * workers:
+                yield from _finished(waiting)
+        while waiting:
+            yield from _finished(waiting)
+    finally:
+        # After Ctrl-C: what has not begun never does; what runs ends in its own time limit.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _finished(waiting: dict[Future[Result], Given]) -> Iterator[tuple[Given, Result]]:
+    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield waiting.pop(future), future.result()
+
+
+def on_each_machine(call: Callable[[], Result], *, per_gpu: int | None = None) -> list[Result]:
+    """What `call` returns on each machine to which `unordered_map` with Ray and the same `per_gpu` would send items.
+
+    Raises:
+        CurationError: Ray is not installed, no machine has GPUs, or the call fails on one.
+    """
+    ray = _cluster()
+    nodes, _, options = _places(ray, per_gpu)
+    remote = ray.remote(**options)(_called)
+    affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+    calls = [remote.options(scheduling_strategy=affinity(node["NodeID"], soft=False)).remote(call) for node in nodes]
+    try:
+        return ray.get(calls)
+    except ray.exceptions.RayError as error:
+        raise CurationError(f"--executor ray: {getattr(error, 'cause', None) or _one_line(error)}") from None
+
+
+def _ray(
+    work: Callable[[Given], Result],
+    items: Iterable[Given],
+    workers: int | None,
+    per_gpu: int | None,
+    lost: Callable[[str], Result] | None,
+) -> Iterator[tuple[Given, Result]]:
+    ray = _cluster()
+    _, width, options = _places(ray, per_gpu)
+    # Ray tries again what was lost; a row has one result all the same, because only this process writes it.
+    remote = ray.remote(max_retries=RAY_RETRIES, **options)(_called)
+    shared = ray.put(work)  # sent to a machine once, not with every row
+    limit = 2 * (workers or width)
+    waiting: dict[object, Given] = {}
+    for item in items:
+        waiting[remote.remote(shared, item)] = item
+        if len(waiting) >= limit:
+            yield from _ray_finished(ray, waiting, lost)
+    while waiting:
+        yield from _ray_finished(ray, waiting, lost)
+
+
+def _cluster() -> Any:
+    """The module `ray`, connected."""
+    try:
+        import ray
+    except ImportError:
+        raise CurationError(
+            "--executor ray: Ray is not installed; `pip install ray`, or leave the option out."
+        ) from None
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, configure_logging=False)
+    return ray
+
+
+def _places(ray: Any, per_gpu: int | None) -> tuple[list[dict[str, Any]], int, dict[str, Any]]:
+    """The machines on which items are worked on, how many items at a time on all of them, and what Ray is told of each item."""
+    kind = "CPU" if per_gpu is None else "GPU"
+    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get(kind, 0) > 0]
+    if not nodes:
+        raise CurationError(
+            f"--executor ray: no machine of the cluster has a {kind}"
+            + ("." if per_gpu is None else "; --no-gpu or --compile-only need none.")
+        )
+    cpus, gpus = (int(sum(node["Resources"].get(name, 0) for node in nodes)) for name in ("CPU", "GPU"))
+    if per_gpu is None:
+        return nodes, cpus, {"num_cpus": 1}
+    # An item takes a part of a GPU, so that others are compiled while its program runs there. Leases keep programs apart.
+    a_gpu = per_gpu + ceil(cpus / gpus)
+    part = 10_000 // a_gpu / 10_000  # Ray counts in these units
+    # max_calls: Ray would begin a new process for every item that takes a GPU.
+    return nodes, a_gpu * gpus, {"num_cpus": 0, "num_gpus": part, "max_calls": 0}
+
+
+def _called(work: Callable[..., Result], *given: Any) -> Result:
+    return work(*given)  # Ray takes functions, and `work` is an object with settings
+
+
+def _ray_finished(
+    ray: Any, waiting: dict[object, Given], lost: Callable[[str], Result] | None
+) -> Iterator[tuple[Given, Result]]:
+    done, _ = ray.wait(list(waiting), num_returns=1)
+    for reference in done:
+        try:
+            result = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None  # what `work` raised
+        except ray.exceptions.RayError as error:
+            if lost is None:
+                raise
+            result = lost(f"its process or machine was lost, also when it was tried again: {_one_line(error)}")
+        yield waiting.pop(reference), result
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"

@@ -1,0 +1,100 @@
+"""The two texts of a training row: what a model is asked, and what it should answer; and which rows answer the same task."""
+
+from __future__ import annotations
+
+import re
+
+from ..answers import extract_code
+from .similarity import module_exact, prose_exact
+from .stage_rows import Row, digest
+from .store import DiskMap
+from .tasks import program_of, task_identity
+
+
+_BACKTICKS = re.compile(r"`{3,}")
+_THINK_TAG = re.compile(r"</?think>", re.IGNORECASE)
+
+
+def prompt_text(row: Row) -> str:
+    """The user's message."""
+    return str((row.get("task") or {}).get("prompt") or row.get("prompt") or "")
+
+
+def own_prompt(row: Row) -> str:
+    """What its source asks or says of it, without what `cases` adds of the files; else the user's message."""
+    return str(row.get("prompt") or row.get("description") or prompt_text(row))
+
+
+def task_keys(row: Row) -> tuple[str, ...]:
+    """What a row shares with other answers to its task, the surest first; any of them in common is enough.
+
+    A module is known by its statements, a program by the words of its prompt (comments, case, spaces and punctuation aside), and a
+    row that came with a task of its own, in its `task` column, by that task's `id` as well.
+    """
+    if row.get("kind") == "module":
+        return (digest("module", module_exact(str(row.get("module_code")))),)
+    words = prose_exact(own_prompt(row))
+    keys = [digest("prompt", words)] if words else []
+    declared = (row.get("task") or {}).get("id") if row.get("form") == "task" else None
+    if declared and declared != task_identity(row):  # that one is ours, and each row has another
+        source = row.get("source") or {}
+        keys.append(digest("task", str(source.get("name")), str(declared)))
+    return tuple(keys) or (digest("row", row["id"]),)
+
+
+class Groups:
+    """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added.
+
+    The keys lie in a file, so that memory does not grow with the rows.
+    """
+
+    def __init__(self) -> None:
+        self._parent = DiskMap()
+
+    def add(self, row: Row) -> str:
+        """Note a row; returns a key of it, for `of`."""
+        first, *others = task_keys(row)
+        root = self.of(first)
+        for each in others:
+            other = self.of(each)
+            # The smaller key stands for the group, so that the order of the rows decides nothing.
+            root, child = min(root, other), max(root, other)
+            if child != root:
+                self._parent[child] = root
+        return first
+
+    def of(self, key: str) -> str:
+        """The group of a key, equal for all answers to one task once every row is added."""
+        while (parent := self._parent.setdefault(key, key)) != key:
+            self._parent[key] = self._parent[parent]  # shorter for the next one
+            key = parent
+        return key
+
+    def of_row(self, row: Row) -> str:
+        return self.of(task_keys(row)[0])
+
+
+def answer_text(row: Row, *, reasoning: bool = False) -> str:
+    """The assistant's message: an introduction where the row has one, and the program that was verified in a fenced block.
+
+    The fence is longer than any run of backticks in the program, so that none of them closes it.
+
+    reasoning: put the row's reasoning before it, between the tags that reasoning models use; tags that it brings are left out.
+    """
+    code = (program_of(row) or "").strip()
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
+    block = f"{fence}{_language(row, 'python', 'cpp')}\n{code}\n{fence}"
+    text = f"{row['intro'].strip()}\n\n{block}" if row.get("intro") else block
+    if reasoning and row.get("reasoning"):
+        text = f"<think>\n{_THINK_TAG.sub('', row['reasoning']).strip()}\n</think>\n\n{text}"
+    return text
+
+
+def is_read_back(row: Row, answer: str) -> bool:
+    """Whether the judge, given this answer, would judge the program that was verified and nothing else of the text."""
+    code = extract_code(answer, language=_language(row, "python", "cuda"))
+    return (code or "").strip() == (program_of(row) or "").replace("\r\n", "\n").strip()
+
+
+def _language(row: Row, python: str, other: str) -> str:
+    return python if row.get("kind") == "module" else other

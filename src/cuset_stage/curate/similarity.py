@@ -1,0 +1,228 @@
+"""How alike two sources or two prompts are: equal, equal but for names and layout, or largely the same.
+
+Largely the same means an estimated Jaccard similarity of their shingles (Broder 1997) by MinHash, as `datasketch` computes it.
+A shingle of a program is a run of tokens in which every name the program chose is the same word, so that neither renaming nor
+reformatting hides a copy; of a prompt, a run of words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+from datasketch import MinHash
+
+from .ctext import Token, chosen_names, functions, normalised, tokens
+from .pymodule import bare, renamed
+from .reachable import without_unused
+from .stage_rows import digest
+from .store import temporary_store
+
+
+PERMUTATIONS = 128
+CODE_SHINGLE = 8
+WORD_SHINGLE = 5
+KERNEL_TOKENS = 40  # a shorter kernel (an element-wise one) is common property
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A `__global__` or `__device__` function: the digest of its normalised body, and its MinHash where it is long enough."""
+
+    normalised: str
+    near: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Print:
+    """What is compared of one source. exact: comments and spaces aside. normalised: names aside, too. kernels: the same of each
+    long `__global__` function. near: MinHash of the whole, None for a source that is shorter than a shingle. parts: its device code.
+    """
+
+    exact: str
+    normalised: str
+    kernels: tuple[str, ...]
+    near: np.ndarray | None
+    parts: tuple[Part, ...] = ()
+
+
+@lru_cache(maxsize=2)  # a row is held against benchmarks and against the other rows
+def code_print(source: str) -> Print:
+    """The fingerprint of a program, whatever it is written in. Never raises."""
+    words = tokens(source)
+    kernels: list[str] = []
+    parts: list[Part] = []
+    for each in functions(source):
+        if each.is_kernel or each.is_device:
+            body = each.body_text(source)
+            inner = tokens(body)
+            part = Part(digest(normalised(body)), _minhash(_shingles(inner)) if len(inner) >= KERNEL_TOKENS else None)
+            parts.append(part)
+            if each.is_kernel and part.near is not None:
+                kernels.append(part.normalised)
+    whole = digest(" ".join(token.text for token in words))
+    return Print(whole, digest(normalised(source)), tuple(kernels), _minhash(_shingles(words)), tuple(parts))
+
+
+def _shingles(words: Sequence[Token]) -> list[str]:
+    """Runs of tokens in which every name the program chose is `_`."""
+    return _runs(["_" if own else token.text for token, own in zip(words, chosen_names(words), strict=True)])
+
+
+def _runs(words: Sequence[str], length: int = CODE_SHINGLE) -> list[str]:
+    return [" ".join(words[i : i + length]) for i in range(len(words) - length + 1)]
+
+
+def module_print(source: str) -> Print:
+    """The fingerprint of a PyTorch module: its statements, without docstrings, annotations and comments. Never raises.
+
+    Modules are short, and what they say in prose is most of the text of many. In `near` names stay, which say what operator it is, and sizes do not.
+    """
+    text = bare(source)
+    shape = ["0" if token.kind == "number" else token.text for token in tokens(text)]
+    return Print(module_exact(source), digest(renamed(source) or normalised(text)), (), _minhash(_runs(shape)))
+
+
+def module_exact(source: str) -> str:
+    """`module_print(source).exact` alone, which is quick."""
+    return digest(" ".join(token.text for token in tokens(bare(source))))
+
+
+def same_device_code(one: Print, other: Print, threshold: float) -> bool:
+    """Whether each device function of one program has its like in the other, and the other way round.
+
+    Programs of a few lines of device code share most of their text, the reading and writing of files, and are not the same for
+    that. A short function has to be equal but for names, a long one similar.
+    """
+
+    def has_like(part: Part, parts: tuple[Part, ...]) -> bool:
+        return any(
+            part.normalised == each.normalised
+            or (part.near is not None and each.near is not None and jaccard(part.near, each.near) >= threshold)
+            for each in parts
+        )
+
+    return all(has_like(part, other.parts) for part in one.parts) and all(
+        has_like(part, one.parts) for part in other.parts
+    )
+
+
+def prose_print(text: str) -> Print:
+    """The fingerprint of a prompt: its words in lower case, without punctuation."""
+    words = prose_exact(text)
+    whole = digest(words)
+    return Print(whole, whole, (), _minhash(_runs(words.split(), WORD_SHINGLE)))
+
+
+def prose_exact(text: str) -> str:
+    """The words that `prose_print` compares; empty where there are none."""
+    return " ".join(match[0].lower() for match in _WORD.finditer(text))
+
+
+def jaccard(one: np.ndarray, other: np.ndarray) -> float:
+    """The estimate from two MinHashes; its standard error is at most 0.044 with 128 permutations."""
+    return float(np.count_nonzero(one == other)) / len(one)
+
+
+def _minhash(shingles: Iterable[str]) -> np.ndarray | None:
+    found = {shingle.encode("utf-8", errors="surrogatepass") for shingle in shingles}
+    if not found:
+        return None
+    sketch = MinHash(num_perm=PERMUTATIONS, seed=1)
+    sketch.update_batch(sorted(found))
+    return np.asarray(sketch.hashvalues, dtype=np.uint32)  # the values have 32 bits
+
+
+class NearIndex:
+    """Finds prints whose estimated similarity is at least a threshold. It lies in a temporary file, so that memory does not grow.
+
+    The bands are those of locality-sensitive hashing (Indyk and Motwani 1998), cut so narrow that a pair at the threshold is missed
+    in fewer than one of a thousand cases; what they find is then checked against the estimate itself.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        if not 0 < threshold <= 1:
+            raise ValueError(f"threshold={threshold}: in (0, 1]")
+        self.threshold = threshold
+        self._rows = _band_rows(threshold)
+        self._store = temporary_store(
+            self,
+            """
+            CREATE TABLE prints (number INTEGER PRIMARY KEY, name TEXT, near BLOB);
+            CREATE TABLE bands (band INTEGER, number INTEGER, PRIMARY KEY (band, number)) WITHOUT ROWID;
+            """,
+        )
+
+    def add(self, name: str, near: np.ndarray | None) -> None:
+        if near is None:
+            return
+        number = self._store.execute("INSERT INTO prints (name, near) VALUES (?, ?)", (name, near.tobytes())).lastrowid
+        self._store.executemany("INSERT INTO bands VALUES (?, ?)", [(band, number) for band in self._bands(near)])
+
+    def matches(self, near: np.ndarray | None) -> list[tuple[str, float]]:
+        """(name, estimate) of every print at or above the threshold, the most similar first."""
+        if near is None:
+            return []
+        bands = self._bands(near)
+        marks = ",".join("?" * len(bands))
+        candidates = self._store.execute(
+            f"SELECT number, name, near FROM prints WHERE number IN (SELECT number FROM bands WHERE band IN ({marks}))",
+            bands,
+        )
+        found = [(jaccard(near, np.frombuffer(each, near.dtype)), number, name) for number, name, each in candidates]
+        found = sorted((each for each in found if each[0] >= self.threshold), key=lambda each: (-each[0], each[1]))
+        return [(name, similarity) for similarity, _, name in found]
+
+    def best(self, near: np.ndarray | None) -> tuple[str, float] | None:
+        """The first of `matches`, None when there is none."""
+        return next(iter(self.matches(near)), None)
+
+    def _bands(self, near: np.ndarray) -> list[int]:
+        """A number of 64 bits for each band of a print, its place among the bands included."""
+        found = []
+        for start in range(0, PERMUTATIONS - self._rows + 1, self._rows):
+            band = start.to_bytes(2) + near[start : start + self._rows].tobytes()
+            found.append(int.from_bytes(blake2b(band, digest_size=8).digest(), signed=True))
+        return found
+
+
+def _band_rows(threshold: float) -> int:
+    """The widest band that misses a pair at the threshold with a probability below 0.001."""
+    for rows in range(16, 1, -1):
+        if (1 - threshold**rows) ** (PERMUTATIONS // rows) < 1e-3:
+            return rows
+    return 1
+
+
+def compared_code(row: dict[str, object]) -> str:
+    """The part of a row's answer that its author wrote: without the harness that `adapt` put around a kernel."""
+    if row.get("kind") == "module":
+        return str(row.get("answer_code") or "")
+    if row.get("signature") or not row.get("program"):  # adapted, or as it was imported
+        # One of several kernels of a source: what the others are says nothing about it.
+        if row.get("function") and row.get("code"):
+            return without_unused(str(row["code"]), [str(row["function"])])
+        return "\n".join(str(row[key]) for key in ("code", "wrapper") if row.get(key)) or str(row.get("answer") or "")
+    return str(row["program"])
+
+
+def row_print(row: dict[str, object]) -> Print | None:
+    """What a row is known by among others: its answer's code, or its module where it is a task without an answer.
+
+    Of the latter only equal ones are the same: modules are short, and one operator in place of another changes little of them.
+    """
+    code = compared_code(row)
+    if code.strip():
+        return code_print(code)
+    module = str(row.get("module_code") or "")
+    return replace(module_print(module), near=None) if module.strip() else None
+
+
+def any_equal(values: Sequence[str], known: dict[str, str]) -> str | None:
+    """The name under which the first of `values` is known."""
+    return next((known[value] for value in values if value in known), None)

@@ -1,0 +1,265 @@
+"""One stage of the pipeline over any number of rows: streamed, journalled, resumable, counted.
+
+A stage is a function from a row to what becomes of it: `Kept` goes on, `Dropped` ends with a reason, `Unsettled` means that we
+failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
+stage's folder lie
+
+    rows.jsonl       what goes on              summary.json     counts, times, hashes
+    dropped.jsonl    what does not, and why    settings.json    what the results depend on
+    unsettled.jsonl  what is to be tried again, rewritten by each run
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from .. import __version__
+from ..files import file_sha256, write_atomically
+from .inputs import STAGES, hashes, inputs_before, is_part, read_state, stage_files
+from .journal import Journal
+from .parallel import Executor, unordered_map
+from .stage_rows import CurationError, Item, Row, StageRows, dumps, with_provenance
+
+
+__all__ = [
+    "STAGES", "Dropped", "Kept", "Outcome", "Summary", "Unsettled", "run_stage", "stage_files",
+]  # fmt: skip
+REPORTED = 20  # unsettled rows that a summary names
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The row as it goes on; `details` enter its provenance."""
+
+    row: Row
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Why the row ends here: a reason that is counted, and a detail for people. `row` when more is known of it by now."""
+
+    reason: str
+    detail: str
+    row: Row | None = None
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """Why nothing can be said about the row yet."""
+
+    reason: str
+    detail: str
+
+
+Outcome = Kept | Dropped | Unsettled
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done.
+
+    elsewhere: results of rows that this run was not given, as with --input. inputs: SHA-256 of what was read, by file.
+    notes: what people should know of the run.
+    """
+
+    stage: str
+    name: str
+    created: str
+    cuset_stage: str
+    read: int
+    kept: int
+    dropped: int
+    reasons: dict[str, int]
+    unsettled: int
+    unsettled_rows: list[dict[str, Any]]
+    resumed: int
+    repeated: int
+    repaired_bytes: int
+    seconds: float
+    peak_memory_mib: float
+    rows_sha256: str
+    settings: dict[str, Any]
+    elsewhere: int = 0
+    inputs: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def run_stage(
+    folder: Path,
+    stage: str,
+    items: Iterable[Item],
+    work: Callable[[Row], Outcome],
+    *,
+    settings: Mapping[str, Any],
+    name: str = "",
+    executor: Executor = Executor.INLINE,
+    workers: int | None = None,
+    per_gpu: int | None = None,
+    sync_s: float = 1.0,
+    fresh: bool = False,
+    total: int | None = None,
+    notes: Sequence[str] = (),
+) -> Summary:
+    """Take every item that has no result yet through `work` and write what becomes of it.
+
+    Args:
+        folder: the stage's own folder.
+        items: of a part of the stage before (`read_stage_rows` of other files than its) results of other rows are kept; otherwise
+            a result whose row is gone goes, too.
+        settings: what the results depend on; a folder made with other settings is refused.
+        name: of the source, for stages that have several folders.
+        executor, workers, per_gpu: as in `unordered_map`.
+        sync_s: as in `Journal`.
+        fresh: throw earlier results of the stage away.
+        total: the number of items, for the progress bar.
+        notes: for the summary.
+
+    Raises:
+        CurationError: other settings, an edited journal, a second process in the same folder.
+    """
+    started = time.perf_counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    with Journal(folder, sync_s=sync_s, fresh=fresh) as journal:
+        _check_settings(folder, stage, settings)
+        files = items.files if isinstance(items, StageRows) else ()
+        part = is_part(folder.parent, stage, files) if files else False
+        inputs = hashes(folder.parent, files)  # before they are read: rows that are appended later show as a change
+        todo = _Todo(items, journal.done, total, name or stage)
+        unsettled: list[dict[str, Any]] = []
+        count: Counter[str] = Counter()
+        with (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry:
+            outcomes = unordered_map(
+                _Guarded(work), todo, executor=executor, workers=workers, per_gpu=per_gpu, lost=_worker_lost
+            )
+            for item, outcome in outcomes:
+                if isinstance(outcome, Kept):
+                    journal.keep(item.key, with_provenance(outcome.row, stage, **outcome.details))
+                elif isinstance(outcome, Dropped):
+                    saved = item.saved() if outcome.row is None else outcome.row
+                    journal.drop(item.key, outcome.reason, {"detail": outcome.detail, **_place(item), "data": saved})
+                else:
+                    count[outcome.reason] += 1
+                    record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
+                    retry.write(dumps(record) + "\n")
+                    retry.flush()
+                    if len(unsettled) < REPORTED:
+                        unsettled.append(record)
+                todo.bar.update()
+        todo.bar.close()
+        others = journal.done - todo.seen
+        if part and others:
+            inputs = {**inputs_before(folder / "summary.json"), **inputs}
+        elif others:  # rows that the input no longer has
+            journal.forget(others)
+        summary = Summary(
+            stage=stage,
+            name=name,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            cuset_stage=__version__,
+            read=todo.read,
+            kept=journal.kept,
+            dropped=sum(journal.reasons.values()),
+            reasons=dict(journal.reasons.most_common()),
+            unsettled=sum(count.values()),
+            unsettled_rows=unsettled,
+            resumed=todo.resumed,
+            repeated=todo.repeated,
+            repaired_bytes=journal.repaired,
+            seconds=round(time.perf_counter() - started, 3),
+            peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+            rows_sha256=file_sha256(journal.rows),
+            settings=dict(settings),
+            elsewhere=len(others) if part else 0,
+            inputs=inputs,
+            notes=tuple(notes),
+        )
+        write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
+    return summary
+
+
+def _worker_lost(why: str) -> Outcome:
+    return Unsettled("worker_lost", why)
+
+
+def _place(item: Item) -> dict[str, Any]:
+    """File and number of a row for people: those of the source, which a row that went through `import` brings with it."""
+    row = item.row or {}
+    source = row.get("source")
+    found = (source.get("file"), source.get("row")) if isinstance(source, dict) else (item.file, item.number)
+    return {"file": found[0], "row": found[1], "id": row.get("id")}
+
+
+class _Todo:
+    """The items without a result, read as they are asked for; counts what it sees. A row given twice counts once."""
+
+    def __init__(self, items: Iterable[Item], done: set[bytes], total: int | None, label: str) -> None:
+        self._items, self._done = items, done
+        self.seen: set[bytes] = set()
+        self.read = self.resumed = self.repeated = 0
+        self.bar = tqdm(total=total, desc=label, unit="row", disable=None, dynamic_ncols=True)
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._items:
+            self.read += 1
+            key = bytes.fromhex(item.key)
+            if key in self.seen:
+                self.repeated += 1
+            elif key in self._done:
+                self.resumed += 1
+            else:
+                self.seen.add(key)
+                yield item
+                continue
+            self.seen.add(key)
+            self.bar.update()
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """`work` on an item; a defect of ours in one row is reported with that row and does not end the run."""
+
+    work: Callable[[Row], Outcome]
+
+    def __call__(self, item: Item) -> Outcome:
+        if item.row is None:
+            problem = item.problem
+            return (
+                Dropped(problem.reason, problem.detail) if problem else Dropped("empty", "there is nothing in the row")
+            )
+        try:
+            return self.work(item.row)
+        except CurationError:
+            raise  # the settings are wrong, not the row
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+            return Unsettled("internal_error", detail)
+
+
+def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:
+    path = folder / "settings.json"
+    text = json.dumps(settings, indent=2, sort_keys=True, default=str) + "\n"
+    if not path.exists():
+        write_atomically(path, text)
+        return
+    old = read_state(path)
+    new = json.loads(text)
+    differing = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+    if differing:
+        changes = "; ".join(f"{key}: {old.get(key)!r}, now {new.get(key)!r}" for key in differing)
+        raise CurationError(
+            f"{folder}: its results were made with other settings ({changes}). Give the same settings to take the run up, "
+            f"--fresh to do the stage ({stage}) again, or another folder."
+        )

@@ -1,0 +1,193 @@
+"""Which samples are missing from an answers file, and the loop that fills it. Standard library only.
+
+A run can be stopped at any moment and taken up again: what is in the file stays, and only missing samples are made.
+The seed of a sample depends on the run's seed, the task's id and the sample's number alone, so what is made later, or
+in another order, is what would have been made at first.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..jsonl import Appender
+from ..tasks import Task
+from ..tasks.answers_file import Answer, append_answer, read_answers
+from ..tasks.messages import chat_messages
+from .settings import GenerationError, Settings, check_samples
+
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One sample to make. `seed` is the sample's own, in [0, 2^31)."""
+
+    task: str
+    sample: int
+    messages: tuple[Mapping[str, str], ...]  # role and content
+    seed: int
+    prompt_sha256: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One sample made. `extra` goes to the answers line as it is."""
+
+    request: Request
+    answer: str
+    reasoning: str | None = None
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+    finish_reason: str | None = None
+    seconds: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One sample that could not be made; it is not written, and the next run tries it again."""
+
+    request: Request
+    message: str
+
+
+class BackEnd(Protocol):
+    """What makes answers: `hf.HFBackend`, `endpoint.EndpointBackend`."""
+
+    def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
+        """One outcome a request, in any order, as soon as it is there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run did: samples that were in the file before, that were made, and that failed."""
+
+    kept: int
+    made: int
+    failures: tuple[Failure, ...]
+
+
+def sample_seed(seed: int, task: str, sample: int) -> int:
+    """A sample's own seed in [0, 2^31): the largest range that every endpoint takes."""
+    digest = hashlib.sha256(json.dumps([seed, task, sample]).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def make_plan(tasks: Iterable[Task], settings: Settings, samples: int) -> list[Request]:
+    """All samples of all tasks.
+
+    Raises:
+        GenerationError: several samples of greedy decoding.
+        TaskError: a task has no prompt of the level.
+    """
+    check_samples(settings, samples)
+    plan = []
+    for task in tasks:
+        messages = [dict(message) for message in chat_messages(task, level=settings.level, gpu=settings.gpu)]
+        if settings.system is not None:
+            messages = [message for message in messages if message["role"] != "system"]
+            if settings.system:
+                messages.insert(0, {"role": "system", "content": settings.system})
+        digest = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
+        for sample in range(samples):
+            seed = sample_seed(settings.seed, task.id, sample)
+            plan.append(Request(task.id, sample, tuple(messages), seed, digest))
+    return plan
+
+
+def missing(plan: Sequence[Request], settings: Settings, existing: Sequence[Answer]) -> list[Request]:
+    """The requests of the plan that no existing answer fills.
+
+    Raises:
+        GenerationError: an answer was made with other settings or for another prompt; the message names the first
+            difference and the line.
+    """
+    prompts = {request.task: request.prompt_sha256 for request in plan}
+    wanted = settings.to_record()
+    for answer in existing:
+        record = answer.to_record()
+        for name, value in wanted.items():
+            if record.get(name) != value:
+                raise GenerationError(
+                    f"{answer.source} was made with {name}={_shown(record.get(name))}, this run has "
+                    f"{name}={_shown(value)}. Answers of different settings do not belong in one file: give another "
+                    "--output, or the settings of the file."
+                )
+        if answer.task in prompts and record.get("prompt_sha256") != prompts[answer.task]:
+            raise GenerationError(
+                f"{answer.source} answers another prompt of task {answer.task!r} than the task set has now: give "
+                "another --output, or the task set that the file was made with."
+            )
+    done = {(answer.task, answer.sample) for answer in existing}
+    return [request for request in plan if (request.task, request.sample) not in done]
+
+
+def generate(
+    tasks: Iterable[Task],
+    settings: Settings,
+    *,
+    samples: int,
+    output: Path,
+    open_backend: Callable[[], BackEnd],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Summary:
+    """Write the answers that are missing from `output`, each as soon as it is there.
+
+    Args:
+        open_backend: called when there is something to make; loading a model takes a while.
+        progress: called with the samples in the file and the samples wanted.
+
+    Raises:
+        GenerationError: see `missing` and the back ends; what was written stays.
+        LinesError, AnswersError: the file is in use, broken, or cannot be written.
+        TaskError: see `make_plan`.
+    """
+    plan = make_plan(tasks, settings, samples)
+    made = 0
+    failures = []
+    with Appender(output) as appender:
+        todo = missing(plan, settings, read_answers(output))
+        kept = len(plan) - len(todo)
+        progress(kept, len(plan))
+        for outcome in open_backend().replies(todo) if todo else ():
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+                logger.warning("%s, sample %d: %s", outcome.request.task, outcome.request.sample, outcome.message)
+                continue
+            append_answer(appender, _as_answer(outcome, settings))
+            made += 1
+            progress(kept + made, len(plan))
+    return Summary(kept, made, tuple(failures))
+
+
+def _as_answer(reply: Reply, settings: Settings) -> Answer:
+    record = settings.to_record()
+    known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
+    return Answer(
+        task=reply.request.task,
+        sample=reply.request.sample,
+        answer=reply.answer,
+        reasoning=reply.reasoning,
+        tokens=reply.tokens,
+        prompt_tokens=reply.prompt_tokens,
+        finish_reason=reply.finish_reason,
+        seconds=reply.seconds,
+        extra={
+            **record,
+            "sample_seed": reply.request.seed,
+            "prompt_sha256": reply.request.prompt_sha256,
+            **reply.extra,
+        },
+        **known,
+    )
+
+
+def _shown(value: Any) -> str:
+    text = "(not recorded)" if value is None else repr(value) if not isinstance(value, str) else f"{str(value)!r}"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"

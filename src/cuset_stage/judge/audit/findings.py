@@ -1,0 +1,150 @@
+"""What an audit finds, and where it is kept: cache_root()/audit, by the fingerprint of the task."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from ...files import write_atomically
+from ...sandbox import cache_root
+from ...tasks.base import Task
+
+
+AUDIT_VERSION = 2  # raised when checks change: earlier audits are then made again
+
+
+class Severity(StrEnum):
+    """ERROR: a program that computes nothing passes, or the right outputs do not. WARNING: some wrong programs may pass.
+    NOTE: the verdicts hold; for whoever compares numbers with other judges, or looks after the set."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+FLAGGED = (Severity.ERROR, Severity.WARNING)
+
+
+class Code(StrEnum):
+    """What was found. Those that end in _pass or _passes: such outputs pass in every case of the task."""
+
+    ORACLE_FAILS = "oracle_fails"
+    REFERENCE_REFUSED = "reference_refused"
+    REFERENCE_UNPAIRED = "reference_unpaired"
+    SIZE_DIFFERS = "size_differs"
+    UNKNOWN_DTYPE = "unknown_dtype"
+    ZEROS_PASS = "zeros_pass"
+    ONES_PASS = "ones_pass"
+    CONSTANT_PASSES = "constant_passes"
+    INPUT_PASSES = "input_passes"
+    OTHER_CASE_PASSES = "other_case_passes"
+    RANDOM_PASSES = "random_passes"
+    NAN_PASSES = "nan_passes"
+    OUTPUT_UNCHECKED = "output_unchecked"
+    PART_UNCHECKED = "part_unchecked"
+    NOISE_PASSES = "noise_passes"
+    SCRIPT_ACCEPTS_NOTHING = "script_accepts_nothing"
+    SCRIPT_ACCEPTS_EMPTY = "script_accepts_empty"
+    SCRIPT_ACCEPTS_NAN = "script_accepts_nan"
+    SCRIPT_READS_ELSEWHERE = "script_reads_elsewhere"
+    NEAR_CONSTANT = "near_constant"
+    NEAR_ZERO = "near_zero"
+    NOT_FINITE = "not_finite"
+    INPUT_INDEPENDENT = "input_independent"
+    UNSEEDED_INPUTS = "unseeded_inputs"
+    NOT_REPRODUCIBLE = "not_reproducible"
+    ONE_SIZE = "one_size"
+
+
+@dataclass(frozen=True)
+class Finding:
+    task: str
+    code: Code
+    severity: Severity
+    message: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The findings of one task, the worst first. complete: False when something of this machine, such as a GPU that is not
+    there, kept the audit from its end; it is then not kept."""
+
+    task: str
+    fingerprint: str
+    findings: tuple[Finding, ...]
+    seconds: float
+    complete: bool = True
+
+    @property
+    def flagged(self) -> tuple[Finding, ...]:
+        """The findings that put a verdict on the task in doubt."""
+        return tuple(finding for finding in self.findings if finding.severity in FLAGGED)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """The other findings."""
+        return tuple(finding for finding in self.findings if finding.severity not in FLAGGED)
+
+    def as_record(self) -> dict[str, Any]:
+        """A line of audit.jsonl: "findings" are those that put a verdict in doubt, "notes" the others."""
+        return {
+            "task": self.task,
+            "fingerprint": self.fingerprint,
+            "findings": [asdict(finding) for finding in self.flagged],
+            "notes": [asdict(finding) for finding in self.notes],
+            "seconds": round(self.seconds, 3),
+            "complete": self.complete,
+        }
+
+
+def is_findings_file(path: Path) -> bool:
+    """Whether `cuset audit-tasks` wrote the file, or nobody did yet: its first line says "type": "audit", or it is empty."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+        header = json.loads(first) if first else {"type": "audit"}
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and header.get("type") == "audit"
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first; within a severity in the order they were found."""
+    order = list(Severity)
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+
+
+def load_audit(task: Task) -> Audit | None:
+    """The task's audit, when one was made with the task's present content; else None."""
+    try:
+        record = json.loads(_place(task.fingerprint).read_text(encoding="utf-8"))
+        if record["version"] != AUDIT_VERSION or record["fingerprint"] != task.fingerprint:
+            return None
+        findings = tuple(
+            Finding(task.id, Code(entry["code"]), Severity(entry["severity"]), str(entry["message"]))
+            for entry in [*record["findings"], *record["notes"]]
+        )
+        return Audit(task.id, task.fingerprint, findings, float(record["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def load_findings(task: Task, *, notes: bool = False) -> list[Finding]:
+    """What an earlier audit found about the task, the worst first; nothing when none was made (`load_audit` tells the two
+    apart). notes: also what puts no verdict in doubt."""
+    audit = load_audit(task)
+    if audit is None:
+        return []
+    return list(audit.findings if notes else audit.flagged)
+
+
+def store_audit(audit: Audit) -> None:
+    """Keep a complete audit. Raises OSError when the cache cannot be written."""
+    place = _place(audit.fingerprint)
+    write_atomically(place, json.dumps({"version": AUDIT_VERSION, **audit.as_record()}, indent=1))
+
+
+def _place(fingerprint: str) -> Path:
+    return cache_root() / "audit" / fingerprint[:2] / f"{fingerprint}.json"

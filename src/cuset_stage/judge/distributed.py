@@ -1,0 +1,164 @@
+"""Judge on the machines of a Ray cluster: an actor a machine, each with the pipeline that a single machine has.
+
+Every machine needs cuset-stage, nvcc (and, with GPUs, the driver); caches are each machine's own. Ray is imported when
+a `RayBackend` is made, and is no dependency of ours: `pip install ray`.
+"""
+
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..sandbox import SandboxError
+from .judge_spec import Bench, JudgeSpec
+from .pipeline import Job, Pipeline, describe
+from .programs import Judgement, infra_error
+
+
+logger = logging.getLogger(__name__)
+
+
+class Node:
+    """What runs on each machine, as a Ray actor; its methods are called from several threads."""
+
+    def __init__(self, spec: JudgeSpec, languages: Sequence[str], jobs: int | None, retries: int) -> None:
+        self._bench = Bench(spec, languages)
+        jobs = jobs or os.cpu_count() or 1
+        runs = 2 * len(self._bench.pool) if self._bench.pool else jobs
+        self._pipeline = Pipeline(self._bench.judges, jobs=jobs, runs=runs, retries=retries)
+        self._width = jobs + runs
+
+    def describe(self) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]], int]:
+        """What the header says, the settings of each language, and how many jobs keep this machine busy."""
+        return self._bench.describe(), self._bench.settings, self._width
+
+    def judge(self, job: Job) -> Judgement:
+        done = threading.Event()
+        found: list[Judgement] = []
+
+        def take(judgement: Judgement) -> None:
+            found.append(judgement)
+            done.set()
+
+        self._pipeline.submit(job, take)
+        done.wait()
+        return found[0]
+
+
+class RayBackend:
+    """Judges jobs on every machine of the cluster that RAY_ADDRESS names, or on this machine alone.
+
+    Args:
+        jobs: Compilations at a time on each machine; None: as many as it has CPUs.
+        retries: Further tries when the judge's side fails, on the machine and, when that is lost, on another.
+
+    Raises:
+        SandboxError: Ray is not installed, a machine lacks what is needed, or machines differ in what decides verdicts.
+    """
+
+    def __init__(self, spec: JudgeSpec, languages: Sequence[str], *, jobs: int | None, retries: int = 2) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise SandboxError("--ray: Ray is not installed here; `pip install ray`, on every machine.") from None
+        self._ray = ray
+        self._retries = retries
+        if not ray.is_initialized():
+            ray.init(address=os.environ.get("RAY_ADDRESS"), include_dashboard=False, log_to_driver=False)
+        self._nodes = [
+            self._start(node, spec, languages, jobs)
+            for node in ray.nodes()
+            if node["Alive"] and self._fits(node, spec)
+        ]
+        if not self._nodes:
+            raise SandboxError("--ray: no machine of the cluster has a GPU; --no-gpu or --compile-only need none.")
+        try:
+            described = ray.get([node.describe.remote() for node in self._nodes])
+        except ray.exceptions.RayError as error:
+            self.stop()
+            raise SandboxError(f"--ray: a machine cannot judge: {_cause(error)}") from None
+        records, settings, self._widths = zip(*described, strict=True)
+        if any(one != settings[0] for one in settings):
+            self.stop()
+            raise SandboxError(f"--ray: machines differ in what decides verdicts: {_differences(settings)}")
+        self.settings: Mapping[str, Mapping[str, Any]] = settings[0]
+        self._record = {**records[0], "gpus": [gpu for record in records for gpu in record["gpus"]]}
+
+    def describe(self) -> dict[str, Any]:
+        """What a results file's header says of the judge."""
+        return {**self._record, "machines": len(self._nodes)}
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
+        """Judgements in the order in which they come. A job whose machine is lost goes to another one."""
+        ray = self._ray
+        waiting = deque((job, 0) for job in jobs)
+        free = [node for node, width in zip(self._nodes, self._widths, strict=True) for _ in range(width)]
+        running: dict[Any, tuple[Job, int, Any]] = {}
+        lost: set[Any] = set()
+        while waiting or running:
+            while waiting and free:
+                job, tries = waiting.popleft()
+                node = free.pop()
+                running[node.judge.remote(job)] = (job, tries, node)
+            if not running:
+                for job, _ in waiting:
+                    yield job, infra_error("--ray: every machine of the cluster was lost")
+                return
+            (ready,), _ = ray.wait(list(running), num_returns=1)
+            job, tries, node = running.pop(ready)
+            try:
+                judgement = ray.get(ready)
+            except ray.exceptions.RayActorError as error:
+                if node not in lost:
+                    lost.add(node)
+                    logger.warning("a machine of the cluster was lost: %s", _cause(error))
+                free = [other for other in free if other not in lost]
+                if tries < self._retries:
+                    waiting.append((job, tries + 1))
+                else:
+                    yield job, infra_error(f"its machine was lost: {_cause(error)}")
+                continue
+            except ray.exceptions.RayError as error:
+                judgement = infra_error(describe(error))
+            free.append(node)
+            yield job, judgement
+
+    def stop(self) -> None:
+        """End the actors: what they run is killed with them."""
+        for node in self._nodes:
+            self._ray.kill(node)
+        self._nodes = []
+
+    def join(self) -> None:
+        """Nothing to wait for: see `stop`."""
+        self.stop()
+
+    def _start(self, node: Mapping[str, Any], spec: JudgeSpec, languages: Sequence[str], jobs: int | None) -> Any:
+        strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        cpus = int(node["Resources"].get("CPU", 1))
+        options = {"num_cpus": 0, "scheduling_strategy": strategy, "max_concurrency": 4 * (cpus + 16)}
+        if spec.use_gpu and not spec.compile_only:
+            options["num_gpus"] = node["Resources"]["GPU"]
+        return self._ray.remote(Node).options(**options).remote(spec, tuple(languages), jobs or cpus, self._retries)
+
+    @staticmethod
+    def _fits(node: Mapping[str, Any], spec: JudgeSpec) -> bool:
+        return not spec.use_gpu or spec.compile_only or node["Resources"].get("GPU", 0) > 0
+
+
+def _cause(error: BaseException) -> str:
+    """The last line of Ray's message: what the machine itself said."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
+
+
+def _differences(settings: Sequence[Mapping[str, Mapping[str, Any]]]) -> str:
+    found = []
+    for language, first in settings[0].items():
+        for name in first:
+            values = sorted({str(one.get(language, {}).get(name)) for one in settings})
+            if len(values) > 1:
+                found.append(f"{name}: {' and '.join(values)}")
+    return "; ".join(found)

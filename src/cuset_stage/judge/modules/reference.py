@@ -1,0 +1,132 @@
+"""What all answers to a module task are held against: inputs and right outputs, made by the task's own module."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ...sandbox import Gpu, scratch_folder
+from ...tasks import ModuleTask
+from ..oracle_runs import OracleError
+from .closeness import compare_raw, element_bytes
+from .plan import PERMUTED, POOL, in_place, unseen
+from .runs import Report, Worker, ending, own_tree
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The reference's outputs: content -> its tensors (name, dtype, shape), and their files in the same order.
+
+    `stateful`: when called again with the same content they differ, so that only calls in the same order can be compared.
+    `constant`: for all seeds they are equal within the tolerance, so that any one of them would pass for all.
+    """
+
+    rows: Mapping[str, list[Mapping[str, Any]]]
+    files: Mapping[str, Sequence[Path]]
+    changed_inputs: tuple[int, ...]
+    stateful: bool
+    constant: bool
+
+
+class Reference:
+    """The task's own module, run by the worker in processes of its own. Inputs and outputs are made when first needed.
+
+    Every method raises OracleError when the module fails, and may be called from several threads.
+    """
+
+    def __init__(self, worker: Worker, task: ModuleTask, seeds: int) -> None:
+        self._worker, self._task, self._seeds = worker, task, seeds
+        self._guard = threading.Lock()
+        self._files = ExitStack()
+        self._inputs: Mapping[str, Path] | None = None
+        self._expected: Expected | None = None
+
+    def inputs(self, gpu: Gpu | None) -> Mapping[str, Path]:
+        """ "inputs/<seed>/<number>.bin" and "inputs/arguments.json" -> the file."""
+        with self._guard:
+            if self._inputs is None:
+                with self._run("inputs", {}, gpu, seeds=self._drawn()) as report:
+                    target = self._take(report.work / "out", "inputs")
+                files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
+                self._inputs = {path.relative_to(target).as_posix(): path for path in files}
+            return self._inputs
+
+    def permuted(self, gpu: Gpu | None) -> bool:
+        """Whether there is seed 0 with its batch in another order."""
+        with self.inputs(gpu)["inputs/arguments.json"].open(encoding="utf-8") as file:
+            return PERMUTED in json.load(file)
+
+    def expected(self, gpu: Gpu | None) -> Expected:
+        """The right outputs for every content. Ask for them after the candidate's first run: nothing of them lies about then."""
+        inputs = self.inputs(gpu)
+        permuted = self.permuted(gpu)
+        contents = [*self._drawn(), *([PERMUTED] if permuted else [])]
+        again = in_place(self._seeds, permuted)
+        with self._guard:
+            if self._expected is None:
+                with self._run("forward", inputs, gpu, seeds=contents, again=again) as report:
+                    target = self._take(report.work / "out" / report.name, "expected")
+                rows = report.record["outputs"]
+                for row in (row for found in rows.values() for row in found):
+                    if element_bytes(row["dtype"]) is None:
+                        raise OracleError(
+                            f"task {self._task.id}: {row['name']} is {row['dtype']}, which cannot be compared"
+                        )
+                files = {
+                    seed: [target / "expected" / seed / f"{number}.bin" for number in range(len(found))]
+                    for seed, found in rows.items()
+                }
+                stateful = not all(_alike(rows, files, f"again-{name}", name) for name in again)
+                constant = all(_alike(rows, files, "0", name) for name in self._drawn()[1:])
+                self._expected = Expected(rows, files, tuple(report.record["changed_inputs"]), stateful, constant)
+            return self._expected
+
+    def time(self, gpu: Gpu | None) -> float:
+        """Seconds of a forward pass, the median of the timed calls."""
+        with self._run("time", self.inputs(gpu), gpu, seeds=POOL, unseen=unseen(self._seeds)) as report:
+            return median(report.record["times"])
+
+    def close(self) -> None:
+        """Remove the files."""
+        with self._guard:
+            self._files.close()
+            self._inputs, self._expected = None, None
+
+    def _drawn(self) -> list[str]:
+        """The seeds of the comparison, then those that the timed runs hold back."""
+        return [*map(str, range(self._seeds)), *unseen(self._seeds)]
+
+    @contextmanager
+    def _run(
+        self, action: str, inputs: Mapping[str, Path], gpu: Gpu | None, **names: Sequence[str]
+    ) -> Iterator[Report]:
+        """A run of the module; its folder goes when the block ends."""
+        with scratch_folder() as folder:
+            (folder / "answer.py").write_text(self._task.reference, encoding="utf-8", newline="\n")
+            report = self._worker.run(folder, {"action": action, "model": "Model", **names}, inputs, gpu)
+            if not report.done:
+                said = report.error["message"] if report.error else ending(report.finished)
+                raise OracleError(f"task {self._task.id}: the reference's {action} failed: {said[-1000:]}")
+            yield report
+
+    def _take(self, left: Path, name: str) -> Path:
+        """Move a folder that a run left to one that lasts until `close`; the folder around it."""
+        target = self._files.enter_context(scratch_folder())
+        left.rename(target / name)
+        own_tree(target / name)
+        return target
+
+
+def _alike(
+    rows: Mapping[str, list[Mapping[str, Any]]], files: Mapping[str, Sequence[Path]], one: str, other: str
+) -> bool:
+    """Whether the outputs for two contents pass for each other."""
+    parts = [[(row["dtype"], row["shape"]) for row in rows[name]] for name in (one, other)]
+    if parts[0] != parts[1]:
+        return False
+    pairs = zip(files[one], files[other], parts[0], strict=True)
+    return all(compare_raw(left, right, dtype, shape).close for left, right, (dtype, shape) in pairs)

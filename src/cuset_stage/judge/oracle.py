@@ -1,0 +1,375 @@
+"""Inputs and right outputs of a task's cases, made once and kept: every sample is judged on the same data.
+
+A case is made in the sandbox (oracle_runs.py) and moved into the cache as a whole, so that a folder of the cache is complete
+or not there. manifest.json names its files with size, SHA-256 and time; a file that changed since is noticed and the case is
+made again. Several processes may share a cache: a lock file a case.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..files import file_sha256
+from ..sandbox import Gpu, Isolation, Limits, cache_root, remove_tree
+from ..sandbox.cache import file_lock, held, try_lock
+from ..sandbox.folders import take_output
+from ..tasks.base import ORACLE_VERSION, Case, ProgramTask, ReferenceOracle, ScriptOracle
+from .oracle_runs import (
+    COMPARE_LIMITS,
+    GIB,
+    ORACLE_LIMITS,
+    OracleError,
+    OracleUnavailable,
+    needs_cuda,
+    oracle_folder,
+    run_compare,
+    run_generate,
+    run_reference,
+)
+from .script_references import SelfCheck, pair_references
+
+
+__all__ = [
+    "ORACLE_LIMITS",
+    "CaseCache",
+    "OracleError",
+    "PreparedCase",
+    "ReferenceOracle",
+    "ScriptOracle",
+    "needs_cuda",
+]
+
+MAX_CASE_BYTES = 16 * GIB
+RESERVE = 2 * GIB  # disk space that is left free
+IN_USE_S = 900.0  # a case used within this time is not removed to make room
+
+
+@dataclass(frozen=True)
+class PreparedCase:
+    """The files of a case. Keys are what a program sees ("data/x.bin"), values lie in the cache and are read-only.
+
+    expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
+    references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the size of each output as declared; for an
+    unknown dtype the reference's, and None where there is no reference either. tolerance: output name -> (rtol, atol), of a ReferenceOracle. self_check: what
+    compare.py says about the reference itself, of a ScriptOracle.
+    """
+
+    inputs: Mapping[str, Path]
+    expected: Mapping[str, Path]
+    folder: Path
+    output_bytes: Mapping[str, int | None]
+    references: Mapping[str, Path]
+    tolerance: Mapping[str, tuple[float, float]]
+    self_check: SelfCheck | None
+    sha256: Mapping[str, str]  # of every file, by its path in `folder`
+
+    def sizes(self, file: str) -> tuple[int, ...]:
+        """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
+        gen.py writes another, so that either reading of the task is judged by its values. None where no size is known:
+        any but 0 may be right then."""
+        declared, reference = self.output_bytes[file], self.expected.get(file)
+        known = [declared, None if reference is None else reference.stat().st_size]
+        return tuple(dict.fromkeys(size for size in known if size is not None))
+
+
+class CaseCache:
+    """Cases by content: oracle, case, id, and the versions of the packages that make the data.
+
+    folder: cache_root() / "cases" unless given. limits: of making one case. max_case_bytes: what one case may take.
+    limit_bytes: what the whole cache may take; None: what the disk has, less 2 GiB. When room is needed, the cases that were
+    not used for longest go first.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        limits: Limits = ORACLE_LIMITS,
+        isolation: Isolation = Isolation.AUTO,
+        max_case_bytes: int = MAX_CASE_BYTES,
+        limit_bytes: int | None = None,
+    ) -> None:
+        self.folder = Path(folder) if folder is not None else cache_root() / "cases"
+        self.limits, self.isolation = limits, isolation
+        self.max_case_bytes, self.limit_bytes = max_case_bytes, limit_bytes
+        self._failures: dict[str, str] = {}  # a script that hangs is not tried again for every sample
+
+    def prepare(self, task: ProgramTask, case: Case, *, gpu: Gpu | None = None) -> PreparedCase:
+        """The case's files, made when the cache does not have them. gpu: for a gen.py that asks for a CUDA device; without
+        it one is leased, so do not call this while holding the only lease. Thread-safe.
+
+        Raises OracleError when the case cannot be made: with the task, the case and what its script said.
+        """
+        key = case_key(task, case)
+        if key in self._failures:
+            raise OracleError(self._failures[key])
+        place = self._place(key)
+        found = self._read(place, task, case)
+        if found is not None:
+            return found
+        try:
+            with file_lock(self._lock_file(key)):
+                found = self._read(place, task, case)
+                if found is None:
+                    self._make(task, case, place, gpu)
+                    found = self._read(place, task, case)
+        except OracleError as error:
+            if not isinstance(error, OracleUnavailable):
+                self._failures[key] = str(error)
+            raise
+        except OSError as error:
+            raise OracleError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
+        if found is None:
+            raise OracleError(f"task {task.id}, case {case.name}: {place} changes while it is read")
+        return found
+
+    def _place(self, key: str) -> Path:
+        return self.folder / key[:2] / key
+
+    def _lock_file(self, key: str) -> Path:
+        return self.folder / "locks" / f"{key}.lock"
+
+    # ---------------------------------------------------------------------------------------------------- reading
+
+    def _read(self, place: Path, task: ProgramTask, case: Case) -> PreparedCase | None:
+        """None when the case is not there, or is not what its manifest says."""
+        manifest = place / "manifest.json"
+        try:
+            record = json.loads(manifest.read_text(encoding="utf-8"))
+            if not all(_unchanged(place / name, entry) for name, entry in record["files"].items()):
+                return None
+            os.utime(manifest)  # the time of the last use
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+        def files(key: str) -> dict[str, Path]:
+            return {name: place / file for name, file in record[key].items()}
+
+        sizes = {name: record["files"][file]["bytes"] for name, file in record["expected"].items()}
+        check = record["self_check"]
+        return PreparedCase(
+            inputs=files("inputs"),
+            expected=files("expected"),
+            folder=place,
+            output_bytes={
+                tensor.file: tensor.nbytes if tensor.nbytes is not None else sizes.get(tensor.file)
+                for tensor in case.outputs
+            },
+            references=files("references"),
+            tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
+            self_check=None if check is None else SelfCheck(**check),
+            sha256={name: entry["sha256"] for name, entry in record["files"].items()},
+        )
+
+    # ----------------------------------------------------------------------------------------------------- making
+
+    def _make(self, task: ProgramTask, case: Case, place: Path, gpu: Gpu | None) -> None:
+        self._make_room(task, case)
+        started = time.monotonic()
+        with oracle_folder() as work:
+            kept = work.parent / "kept"
+            kept.mkdir()
+            if isinstance(task.oracle, ReferenceOracle):
+                record = self._make_reference(task, case, task.oracle, work, kept)
+            else:
+                record = self._make_script(task, case, task.oracle, work, kept, gpu)
+            record |= {
+                "task": task.id,
+                "case": case.name,
+                "versions": _versions(task),
+                "seconds": round(time.monotonic() - started, 3),
+            }
+            self._store(record, kept, place)
+
+    def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
+        """Move a finished case into the cache, complete or not at all."""
+        making = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
+        try:
+            files = {}
+            for name in _files_of(record):
+                (making / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(kept / name, making / name)  # the cache may be on another disk than the scratch folder
+                files[name] = _describe(making / name)
+            text = json.dumps(record | {"files": files}, indent=1)
+            (making / "manifest.json").write_text(text, encoding="utf-8")
+            if place.exists():  # damaged, or _read would have taken it
+                remove_tree(place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            making.rename(place)
+        finally:
+            remove_tree(making)
+
+    def _make_reference(
+        self, task: ProgramTask, case: Case, oracle: ReferenceOracle, work: Path, kept: Path
+    ) -> dict[str, Any]:
+        result = run_reference(task, case, oracle, work, self.limits, self.isolation)
+        inputs = {tensor.file: f"inputs/{tensor.name}.bin" for tensor in case.inputs}
+        expected = {tensor.file: f"expected/{tensor.name}.bin" for tensor in case.outputs}
+        sizes = {tensor.file: tensor.nbytes for tensor in case.inputs + case.outputs}
+        for file, name in (inputs | expected).items():
+            _take(task, work, name, kept, sizes[file])
+        return {
+            "inputs": inputs,
+            "expected": expected,
+            "references": {},
+            "tolerance": result["tolerance"],
+            "self_check": None,
+        }
+
+    def _make_script(
+        self, task: ProgramTask, case: Case, oracle: ScriptOracle, work: Path, kept: Path, gpu: Gpu | None
+    ) -> dict[str, Any]:
+        said = run_generate(task, oracle, work, self.limits, self.isolation, gpu=gpu)
+        written = written_files(work)
+        inputs = {tensor.file: tensor.file for tensor in case.inputs}
+        if missing := [name for name in inputs if name not in written]:
+            ended = f"; it ended with {said}" if said else ""
+            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{ended}")
+        if (total := sum(written.values())) > self.max_case_bytes:
+            raise OracleError(_too_large(task, case, total, self.max_case_bytes))
+        for name in written:
+            _take(task, work, name, kept)
+        references = {name: name for name in written if name not in inputs}
+        expected, check = pair_references(
+            case.outputs,
+            {name: kept / name for name in references},
+            lambda outputs: run_compare(
+                task, oracle, {name: kept / name for name in written} | outputs, COMPARE_LIMITS, self.isolation
+            ),
+        )
+        check = replace(check, generate_exit=said)
+        outputs = {tensor.file for tensor in case.outputs}
+        return {
+            "inputs": inputs,
+            "expected": {name: str(path.relative_to(kept)) for name, path in expected.items()},
+            # A gen.py that writes an output itself must not help a program that writes none.
+            "references": {name: file for name, file in references.items() if name not in outputs},
+            "tolerance": {},
+            "self_check": asdict(check),
+        }
+
+    # ------------------------------------------------------------------------------------------------------- room
+
+    def _make_room(self, task: ProgramTask, case: Case) -> None:
+        inputs = sum(tensor.nbytes or 0 for tensor in case.inputs)
+        need = inputs + sum(tensor.nbytes or 0 for tensor in case.outputs)
+        if need > self.max_case_bytes:
+            raise OracleError(_too_large(task, case, need, self.max_case_bytes))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        entries = self._entries()
+        while self._short_of(need, entries):
+            idle = [entry for entry in entries if time.time() - entry[0] > IN_USE_S]
+            if not idle:
+                raise OracleUnavailable(
+                    f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, and there is no room for it "
+                    f"under {self.folder}; free disk space there or set CUSET_CACHE to a larger disk"
+                )
+            oldest = min(idle)
+            entries.remove(oldest)
+            lock = try_lock(self._lock_file(oldest[2].name))
+            if lock is not None:
+                with held(lock):
+                    remove_tree(oldest[2])
+
+    def _short_of(self, need: int, entries: list[tuple[float, int, Path]]) -> bool:
+        if shutil.disk_usage(self.folder).free < need + RESERVE:
+            return True
+        return self.limit_bytes is not None and sum(entry[1] for entry in entries) + need > self.limit_bytes
+
+    def _entries(self) -> list[tuple[float, int, Path]]:
+        """Time of the last use, bytes and folder of every case in the cache."""
+        entries = []
+        for manifest in self.folder.glob("??/*/manifest.json"):
+            try:
+                files = json.loads(manifest.read_text(encoding="utf-8"))["files"].values()
+                entries.append((manifest.stat().st_mtime, sum(entry["bytes"] for entry in files), manifest.parent))
+            except (OSError, ValueError, KeyError):
+                continue
+        return entries
+
+
+def case_key(task: ProgramTask, case: Case) -> str:
+    """SHA-256 of what decides a case's data. The versions belong to it: their random streams and results may differ."""
+    tensors = [[tensor.name, tensor.dtype, list(tensor.shape)] for tensor in case.inputs + case.outputs]
+    decides = {
+        "version": ORACLE_VERSION,
+        "id": task.id,
+        "case": case.name,
+        "parameters": dict(case.parameters),
+        "tensors": tensors,
+        "inputs": len(case.inputs),
+        "oracle": vars(task.oracle),
+        "versions": _versions(task),
+    }
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+
+def written_files(folder: Path) -> dict[str, int]:
+    """The regular files under folder/data, "data/x.bin" -> bytes. Links are not followed, and other kinds left out."""
+    files = {}
+    for root, _, names in os.walk(folder / "data"):
+        for name in sorted(names):
+            path = Path(root) / name
+            if not path.is_symlink() and path.is_file():
+                files[str(path.relative_to(folder))] = path.stat().st_size
+    return files
+
+
+def _versions(task: ProgramTask) -> dict[str, str]:
+    packages = ["numpy"]
+    if isinstance(task.oracle, ScriptOracle):
+        packages += [name for name in ("torch", "scipy", "pillow") if _imports(task.oracle.generate, name)]
+    return {name: _version(name) for name in packages}
+
+
+@functools.cache  # it reads a file of the package's each time
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def _imports(source: str, package: str) -> bool:
+    return ("PIL" if package == "pillow" else package) in source
+
+
+def _files_of(record: Mapping[str, Any]) -> list[str]:
+    return sorted({file for key in ("inputs", "expected", "references") for file in record[key].values()})
+
+
+def _take(task: ProgramTask, work: Path, name: str, kept: Path, size: int | None = None) -> None:
+    """Take a file out of the folder that a script could write to."""
+    refused = take_output(work, name, kept / name, size=size)
+    if refused is not None:
+        raise OracleError(f"task {task.id}: its oracle left {refused.reason}")
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    path.chmod(0o444)
+    status = path.stat()
+    return {"bytes": status.st_size, "sha256": file_sha256(path), "mtime_ns": status.st_mtime_ns}
+
+
+def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
+    """Size and time are those of the manifest; after a copy of the cache the time is not, and the content decides."""
+    status = path.stat()
+    if status.st_size != entry["bytes"]:
+        return False
+    return status.st_mtime_ns == entry["mtime_ns"] or file_sha256(path) == entry["sha256"]
+
+
+def _too_large(task: ProgramTask, case: Case, need: int, allowed: int) -> str:
+    return (
+        f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the {allowed / GIB:.2f} GiB that "
+        "one case may take (max_case_bytes of CaseCache)"
+    )

@@ -1,0 +1,433 @@
+"""Judge one answer to a `ProgramTask`: compile it, run it on every case, compare what it wrote.
+
+Three steps, so that a run over many answers can overlap them: `build` (CPUs), `prepare` (once a task), `execute`
+(a GPU). `modules.ModuleJudge`, for KernelBench's kind of task, has the same three.
+"""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from ..sandbox import (
+    Compiler,
+    Gpu,
+    Isolation,
+    Limits,
+    Ran,
+    SandboxError,
+    Verdict,
+    resolve_isolation,
+    start_program,
+)
+from ..tasks import Case, ProgramTask, ScriptOracle
+from .comparison import check_oracle, compare_outputs
+from .devices import GpuPool, NoGpuLeft, is_suspicious
+from .oracle import CaseCache, OracleError, PreparedCase
+
+
+JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not taken up
+MESSAGE_LENGTH = 2000
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case of a task, as far as it came; the time in seconds."""
+
+    name: str
+    verdict: Verdict
+    run_s: float
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on one answer, and how it came about. Times in seconds.
+
+    `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program (from when its sandbox
+    hands over to it until it has ended), the script by which a CUDABench task compares (`compare_s`), and waiting for a GPU.
+    """
+
+    verdict: Verdict
+    message: str = ""
+    compiled: bool = False
+    case: str | None = None
+    cases: tuple[CaseResult, ...] = ()
+    compile_s: float | None = None
+    compile_cached: bool = False
+    run_s: float | None = None
+    compare_s: float | None = None
+    overhead_s: float = 0.0
+    speedup: float | None = None
+    reference_s: float | None = None
+    kernel_s: float | None = None
+    flags: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is Verdict.PASSED
+
+    @property
+    def infra(self) -> bool:
+        """Whether the judge failed rather than the answer: worth another try, and never charged to the model."""
+        return self.verdict is Verdict.INFRA_ERROR
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` hands on: the verdict where the answer's way ends with it, else what to execute."""
+
+    judgement: Judgement
+    product: Path | None = None
+    """the program, or the folder with the module; None: the judgement is the last word"""
+
+
+class Judge(Protocol):
+    """How a run sees a judge. Every step may be called from several threads at a time."""
+
+    compile_only: bool
+
+    def settings(self) -> Mapping[str, Any]:
+        """What a verdict depends on beside task and code: a result is taken up again only under equal settings."""
+
+    def build(self, task: Any, code: str) -> Built: ...
+
+    def prepare(self, task: Any) -> Any:
+        """Raises OracleError or SandboxError when the judge's side fails."""
+
+    def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
+
+    def discard(self, built: Built) -> None:
+        """Remove what `build` left beside its cache; called when the answer is judged."""
+
+    def release(self, prepared: Any) -> None:
+        """Remove what `prepare` left beside its cache; called when no answer to the task is left."""
+
+
+class Clock:
+    """Wall time since it was made, and the part of it that is not the judge's own."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self._others = 0.0
+
+    def exclude(self, seconds: float) -> None:
+        self._others += seconds
+
+    @contextmanager
+    def excluded(self) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._others += time.perf_counter() - begin
+
+    @contextmanager
+    def waiting(self, turn: AbstractContextManager[T]) -> Iterator[T]:
+        """Within `turn`, such as a lock or a lease; waiting for it is not the judge's own time."""
+        with ExitStack() as stack:
+            with self.excluded():
+                entered = stack.enter_context(turn)
+            yield entered
+
+    def own(self) -> float:
+        return max(0.0, time.perf_counter() - self._begin - self._others)
+
+
+def infra_error(message: str, before: Judgement | None = None) -> Judgement:
+    """The judge's side failed; what is known of the answer so far is kept."""
+    known = before or Judgement(Verdict.INFRA_ERROR)
+    return replace(known, verdict=Verdict.INFRA_ERROR, message=shorten(message))
+
+
+def gpu_names(pool: GpuPool | None) -> list[str]:
+    """What kinds of GPU a judge uses, each once, for its settings; those that are lost meanwhile have judged as well."""
+    return sorted({gpu.name for gpu in pool.gpus}) if pool is not None else []
+
+
+def shorten(message: str) -> str:
+    """A message of at most MESSAGE_LENGTH characters, its head and its tail."""
+    message = message.strip()
+    if len(message) <= MESSAGE_LENGTH:
+        return message
+    half = MESSAGE_LENGTH // 2 - 8
+    return f"{message[:half]}\n[...]\n{message[-half:]}"
+
+
+@dataclass
+class ProgramJudge:
+    """Judges programs.
+
+    Args:
+        compiler: Compiles, with its cache.
+        cases: Prepares inputs and expected outputs, with its cache; None with compile_only.
+        gpus: Where programs run, one at a time; None runs them without a GPU.
+        limits: Of each run of a program.
+        compile_only: The verdict of what compiles is `compiled`.
+        confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
+    """
+
+    compiler: Compiler
+    cases: CaseCache | None
+    gpus: GpuPool | None = None
+    limits: Limits = field(default_factory=Limits)
+    isolation: Isolation = Isolation.AUTO
+    compile_only: bool = False
+    confirms: bool = True
+    _locks: dict[int, threading.Lock] = field(default_factory=dict, init=False, repr=False)
+    _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def settings(self) -> dict[str, Any]:
+        """See `Judge.settings`.
+
+        The header speaks for every line of a results file, so what it says of sandbox and GPU is part of this. How many
+        programs share a GPU is not: no speed is measured here, and a verdict is not to depend on it.
+        """
+        settings = {
+            "judge": JUDGE_VERSION,
+            "toolkit": self.compiler.toolkit.version,
+            "arch": self.compiler.arch,
+            "flags": list(self.compiler.flags),
+            "compile_limits": asdict(self.compiler.limits),
+            "compile_only": self.compile_only,
+            "isolation": str(resolve_isolation(self.isolation)),  # nvcc runs in it as well, and "auto" says nothing
+        }
+        if not self.compile_only:
+            settings |= {"limits": asdict(self.limits), "gpus": gpu_names(self.gpus)}
+        return settings
+
+    def judge(self, task: ProgramTask, code: str) -> Judgement:
+        """All three steps, one after the other."""
+        built = self.build(task, code)
+        if built.product is None:
+            return built.judgement
+        try:
+            prepared = self.prepare(task)
+        except (OracleError, SandboxError) as error:
+            return infra_error(str(error), built.judgement)
+        return self.execute(task, built, prepared)
+
+    def build(self, task: ProgramTask, code: str) -> Built:
+        clock = Clock()
+        try:
+            with self._alone(code, clock):
+                compiled = self.compiler.compile(code)
+        except SandboxError as error:
+            return Built(infra_error(str(error)))
+        if not compiled.cached:
+            clock.exclude(compiled.seconds)
+        verdict = compiled.verdict or Verdict.COMPILED
+        judgement = Judgement(
+            verdict,
+            message=shorten(compiled.message) if compiled.verdict else "",
+            compiled=compiled.verdict is None,
+            compile_s=compiled.seconds,
+            compile_cached=compiled.cached,
+            overhead_s=clock.own(),
+        )
+        return Built(judgement, None if self.compile_only else compiled.binary)
+
+    def prepare(self, task: ProgramTask) -> list[PreparedCase]:
+        return [self.case(task, case) for case in task.cases]
+
+    def execute(self, task: ProgramTask, built: Built, prepared: Sequence[PreparedCase]) -> Judgement:
+        """Run the program on every case in order, up to the first that fails.
+
+        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
+        """
+        clock = Clock()
+        results: list[CaseResult] = []
+        message = ""
+        compare_s = 0.0
+        with closing(_Line(self, task, built.product, clock)) as line:
+            for case in task.cases:
+                try:
+                    result, message, seconds = line.run(case)
+                except NoGpuLeft:
+                    raise
+                except (OracleError, SandboxError) as error:
+                    result, message, seconds = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error), 0.0
+                results.append(result)
+                compare_s += seconds
+                if isinstance(task.oracle, ScriptOracle):
+                    clock.exclude(seconds)
+                if result.verdict is not Verdict.PASSED:
+                    break
+        return replace(
+            built.judgement,
+            verdict=results[-1].verdict,
+            message=shorten(message),
+            case=None if results[-1].verdict is Verdict.PASSED else results[-1].name,
+            cases=tuple(results),
+            run_s=sum(result.run_s for result in results),
+            compare_s=compare_s,
+            overhead_s=built.judgement.overhead_s + clock.own(),
+        )
+
+    def discard(self, built: Built) -> None:
+        """Nothing: programs lie in the compiler's cache."""
+
+    def release(self, prepared: Sequence[PreparedCase]) -> None:
+        """Nothing: cases lie in their cache."""
+
+    def case(self, task: ProgramTask, case: Case) -> PreparedCase:
+        """The data of one case, from the cache.
+
+        Raises OracleError, also when compare.py refuses the reference: no answer is run then, whatever it would have done.
+        """
+        if self.cases is None:
+            raise OracleError("a judge that runs programs needs a CaseCache")
+        prepared = self.cases.prepare(task, case)
+        check_oracle(task, prepared)
+        return prepared
+
+    @contextmanager
+    def _alone(self, code: str, clock: Clock) -> Iterator[None]:
+        """One thread at a time for one source: the others wait for its program, which is no time of the judge's own."""
+        with self._guard:
+            lock = self._locks.setdefault(hash(code), threading.Lock())
+        with clock.waiting(lock):
+            yield
+
+
+class _Line:
+    """The runs of one program on a task's cases, one after the other: while one is on, the sandbox of the next is set up.
+
+    All on one GPU, whose lease is given back between the runs, so that another program may run while outputs are compared.
+    """
+
+    def __init__(self, judge: ProgramJudge, task: ProgramTask, binary: Path, clock: Clock) -> None:
+        self._judge, self._task, self._binary, self._clock = judge, task, binary, clock
+        self._gpu = judge.gpus.only if judge.gpus is not None else None
+        self._ahead: _SetUp | None = None
+        self._done: _SetUp | None = None
+
+    def run(self, case: Case) -> tuple[CaseResult, str, float]:
+        """The case's result, what is to say about it, and the seconds that comparing took.
+
+        Raises OracleError or SandboxError when the judge's side fails.
+        """
+        if self._ahead is None and (self._judge.gpus is None or self._gpu is not None):
+            self._ahead = self._set_up(case)
+        found = self._run(case)
+        shared = self._judge.gpus is not None and self._judge.gpus.per_gpu > 1
+        if found[0].verdict is Verdict.PASSED or not (shared and self._judge.confirms):
+            return found
+        if self._ahead is not None:
+            self._ahead.close()
+        self._ahead = self._set_up(case)  # once more, with no other program on the GPU
+        result, message, seconds = self._run(case, alone=True)
+        return result, message, found[2] + seconds
+
+    def _run(self, case: Case, *, alone: bool = False) -> tuple[CaseResult, str, float]:
+        with self._leased(alone):
+            current, self._ahead = self._ahead or self._set_up(case), None
+            try:
+                current.go()
+                self._tidy()
+                following = self._task.cases.index(case) + 1
+                if following < len(self._task.cases):
+                    self._ahead = self._set_up(self._task.cases[following])
+                ran = current.wait()
+                self._clock.exclude(ran.finished.seconds)
+                if ran.finished.infra:
+                    raise SandboxError(ran.finished.infra)
+                if ran.verdict is not None:
+                    if lost := self._lost(ran):
+                        raise SandboxError(lost)
+                    return CaseResult(case.name, ran.verdict, ran.finished.seconds), _explain(ran), 0.0
+            finally:
+                self._done = current
+        begin = time.perf_counter()
+        compared = compare_outputs(self._task, case, current.ready, ran.outputs, isolation=self._judge.isolation)
+        verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
+        result = CaseResult(case.name, verdict, ran.finished.seconds, compared.max_abs_error, compared.max_rel_error)
+        return result, "" if compared.passed else compared.message, time.perf_counter() - begin
+
+    def close(self) -> None:
+        """End what was set up for nothing, and remove what the last run left."""
+        try:
+            self._tidy()
+        finally:
+            if self._ahead is not None:
+                self._ahead.close()
+
+    def _set_up(self, case: Case) -> "_SetUp":
+        return _SetUp(self._judge, self._task, case, self._binary, self._gpu)
+
+    def _tidy(self) -> None:
+        done, self._done = self._done, None
+        if done is not None:
+            done.close()
+
+    @contextmanager
+    def _leased(self, alone: bool) -> Iterator[None]:
+        pool = self._judge.gpus
+        if pool is None:
+            yield
+            return
+        with self._clock.waiting(pool.lease(self._gpu, alone=alone)) as self._gpu:
+            yield
+
+    def _lost(self, ran: Ran) -> str | None:
+        """What is wrong with the GPU, when a failed run gives reason to look and there is something."""
+        pool = self._judge.gpus
+        if pool is None or self._gpu is None or ran.verdict in (Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
+            return None
+        text = ran.finished.stdout + ran.finished.stderr
+        if ran.verdict is Verdict.TIMEOUT or is_suspicious(text):
+            return pool.is_lost(self._gpu)
+        return None
+
+
+class _SetUp:
+    """A case's data and the sandbox in which its program may begin. What fails on the way is raised by `go`."""
+
+    def __init__(self, judge: ProgramJudge, task: ProgramTask, case: Case, binary: Path, gpu: Gpu | None) -> None:
+        self._stack = ExitStack()
+        self._error: Exception | None = None
+        try:
+            self.ready = judge.case(task, case)
+            self._program = self._stack.enter_context(
+                start_program(
+                    binary,
+                    inputs=self.ready.inputs,
+                    outputs=_output_sizes(case, self.ready),
+                    limits=judge.limits,
+                    gpu=gpu,
+                    isolation=judge.isolation,
+                )
+            )
+        except (OracleError, SandboxError) as error:
+            self._error = error
+
+    def go(self) -> None:
+        if self._error is not None:
+            raise self._error
+        self._program.go()
+
+    def wait(self) -> Ran:
+        return self._program.wait()
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+def _output_sizes(case: Case, ready: PreparedCase) -> dict[str, int | None]:
+    """Path of each output -> its bytes; None where two sizes may be right, which the comparison then settles."""
+    found: dict[str, int | None] = {}
+    for tensor in case.outputs:
+        sizes = ready.sizes(tensor.file)
+        found[tensor.file] = sizes[0] if len(sizes) == 1 else None
+    return found
+
+
+def _explain(ran: Ran) -> str:
+    """What the sandbox says and the end of what the program printed."""
+    printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-MESSAGE_LENGTH // 2 :]
+    return f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message

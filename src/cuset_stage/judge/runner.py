@@ -1,0 +1,309 @@
+"""Judge the answers of a file: choose, take up what an earlier run judged, judge the rest, write results as they come."""
+
+import hashlib
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Protocol
+
+from ..answers import ExtractRule
+from ..sandbox import Verdict
+from ..tasks import Task, TaskError, TaskSet
+from ..tasks.answers_file import Answer, AnswersError
+from .pipeline import Job
+from .programs import Judgement
+from .results import ResultsError, ResultsWriter, code_sha256, read_results
+
+
+Key = tuple[str, int, int]  # task id, number of the sample, level: an answers file holds each once
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer with the code to judge; `code` is None when the answer holds none."""
+
+    answer: Answer
+    task: Task
+    code: str | None
+    sha256: str
+
+    @property
+    def key(self) -> Key:
+        return self.answer.key
+
+
+class Backend(Protocol):
+    """What judges jobs: threads of this machine (pipeline.Pipeline), or Ray (distributed.RayBackend)."""
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]: ...
+
+
+@dataclass
+class Summary:
+    """Counts of a run as it goes on; what an earlier run judged is counted in."""
+
+    total: int
+    verdicts: Counter[Verdict]
+    resumed: int = 0
+    judged: int = 0
+    programs: int = 0
+    seconds: float = 0.0
+    overheads: tuple[float, ...] = ()
+    message: str = ""
+    """of the last infra_error"""
+
+    @property
+    def done(self) -> int:
+        return self.resumed + self.judged
+
+    @property
+    def infra(self) -> int:
+        return self.verdicts[Verdict.INFRA_ERROR]
+
+    @property
+    def overhead_s(self) -> float | None:
+        """Median time of the judge's own a judged program."""
+        return median(self.overheads) if self.overheads else None
+
+
+def make_samples(answers: Iterable[Answer], tasks: TaskSet, *, rule: ExtractRule = ExtractRule.FIRST) -> list[Sample]:
+    """Every answer with its task and the code in it, in the file's order.
+
+    Raises:
+        TaskError: An answer is to a task that the set does not have, or there is none.
+        AnswersError: The samples of a level are not numbered from 0.
+    """
+    samples = []
+    answers = list(answers)
+    _check_numbers(answers)
+    for answer in answers:
+        try:
+            task = tasks.by_id(answer.task)
+        except TaskError as error:
+            raise TaskError(f"{answer.source}: {error}") from None
+        code = answer.program(language=task.language, rule=rule)
+        code = code if code and code.strip() else None
+        samples.append(Sample(answer, task, code, code_sha256(code)))
+    if not samples:
+        raise TaskError(f"{tasks.path}: no answers to judge.")
+    return samples
+
+
+def choose_samples(
+    samples: Iterable[Sample], tasks: TaskSet, *, split: str | None = None, level: int | None = None
+) -> list[Sample]:
+    """Those to judge, in their order.
+
+    Args:
+        split: Only tasks of this split.
+        level: Only answers to prompts of this level; an answer that does not say has level 1.
+
+    Raises:
+        TaskError: Nothing is left.
+    """
+    chosen = [
+        one
+        for one in samples
+        if (split is None or one.task.split == split) and (level is None or (one.answer.level or 1) == level)
+    ]
+    if not chosen:
+        wanted = [f"--{name} {value}" for name, value in (("split", split), ("level", level)) if value is not None]
+        raise TaskError(f"{tasks.path}: no answers to judge with {' '.join(wanted)}.")
+    return chosen
+
+
+def _check_numbers(answers: Iterable[Answer]) -> None:
+    """pass@1 is of sample 0: without any, every task would count as failed."""
+    first: dict[int, Answer] = {}
+    for answer in answers:
+        level = answer.level or 1
+        first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
+    for level, answer in sorted(first.items()):
+        if answer.sample > 0:
+            of = f" of level {level}" if len(first) > 1 else ""
+            raise AnswersError(
+                f"{answer.source}: the first sample{of} is number {answer.sample}; number the samples of a task 0, 1, 2, ..."
+                f"{', for each level anew' if of else ''}."
+            )
+
+
+def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
+    """SHA-256 over all that a verdict depends on: a line with another one is judged again."""
+    parts = {
+        "task": sample.task.fingerprint,
+        "sample": sample.answer.sample,
+        "level": sample.answer.level or 1,
+        "code": sample.sha256,
+        "settings": settings,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def evaluate(
+    samples: Sequence[Sample],
+    backend: Backend,
+    output: Path,
+    *,
+    header: Mapping[str, Any],
+    settings: Mapping[str, Mapping[str, Any]],
+    everything: Iterable[Sample] = (),
+    progress: Callable[[Summary], None] = lambda _: None,
+) -> Summary:
+    """Judge samples and write the results file; what it holds already, judged in the same way, is taken up.
+
+    Args:
+        samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
+        header: The run's line; `header.describe_run` makes it.
+        settings: language -> what verdicts depend on (`Judge.settings`).
+        everything: All samples of the answers file: earlier results for those not in `samples` (another --split,
+            --limit) stay in the file when they were judged in the same way, since the header speaks for all lines. Other
+            results go to `<output>.replaced`.
+        progress: Called after every sample.
+
+    Raises:
+        ResultsError: The file holds results of another model or method, or cannot be written.
+    """
+    keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
+    others = {one.key: resume_key(one, settings[one.task.language]) for one in everything if one.key not in keys}
+    kept = _take_up(output, header, keys, others)
+    taken_up = [line for line in kept if _place(line) in keys]
+    summary = Summary(len(samples), Counter(Verdict(line["verdict"]) for line in taken_up), resumed=len(taken_up))
+    have = {_place(line) for line in taken_up}
+    left = [sample for sample in samples if sample.key not in have]
+    begin = time.monotonic()
+
+    with ResultsWriter(output, header, kept) as writer:
+
+        def record(sample: Sample, judgement: Judgement, first: Sample | None = None) -> None:
+            writer.append(sample_record(sample, judgement, keys[sample.key], first))
+            summary.judged += 1
+            summary.verdicts[judgement.verdict] += 1
+            summary.seconds = time.monotonic() - begin
+            if judgement.infra:
+                summary.message = judgement.message
+            progress(summary)
+
+        progress(summary)
+        for sample in left:
+            if sample.code is None:
+                record(sample, Judgement(Verdict.NO_CODE, message="the answer holds no code"))
+        jobs = make_jobs(sample for sample in left if sample.code is not None)
+        samples_of = {sample.key: sample for sample in left}
+        for job, judgement in backend.run(jobs):
+            summary.programs += 1
+            if not judgement.infra:
+                summary.overheads += (judgement.overhead_s,)
+            first, *others = (samples_of[answer.key] for answer in job.answers)
+            record(first, judgement)
+            for sample in others:
+                record(sample, judgement, first)
+    summary.seconds = time.monotonic() - begin
+    return summary
+
+
+def make_jobs(samples: Iterable[Sample]) -> list[Job]:
+    """One job for all samples of a task with the same code, in the order of the first of them."""
+    groups: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault((sample.task.id, sample.sha256), []).append(sample)
+    return [
+        Job(group[0].task, group[0].code or "", group[0].sha256, tuple(sample.answer for sample in group))
+        for group in groups.values()
+    ]
+
+
+def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:
+    """The sample's line in the results file; `first` is the sample with the same code that was judged for it."""
+    answer, task = sample.answer, sample.task
+    return {
+        "type": "sample",
+        "task": task.id,
+        "name": task.name,
+        "family": task.family,
+        "sample": answer.sample,
+        "level": answer.level or 1,
+        "code_sha256": sample.sha256,
+        "verdict": judgement.verdict.value,
+        "compiled": judgement.compiled,
+        "passed": judgement.passed,
+        "message": judgement.message,
+        "case": judgement.case,
+        "cases": [
+            {
+                "name": case.name,
+                "verdict": case.verdict.value,
+                "run_s": _rounded(case.run_s),
+                "max_abs_error": _finite(case.max_abs_error),
+                "max_rel_error": _finite(case.max_rel_error),
+            }
+            for case in judgement.cases
+        ],
+        "compile_s": _rounded(judgement.compile_s),
+        "compile_cached": judgement.compile_cached,
+        "run_s": _rounded(judgement.run_s),
+        "compare_s": _rounded(judgement.compare_s),
+        "overhead_s": _rounded(judgement.overhead_s),
+        "speedup": _finite(judgement.speedup),
+        "reference_s": judgement.reference_s,
+        "kernel_s": judgement.kernel_s,
+        "flags": list(judgement.flags),
+        "tokens": answer.tokens,
+        "prompt_tokens": answer.prompt_tokens,
+        "finish_reason": answer.finish_reason,
+        "same_as_sample": first.answer.sample if first else None,
+        "key": key,
+        "code": sample.code,
+    }
+
+
+def _take_up(
+    output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], others: Mapping[Key, str]
+) -> list[dict[str, Any]]:
+    """The lines of an earlier run that stay."""
+    if not output.exists() or not output.stat().st_size:
+        return []
+    earlier = read_results(output)
+    for name in ("method", "generation"):
+        before, now = earlier.run.get(name), header.get(name)
+        if earlier.samples and not _goes_on(before, now):
+            raise ResultsError(
+                f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
+                "--output, or remove the file."
+            )
+    kept = {}
+    for line in earlier.samples:
+        place = _place(line)
+        if place in keys:
+            stays = line.get("key") == keys[place] and line["verdict"] != Verdict.INFRA_ERROR
+        else:
+            stays = place in others and line.get("key") == others[place]
+        if stays:
+            kept[place] = line
+    return list(kept.values())
+
+
+def _place(line: Mapping[str, Any]) -> Key:
+    return line["task"], line["sample"], line.get("level") or 1
+
+
+def _goes_on(before: Any, now: Any) -> bool:
+    """Whether answers described by `now` can be those described by `before` and further ones: a file that grows may hold
+    more seeds than it did, where every sample has its own."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return before.keys() == now.keys() and all(_goes_on(before[name], now[name]) for name in before)
+    known, found = (value if isinstance(value, list) else [value] for value in (before, now))
+    return all(value in found for value in known)
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no infinity and no NaN; the message says what happened."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,101 @@
+"""The workflow of `stage: cuset`: LLaMA-Factory's own SFT workflow, with five of the things it uses exchanged.
+
+`run_sft` is executed as it is, in a namespace where the names in `_exchanges` mean ours. Nothing is copied and no module is changed,
+so whatever else SFT does there, and will do in a later version, is done here too.
+"""
+
+import copy
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from llamafactory.extras import logging
+from llamafactory.train.sft import workflow as sft_workflow
+from llamafactory.train.trainer_utils import create_ref_model
+
+from .arguments import kernel_aliases, objective_settings, sensitive_kinds
+from .checks import check_combination
+from .collator import CusetDataCollator
+from .dataset import labelled_dataset
+from .modelcard import describe_method, hyper_parameters
+from .processors import LabelRules
+from .trainer import CusetTrainer
+from .training_plots import plot_run
+
+
+logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+
+
+def run_cuset(
+    model_args: Any,
+    data_args: Any,
+    training_args: Any,
+    finetuning_args: Any,
+    generating_args: Any,
+    callbacks: list[Any] | None = None,
+) -> None:
+    """Train, evaluate or predict as `run_sft` does; the arguments are LLaMA-Factory's.
+
+    Raises:
+        ValueError: a combination of keys that CuSeT cannot train with; before anything is loaded.
+    """
+    check_combination(model_args, data_args, training_args, finetuning_args)
+    objective = objective_settings(finetuning_args)
+    rules = LabelRules(sensitive_kinds(finetuning_args), kernel_aliases(finetuning_args))
+    settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(objective, finetuning_args).items())
+    logger.info_rank0(f"stage: cuset with {settings}")
+
+    def make_trainer(**kwargs: Any) -> CusetTrainer:
+        if objective.objective == "asft" and objective.asft_alpha > 0:
+            kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
+        return CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
+
+    def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
+        sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)
+        # Without a push LLaMA-Factory calls the base class's method, past the trainer's.
+        if training_args.do_train and trainer.is_world_process_zero():
+            describe_method(training_args.output_dir, objective, finetuning_args)
+
+    run = with_exchanges(
+        sft_workflow.run_sft,
+        {
+            "get_dataset": labelled_dataset(sft_workflow.get_dataset, rules),
+            "SFTDataCollatorWith4DAttentionMask": CusetDataCollator,
+            "CustomSeq2SeqTrainer": make_trainer,
+            "plot_loss": lambda output_dir, keys: plot_run(output_dir, keys, objective.objective),
+            "create_modelcard_and_push": create_modelcard_and_push,
+        },
+    )
+    run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+
+
+def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
+    """ASFT's base model, loaded as a model of its own; None where it is `model` with its adapters off."""
+    if finetuning_args.ref_model is None:
+        if hasattr(model, "disable_adapter"):
+            return None
+        logger.info_rank0("ASFT keeps a frozen copy of the model as its reference: twice the memory of the weights.")
+        # Evaluated alone, a model has its adapters merged into its weights: the base is loaded without them.
+        model_args = type(model_args).copyfrom(model_args, adapter_name_or_path=None)
+        finetuning_args = copy.copy(finetuning_args)
+        finetuning_args.finetuning_type = "full"  # for which LLaMA-Factory loads a copy
+    return create_ref_model(model_args, finetuning_args)
+
+
+def with_exchanges(function: Callable[..., Any], exchanges: dict[str, Any]) -> Callable[..., Any]:
+    """Return `function` with the global names in `exchanges` meaning other things, for this copy alone.
+
+    Raises:
+        RuntimeError: `function` does not use one of the names: this version looks different, and training on would leave a part of
+            CuSeT out.
+    """
+    missing = sorted(set(exchanges) - set(function.__code__.co_names))
+    if missing:
+        raise RuntimeError(
+            f"{function.__module__}.{function.__name__} does not use {', '.join(missing)}: this version of LLaMA-Factory is not "
+            "supported. Install llamafactory==0.9.5."
+        )
+    namespace = {**function.__globals__, **exchanges}
+    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy

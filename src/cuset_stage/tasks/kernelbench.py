@@ -1,0 +1,93 @@
+"""KernelBench's tasks (MIT): a PyTorch Model to replace with ModelNew. Loading only; modules/ judges them.
+
+Either the repository's folder tree (level1/1_Name.py, ...) or its data set's rows: code, level, name, problem_id.
+"""
+
+import ast
+import hashlib
+from pathlib import Path
+
+from .base import ModuleTask, TaskError
+from .task_rows import NAME, Row, read_rows
+from .wording import MODULE_SYSTEM, module_prompt
+
+
+SIGN = {"code", "level", "problem_id"}
+PARTS = ("Model", "get_inputs", "get_init_inputs")
+
+
+def is_folder(path: Path) -> bool:
+    return next(_sources(path), None) is not None or next(path.rglob("*.parquet"), None) is not None
+
+
+def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
+    """The tasks of level*/*.py under `path` (or of its Parquet files), by level and number, and a SHA-256."""
+    digest = hashlib.sha256()
+    tasks = []
+    for file in sorted(_sources(path), key=_order):
+        try:
+            code = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TaskError(f"{file}: cannot be read: {error}") from None
+        where = f"{file.parent.name}/{file.name}"
+        digest.update(f"{where}\0{code}\0".encode())
+        tasks.append(_task(Row(where, {"code": code}), file.parent.name, file.stem))
+    if tasks:
+        return tasks, digest.hexdigest()
+    for file in sorted(path.rglob("*.parquet")):
+        rows, sha256 = read_rows(file)
+        digest.update(sha256.encode())
+        tasks += [read_task(row) for row in rows]
+    if not tasks:
+        raise TaskError(f"{path}: neither level1/*.py nor *.parquet is in it")
+    return tasks, digest.hexdigest()
+
+
+def read_task(row: Row) -> ModuleTask:
+    """Raises TaskError with the row and the key at fault."""
+    level, number = row.value("level"), row.value("problem_id")
+    for key, value in (("level", level), ("problem_id", number)):
+        if type(value) is not int or value < 0:
+            row.fail(key, f"expected a number, found {value!r}")
+    name = row.optional_text("name") or str(number)
+    if not name.startswith(f"{number}_") and name != str(number):
+        name = f"{number}_{name}"
+    return _task(row, f"level{level}", name)
+
+
+def _task(row: Row, level: str, name: str) -> ModuleTask:
+    code = row.text("code")
+    try:
+        tree = ast.parse(code)
+    except (
+        SyntaxError,
+        ValueError,
+        MemoryError,
+        RecursionError,
+    ) as error:  # the last two: expressions nested too deep
+        row.fail("code", f"not Python: {error or type(error).__name__}")
+    defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    if missing := [part for part in PARTS if part not in defined]:
+        row.fail("code", f"does not define {', '.join(missing)}")
+    if not NAME.fullmatch(name):
+        row.fail("name", f"{name!r}: expected letters, digits and _ . + - only")
+    return ModuleTask(
+        id=f"{level}_{name}",
+        name=name,
+        family=level,
+        prompts={1: module_prompt(code)},
+        system=MODULE_SYSTEM,
+        reference=code,
+        source=row.where,
+    )
+
+
+def _sources(path: Path):
+    yield from (file for file in path.rglob("level*/*.py") if file.stem != "__init__")
+    if path.name.startswith("level"):
+        yield from (file for file in path.glob("*.py") if file.stem != "__init__")
+
+
+def _order(file: Path) -> tuple[str, int, str]:
+    number = file.stem.split("_")[0]
+    return file.parent.name, int(number) if number.isdigit() else 10**9, file.name

@@ -1,0 +1,303 @@
+"""The rule that finds the code in an answer: what it takes, what it leaves, and that nothing makes it fail or crawl."""
+
+import random
+import time
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from cuset_stage.answers import (
+    REASONING_TAGS,
+    ExtractRule,
+    extract_code,
+    fenced_blocks,
+    open_reasoning,
+    strip_reasoning,
+)
+
+
+KERNEL = "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); }\n"
+MODULE = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
+
+
+@pytest.mark.parametrize("fence", ["```", "````", "~~~", "~~~~~"])
+@pytest.mark.parametrize(
+    "info", ["", "cpp", "c++", "CUDA", "cu", "{.cpp .numberLines}", "cpp title=kernel.cu", "language-cuda", "zig"]
+)
+def test_fenced_block_with_prose_around(fence, info):
+    assert extract_code(f"Here it is:\n\n{fence}{info}\n{KERNEL}{fence}\n\nIt is fast.") == KERNEL
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"1. First\n   ```cpp\n{''.join(f'   {line}' for line in KERNEL.splitlines(True))}   ```\n",
+        f"- ```cpp\n{''.join(f'  {line}' for line in KERNEL.splitlines(True))}  ```\n",
+        f"\t```cpp\n{KERNEL}\t```\n",
+        f"```cpp\r\n{KERNEL}```\r\n".replace("\n", "\r\n").replace("\r\r", "\r"),
+        f"```cpp   \n{KERNEL}```   \n",
+        f"```cpp\n{KERNEL}````\n",  # closed by a longer run
+        f"```markdown\n```cpp\n{KERNEL}```\n```\n",
+        f"````md\nText\n```cpp\n{KERNEL}```\n````\n",
+        f"```\n```\n```cpp\n{KERNEL}```\n",  # an empty block first
+        f"Use ```nvcc``` to build.\n```cpp\n{KERNEL}```\n",
+    ],
+    ids=["list", "bullet", "tab", "crlf", "blanks", "longer", "markdown", "longer-markdown", "empty", "inline"],
+)  # fmt: skip
+def test_fences_in_all_their_forms(answer):
+    assert extract_code(answer) == KERNEL
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Here it is: ```cpp\n{KERNEL}```\nThis works.",
+        f"Answer:```cuda\n{KERNEL}```",
+        f"### ```c++\n{KERNEL}```\n",
+        f"\ufeff```cpp\n{KERNEL}```\n",
+        f"<answer>```cpp\n{KERNEL}```</answer>",
+        f"<answer>\n```cpp\n{KERNEL}```</answer>\n",
+        f"<think>\nA kernel.\n</think>\n\n<answer>```cpp\n{KERNEL}```</answer>",
+        f"```cpp\n{KERNEL}``` This kernel does nothing.\n\nAnd a word on ```nvcc```.",
+    ],
+    ids=["prose", "glued", "heading", "byte-order-mark", "tags", "closing-tag", "reasoning", "prose-behind"],
+)
+def test_fences_in_other_text(answer):
+    """CUDABench's rule finds these, and prose is no program."""
+    assert extract_code(answer) == KERNEL == extract_code(answer, rule="last")
+
+
+def test_fences_in_other_text_are_the_last_resort():
+    block = f"```cpp\n{KERNEL}```\n"
+    assert extract_code(f"It begins with ```cpp\nas asked:\n{block}") == KERNEL
+    assert extract_code(f"```cpp\n// built by ``` make all\n{KERNEL}```\n") == f"// built by ``` make all\n{KERNEL}"
+    assert extract_code("It begins with ```cpp\nand there is none.") is None
+    assert extract_code(f"Not this: ```python\nimport torch\n```\n{block}") == KERNEL
+
+
+def test_only_the_indentation_of_the_fence_is_taken_off():
+    answer = "  ```python\n  class ModelNew:\n      def forward(self):\n          pass\n no less\n  ```\n"
+    assert (
+        extract_code(answer, language="python") == "class ModelNew:\n    def forward(self):\n        pass\nno less\n"
+    )
+
+
+def test_longer_fence_holds_a_shorter_one():
+    inner = f"// usage:\n```\nnvcc kernel.cu\n```\n{KERNEL}"
+    assert extract_code(f"````cpp\n{inner}````\n") == inner
+    assert extract_code(f"~~~cpp\n{inner}~~~\n") == inner
+
+
+def test_closing_fence_glued_to_the_last_line():
+    assert extract_code("```cpp\nint main() { return 0; }```\nDone.") == "int main() { return 0; }\n"
+
+
+def test_answer_cut_off_by_the_token_limit():
+    block = fenced_blocks("```cpp\n" + KERNEL[:-10])[0]
+    assert not block.closed
+    assert extract_code("Text.\n```cpp\n" + KERNEL[:-10]) == KERNEL[:-10]
+
+
+@pytest.mark.parametrize("other", ["bash", "sh", "text", "python", "cmake", "json", "output", "Makefile", "{.bash}"])
+def test_blocks_of_other_languages_are_passed_over(other):
+    answer = f"```{other}\nnvcc -o a a.cu\n```\n```cpp\n{KERNEL}```\n"
+    assert extract_code(answer) == KERNEL
+    assert extract_code(f"```{other}\nint main() {{}}\n```\n") == "int main() {}\n"  # unless there is nothing else
+
+
+def test_python_tasks_pass_over_cpp_blocks():
+    answer = f"```cpp\n{KERNEL}```\n```python\n{MODULE}```\n"
+    assert extract_code(answer, language="python") == MODULE
+    assert extract_code(answer, language="cuda") == KERNEL
+
+
+def test_first_last_and_first_any():
+    answer = f"```bash\nls\n```\n```cpp\n{KERNEL}```\n```c++\nint main() {{}}\n```\n```json\n{{}}\n```\n"
+    assert extract_code(answer) == extract_code(answer, rule=ExtractRule.FIRST) == KERNEL
+    assert extract_code(answer, rule="last") == "int main() {}\n"
+    assert extract_code(answer, rule="first-any") == "bash\nls"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ("```cpp\nint main() {}\n```", "int main() {}"),
+        ("```c++ int main() {}```", "int main() {}"),
+        ("text ```cuda\nint main() {}\n``` more ```cpp\nx```", "cuda\nint main() {}"),
+        ("<think>```cpp\nbad```</think>```cpp\ngood```", "bad"),
+        ("```cpp\nint main() {}\n", None),
+        ("int main() {}", None),
+        ("``````", None),
+    ],
+)
+def test_first_any_is_cudabenchs_rule(answer, code):
+    """Expected values worked out by hand from its regular expression: an optional cpp or c++, blanks, up to the next run."""
+    assert extract_code(answer, rule="first-any") == code
+
+
+@pytest.mark.parametrize(("opening", "ending"), REASONING_TAGS, ids=[opening for opening, _ in REASONING_TAGS])
+def test_code_inside_reasoning_is_no_answer(opening, ending):
+    draft = "```cpp\nint main() { return 1; }\n```\n"
+    assert extract_code(f"{opening}\n{draft}{ending}\n\n```cpp\n{KERNEL}```\n") == KERNEL
+    assert extract_code(f"{opening.upper()}{draft}{ending.upper()}{KERNEL}") == KERNEL
+    assert extract_code(f"Text first.\n{opening}\n{draft}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL
+    assert extract_code(f"{opening}\n{draft}{ending}\nNothing else.") is None
+    assert extract_code(f"{opening}\n{draft}") is None  # cut off
+    assert extract_code(f"{draft}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL  # opened by the prompt
+
+
+def test_reasoning_parts_of_different_kinds():
+    assert strip_reasoning("<think>a <thinking> </thinking> b</think>c\n<thought>d</thought>e") == "c\ne"
+    assert strip_reasoning("<think>a</think>b</think>c") == "b</think>c"
+    assert strip_reasoning("no tags") == "no tags"
+    assert strip_reasoning("the tag <think> opens reasoning") == "the tag <think> opens reasoning"
+    assert strip_reasoning("text\n<think>a</thinking>") == "text\n"
+
+
+DRAFT = "```cpp\nint main() { return 1; }\n```\n"
+ANALYSIS = "<|channel|>analysis<|message|>"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"/*\n<reasoning>\nlong\n*/\n{KERNEL}",
+        f"/*\n<reasoning>\nlong\n</reasoning>\n*/\n{KERNEL}",
+        f"#include <cstdio>\n// emits </think>\n{KERNEL}",
+    ],
+    ids=["opening", "both", "ending"],
+)
+@pytest.mark.parametrize("before", ["", "Text.\n", "<think>a</think>\n", "```markdown\n"])
+def test_tags_in_a_closed_block_are_code(before, code):
+    assert extract_code(f"{before}```cpp\n{code}```\n") == code
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"[Think] of tiles.\n```cpp\n{KERNEL}```\n",
+        f"```cpp\n{KERNEL}```\n<think>\nor rather\n{DRAFT}",
+        f"<think>\na\n<think>\nb\n</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>a <think>b</think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>a</think> Now <think>\n{DRAFT}</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>a</think><think>\n{DRAFT}</think>```cpp\n{KERNEL}```\n",
+        f"<think>use <think> tags</think>\n```cpp\n{KERNEL}```\n",
+        f"<think>\n<think>\na\n</think>\n```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n</think>\n\n```cpp\n{KERNEL}```\n",
+        f"{ANALYSIS}{DRAFT}\n{ANALYSIS}{DRAFT}\n<|channel|>final<|message|>```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n```</think>\n\n```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n``` </think>\n\n```\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}\n```</think>```cpp\n{KERNEL}```\n",
+        f"a\n```cpp\nint main() {{}}```</think>\n```\n{KERNEL}```\n",
+        f"a\n~~~cpp\nint main() {{}}\n~~~</think>\n\n~~~cpp\n{KERNEL}~~~\n",
+    ],
+    ids=["prose", "dangling", "nested", "nested-in-line", "second", "second-adjacent", "mention", "doubled", "draft-left-open",
+         "channels", "fence-and-ending", "fence-and-ending-no-tag", "fence-ending-fence", "glued-fence-and-ending", "tildes"],
+)  # fmt: skip
+def test_reasoning_in_all_its_forms(answer):
+    assert extract_code(answer) == KERNEL
+
+
+def test_a_markdown_fence_ends_at_its_own():
+    assert extract_code(f"```markdown\nA plan.\n```\n```cpp\n{KERNEL}```\n") == KERNEL
+    assert extract_code(f"```markdown\n```cpp\n{KERNEL}```\n```\nProse.\n", rule="last") == KERNEL
+
+
+@pytest.mark.parametrize("before", ["10. ", "  - ", "- ", "   "])
+def test_code_that_is_not_indented_with_its_fence_stays_as_it_is(before):
+    code = "class ModelNew:\n    def forward(self, x):\n        if x:\n          return x\n"
+    assert extract_code(f"{before}```python\n{code}```\n", language="python") == code
+
+
+def test_reasoning_that_a_prompt_leaves_open():
+    assert open_reasoning("<|im_start|>assistant\n<think>\n") == "<think>"
+    assert open_reasoning("<|im_start|>assistant\n<think>\n\n</think>\n\n") == ""
+    assert open_reasoning("<|im_start|>assistant\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "found"),
+    [
+        (KERNEL, "cuda", True),
+        ("__global__ void f() {}", "cuda", True),
+        ("int main () {}", "cuda", True),
+        ("I cannot help with that.", "cuda", False),
+        ("The domain() function", "cuda", False),
+        (MODULE, "cuda", False),
+        (MODULE, "python", True),
+        (KERNEL, "python", False),
+        ("", "cuda", False),
+    ],
+)
+def test_answer_without_fences(text, language, found):
+    assert extract_code(text, language=language) == (text if found else None)
+
+
+def test_stray_fence_after_bare_code():
+    assert extract_code(f"{KERNEL}```\n") == KERNEL.rstrip("\n")
+
+
+def test_unknown_rule_and_language_are_refused():
+    with pytest.raises(ValueError, match=r"rule 'best': one of first, last, first-any"):
+        extract_code("", rule="best")
+    with pytest.raises(ValueError, match=r"language 'hip': one of cuda, python"):
+        extract_code("", language="hip")
+
+
+PIECES = st.sampled_from(
+    ["```", "````", "~~~", "`", "cpp", "python", "markdown", "\n", "\r\n", "\r", " ", "\t", "- ", "1. ", "<think>", "</think>",
+     "[THINK]", "◁/think▷", "int main() {}", "__global__", "class ModelNew", "é", "\x00", "\u2028", "\ud800"]
+)  # fmt: skip
+ANSWERS = st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join))
+
+
+@given(ANSWERS, st.sampled_from(list(ExtractRule)), st.sampled_from(["cuda", "python"]))
+@settings(max_examples=400, deadline=None)
+def test_no_answer_raises_and_code_comes_from_the_answer(answer, rule, language):
+    code = extract_code(answer, rule=rule, language=language)
+    if code is not None:
+        assert code.strip()
+        assert all(line.strip(" \t\r`") in answer for line in code.split("\n"))
+
+
+@given(
+    st.text(alphabet=st.characters(exclude_characters="`~\r"), max_size=300), st.sampled_from(["```", "~~~~", "`````"])
+)
+@settings(max_examples=200, deadline=None)
+def test_whatever_stands_in_a_block_comes_out(code, fence):
+    code = f"x{code}\n"
+    assume(strip_reasoning(code) == code)
+    assert extract_code(f"Text\n{fence}cpp\n{code}{fence}\nText") == code
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: "`" * n,
+        lambda n: "```\n" * (n // 4),
+        lambda n: "`" * (n // 2) + "\n" + "x`\n" * (n // 6),
+        lambda n: "```cpp" + " " * n,
+        lambda n: "- " * (n // 2),
+        lambda n: "1. " * (n // 3) + "```",
+        lambda n: "\n<think>" * (n // 8),
+        lambda n: "</think>" * (n // 8),
+        lambda n: "<think></think>" * (n // 15),
+        lambda n: "```cpp\nx\n<think>\n</think>\n" * (n // 26),
+        lambda n: "<think></think>" + " x <think>" * (n // 10) + "\n<think>\n<think>\n</think>",
+        lambda n: "```\n<think>\n```\n" * (n // 32),
+        lambda n: "<think></think>```x" * (n // 18),
+        lambda n: " " * n,
+        lambda n: "main" + " " * n,
+        lambda n: "class " * (n // 6),
+        lambda n: ("~" * 50 + "\n") * (n // 51),
+        lambda n: "".join(random.Random(0).choices("`~\n<think>/ ", k=n)),
+    ],
+)  # fmt: skip
+def test_a_megabyte_of_anything_takes_no_time(make):
+    text = make(1_000_000)
+    started = time.process_time()
+    for rule in ExtractRule:
+        extract_code(text, rule=rule, language="cuda")
+        extract_code(text, rule=rule, language="python")
+    assert time.process_time() - started < 30  # up to ten readings of half a second; quadratic time would be hours

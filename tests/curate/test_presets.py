@@ -1,0 +1,223 @@
+"""Rows of known data sets, by their own columns: what they become, and where their references come from."""
+
+import ast
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from curation_tree import MODULE
+
+from cuset_stage.curate.adapt import run_adapt
+from cuset_stage.curate.cases import run_cases
+from cuset_stage.curate.importing import Source, run_import
+from cuset_stage.curate.parallel import Executor
+from cuset_stage.curate.stage import stage_files
+
+
+CPU = "void add(const %(t)s* a, const int* at, %(t)s* c, int n) { for (int i = 0; i < n; ++i) c[i] = a[%(index)s]; }"
+CUDA = """__global__ void add(const float* a, const int* at, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[at[i]];
+}"""
+WRAPPER = """void add_wrapper(const float* a, const int* at, float* c, int n) {
+    float *da, *dc;
+    int* dat;
+    cudaMalloc(&da, n * sizeof(float)); cudaMalloc(&dat, n * sizeof(int)); cudaMalloc(&dc, n * sizeof(float));
+    cudaMemcpy(da, a, n * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(dat, at, n * sizeof(int), cudaMemcpyHostToDevice);
+    add<<<(n + 255) / 256, 256>>>(da, dat, dc, n);
+    cudaMemcpy(c, dc, n * sizeof(float), cudaMemcpyDeviceToHost);
+}"""
+FUNCTIONAL = MODULE.replace("def forward(self, x):", "def forward(self, x, fn=None):") % "fn(x)"
+EXTENSION = """#include <torch/extension.h>
+__global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
+torch::Tensor forward(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    k<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+
+
+def taken_to_cases(work, path, preset):
+    run_import(work, Source(path, preset=preset))
+    run_adapt(work, stage_files(work, "import"))
+    return run_cases(work, stage_files(work, "adapt"), executor=Executor.INLINE)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_babeltower_pairs_take_the_c_function_as_reference_and_find_out_index_arrays(tmp_path):
+    path = tmp_path / "babel.jsonl"
+    given = [
+        {"id": 1, "cpp_code": CPU % {"t": "float", "index": "at[i]"}, "cuda_code": CUDA, "cuda_wrapper": WRAPPER},
+        {"id": 2, "cpp_code": CPU % {"t": "float", "index": "at[i] + n"}, "cuda_code": CUDA, "cuda_wrapper": WRAPPER},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    summary = taken_to_cases(tmp_path / "work", path, "babeltower")
+    row = lines(tmp_path / "work" / "cases" / "rows.jsonl")[0]
+    # Free integers would run out of bounds, which the reference's sanitizer shows; indices below n do not.
+    assert summary.kept == 1 and "at[i]" in row["cpu_code"] and row["form"] == "wrapper"
+    assert '"indices"' in row["task"]["reference"] and row["provenance"][-1]["reference"] == "cpu_code"
+    assert row["source"]["licence"] == "Apache-2.0" and "C++ function" in row["task"]["prompt"]
+    assert summary.reasons == {"reference_fails": 1}  # reads behind the array whatever the indices are
+
+
+def test_extensions_of_the_engineer_archive_become_modules_and_constant_ones_go(tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "archive.parquet"
+    rows = [
+        {
+            "Op_Name": name,
+            "Level_ID": 1,
+            "Task_ID": "1",
+            "Kernel_Name": name,
+            "CUDA_Code": EXTENSION,
+            "PyTorch_Code_Module": MODULE % expression,
+            "PyTorch_Code_Functional": FUNCTIONAL,
+            "CUDA_Speedup_Native": 1.5,
+            "Correct": True,
+        }
+        for name, expression in (("double", "2 * x"), ("zero", "0 * x"))
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    summary = taken_to_cases(tmp_path / "work", path, "ai-cuda-engineer")
+    assert summary.kept == 1 and summary.reasons == {"weak_cases": 1}
+    row = lines(tmp_path / "work" / "cases" / "rows.jsonl")[0]
+    names = {node.name for node in ast.parse(row["answer_code"]).body if isinstance(node, ast.ClassDef)}
+    assert row["kind"] == "module" and "ModelNew" in names and "__global__" in row["answer_code"]
+    assert row["speedup"] == 1.5 and row["source"]["licence"] == "CC-BY-4.0" and "ModelNew" in row["task"]["prompt"]
+
+
+KERNELBOOK = """import torch
+import torch.nn as nn
+
+
+class Scaled(nn.Module):
+
+    def __init__(self, in_channels, bias=True, *, quiet=False, out_channels=3):
+        super(Scaled, self).__init__()
+        self.linear = nn.Linear(in_channels, 4, bias=bias)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+def get_inputs():
+    return [torch.rand([4, 4])]
+
+
+def get_init_inputs():
+    return %s
+"""
+
+
+def adapted(work, path, preset, **more):
+    imported = run_import(work, Source(path, preset=preset, **more))
+    summary = run_adapt(work, stage_files(work, "import")) if imported.kept else None
+    kept = lines(work / "adapt" / "rows.jsonl") if summary else []
+    return imported, kept, lines(work / "adapt" / "dropped.jsonl") if summary else []
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ("[[], {}]", "[]"),
+        ("[[], {'in_channels': 4}]", "[4]"),
+        ("[[4], {'bias': False}]", "[4, False]"),
+        ("[[4, True], {}]", "[4, True]"),
+        ("[4, False]", "[4, False]"),
+    ],
+)
+def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
+    path = tmp_path / "book.jsonl"
+    row = {
+        "entry_point": "Scaled",
+        "original_triton_code": "# of the compiler",
+        "python_code": KERNELBOOK % given,
+        "triton_code": "import triton",
+        "repo_name": "somebody/something",
+        "module_name": "Scaled",
+        "synthetic": False,
+        "uuid": 7,
+        "licenses": ["MIT", "Apache-2.0"],
+        "stars": 3,
+        "sha": "0" * 40,
+        "repo_link": "https://example.org/somebody/something",
+    }
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    _, kept, dropped = adapted(tmp_path / "work", path, "kernelbook")
+    assert not dropped and len(kept) == 1
+    module = kept[0]["module_code"]
+    assert f"return {made}\n" in module and "class Model(" in module and "super(Model, self)" in module
+    assert kept[0]["source"]["licence"] == "Apache-2.0 AND MIT" and kept[0]["answer_code"] is None
+    assert ast.unparse(ast.parse(module).body[-1]).endswith(f"return {made}")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("[[4], {'quiet': True}]", "by name only"), ("[[], {'bias': 1}]", "'in_channels'")]
+)
+def test_a_module_whose_arguments_have_no_positions_is_dropped_with_the_name(tmp_path, given, said):
+    path = tmp_path / "book.jsonl"
+    row = {"entry_point": "Scaled", "python_code": KERNELBOOK % given, "licenses": ["MIT"]}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    _, kept, dropped = adapted(tmp_path / "work", path, "kernelbook")
+    assert not kept and said in dropped[0]["detail"]
+
+
+def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp_path):
+    kernel = "__global__ void two(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    graph = tmp_path / "kernels.jsonl"
+    graph.write_text(json.dumps({"index": 3, "name": "two", "kernel": kernel}) + "\n", encoding="utf-8")
+    imported, kept, _ = adapted(tmp_path / "graph", graph, "regrapht")
+    assert imported.reasons == {"licence_unknown": 1} and not kept
+    _, kept, _ = adapted(tmp_path / "graph2", graph, "regrapht", allow_unknown=True)
+    assert kept[0]["form"] == "kernel" and kept[0]["name"] == "two"
+
+    answer = f"Here it is.\n```python\nimport torch\n{MODULE.replace('class Model', 'class ModelNew') % '2 * x'}```\n"
+    concur = tmp_path / "concur.arrow"
+    table = pa.Table.from_pylist(
+        [
+            {
+                "uuid": "a1",
+                "problem_name": "two",
+                "pytorch_code": MODULE % "2 * x",
+                "generated_code": answer,
+                "generated_think": "Twice.",
+                "speedup_over_eager": 1.25,
+            }
+        ]
+    )
+    with pa.OSFile(str(concur), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    _, kept, _ = adapted(tmp_path / "concur", concur, "concur", allow_unknown=True)
+    assert kept[0]["form"] == "ModelNew" and kept[0]["reasoning"] == "Twice." and kept[0]["speedup"] == 1.25
+
+    bench = tmp_path / "bench.jsonl"
+    row = {
+        "id": 0,
+        "task_name": "two",
+        "task_description": "Doubles the values of x.",
+        "inputs": [{"name": "x", "dtype": "float32", "shape": "(64,)"}],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": "(64,)"}],
+        "gpu": "unknown",
+        "bench.cu": kernel,
+        "gen.py": "",
+        "compare.py": "",
+        "level1_prompt": "Double x.",
+        "level2_prompt": "",
+        "level3_prompt": "",
+    }
+    bench.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    _, kept, _ = adapted(tmp_path / "bench", bench, "cudabench", allow_unknown=True)
+    assert kept[0]["prompt"] == "Double x." and kept[0]["description"].startswith("Doubles")
+
+    problems = tmp_path / "kernelbench.parquet"
+    given = {"code": MODULE % "x + 1", "level": 1, "name": "1_Add_one", "problem_id": 1}
+    pq.write_table(pa.Table.from_pylist([given]), problems)
+    _, kept, _ = adapted(tmp_path / "problems", problems, "kernelbench")
+    assert kept[0]["form"] == "module without an answer" and kept[0]["source"]["licence"] == "MIT"

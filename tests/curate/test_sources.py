@@ -1,0 +1,97 @@
+"""Sources that are read: identifiers, revisions, how a list ends, folders with nothing to read."""
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.curate.columns import parse_map
+from cuset_stage.curate.importing import Source, run_import
+from cuset_stage.curate.readers import git_revision, guess_format
+from cuset_stage.curate.stage_rows import CurationError
+
+
+KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def source(path: Path, **options) -> Source:
+    return Source(path, name="src", columns=parse_map("code=text"), licence="MIT", **options)
+
+
+def test_every_row_of_a_folder_of_shards_has_an_identifier_of_its_own(tmp_path):
+    rows = "".join(json.dumps({"text": f"{KERNEL} // {i}"}) + "\n" for i in range(2))
+    (tmp_path / "data" / "b").mkdir(parents=True)
+    for name in ("a.jsonl", "b/a.jsonl"):
+        (tmp_path / "data" / name).write_text(rows, encoding="utf-8")
+    run_import(tmp_path / "folder", source(tmp_path / "data"))
+    ids = [row["id"] for row in lines(tmp_path / "folder" / "import" / "src" / "rows.jsonl")]
+    assert ids == ["src:a.jsonl#000001", "src:a.jsonl#000002", "src:b/a.jsonl#000001", "src:b/a.jsonl#000002"]
+    run_import(tmp_path / "file", source(tmp_path / "data" / "a.jsonl"))
+    ids = [row["id"] for row in lines(tmp_path / "file" / "import" / "src" / "rows.jsonl")]
+    assert ids == ["src:000001", "src:000002"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "kept", "reasons"),
+    [
+        ("]\n", 2, {}),
+        ("", 2, {"cut_off": 1}),
+        (",\n", 2, {"cut_off": 1}),
+        (', {"te', 2, {"not_json": 1}),
+        (', {"text": "]', 2, {"not_json": 1}),
+        ('] {"text": 1}', 2, {"trailing_content": 1}),
+        ("]" + " " * 5000 + "[1]", 2, {"trailing_content": 1}),
+    ],
+)
+def test_how_a_json_list_ends_is_noticed(tmp_path, ends, kept, reasons):
+    path = tmp_path / "rows.json"
+    rows = ", ".join(json.dumps({"text": f"{KERNEL} // {i}"}) for i in range(2))
+    path.write_text(f"[{rows}{ends}", encoding="utf-8")
+    summary = run_import(tmp_path / "work", source(path))
+    assert (summary.kept, summary.reasons) == (kept, reasons)
+
+
+def test_a_list_of_which_only_the_bracket_is_left_is_cut_off(tmp_path):
+    (tmp_path / "rows.json").write_text("[\n", encoding="utf-8")
+    assert run_import(tmp_path / "work", source(tmp_path / "rows.json")).reasons == {"cut_off": 1}
+    (tmp_path / "rows.json").write_text("[]\n", encoding="utf-8")
+    assert run_import(tmp_path / "work", source(tmp_path / "rows.json")).read == 0
+
+
+@pytest.mark.parametrize("kind", [None, "tree", "tasks"])
+def test_a_folder_in_which_nothing_can_be_read_is_an_error_that_says_what_is_there(tmp_path, kind):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.jsonl.gz").write_bytes(gzip.compress(b"{}\n"))
+    with pytest.raises(CurationError, match=r"nothing in this folder can be read.*1 \.jsonl\.gz.*Unpack"):
+        run_import(tmp_path / "work", source(tmp_path / "data", format=kind))
+    assert guess_format(tmp_path / "data") == "tree"
+
+
+def test_the_revision_is_that_of_what_is_read_and_not_of_a_repository_around_it(tmp_path):
+    def git(*command: str) -> str:
+        given = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *command]
+        return subprocess.run(given, capture_output=True, text=True, check=True).stdout.strip()
+
+    git("init", "-q")
+    (tmp_path / ".gitignore").write_text("ignored.jsonl\n")
+    for name in ("in.jsonl", "other", "kernels/a.cu"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}\n")
+    git("add", "-A")
+    git("commit", "-qm", "first")
+    first = git("rev-parse", "HEAD")
+    for name in ("ignored.jsonl", "untracked.jsonl"):
+        (tmp_path / name).write_text("{}\n")
+        assert git_revision(tmp_path / name) is None
+    (tmp_path / "other").write_text("changed\n")
+    git("commit", "-qam", "second")
+    assert git_revision(tmp_path / "in.jsonl") == git_revision(tmp_path / "kernels") == first
+    (tmp_path / "kernels" / "b.cu").write_text("")
+    (tmp_path / "in.jsonl").write_text("edited\n")
+    assert git_revision(tmp_path / "in.jsonl") is None and git_revision(tmp_path / "kernels") is None

@@ -1,0 +1,94 @@
+"""What the tests of generation share: real tasks, a real (tiny) model, an adapter on it, and requests."""
+
+import json
+
+import pytest
+import torch
+from chat_server import ENDPOINT, ChatServer
+
+from cuset_stage.generate import Backend, Request, Settings, generate
+from cuset_stage.generate.endpoint import EndpointBackend
+from cuset_stage.generate.hf import HFBackend
+from cuset_stage.tasks import load_tasks
+
+
+@pytest.fixture(scope="session")
+def kernels(request):
+    return load_tasks(request.config.rootpath / "data" / "kernels")
+
+
+@pytest.fixture(scope="session")
+def settings(tiny_model):
+    return Settings(Backend.HF, str(tiny_model), max_tokens=12, dtype="float32", temperature=1.0, top_p=0.9, seed=5)
+
+
+@pytest.fixture(scope="session")
+def backend(settings):
+    return HFBackend(settings, batch_size=8)
+
+
+@pytest.fixture(scope="session")
+def adapter(tiny_model, tmp_path_factory):
+    """A LoRA adapter made by peft, with weights that change what the model says."""
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(1)
+    model = AutoModelForCausalLM.from_pretrained(tiny_model)
+    model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
+    path = tmp_path_factory.mktemp("adapter")
+    model.save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def ask():
+    def make(text="Write a kernel.", sample=0, seed=1, task="t"):
+        return Request(task, sample, ({"role": "user", "content": text},), seed, "")
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def by_sample():
+    """What must not change with the batch, by sample."""
+
+    def collect(replies):
+        return {
+            (reply.request.task, reply.request.sample): (
+                reply.answer,
+                reply.tokens,
+                reply.prompt_tokens,
+                reply.finish_reason,
+            )
+            for reply in replies
+        }
+
+    return collect
+
+
+@pytest.fixture
+def server():
+    server = ChatServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def fill(server, kernels, tmp_path):
+    """Ask the server for samples of the first tasks; the summary and the answers file's lines."""
+
+    def run(tasks=1, samples=1, settings=ENDPOINT, progress=lambda done, total: None, **options):
+        options = {"backoff_s": 0.01, "timeout_s": 10.0, "concurrency": 1, **options}
+        output = tmp_path / "answers.jsonl"
+        summary = generate(
+            kernels.tasks[:tasks],
+            settings,
+            samples=samples,
+            output=output,
+            open_backend=lambda: EndpointBackend(settings, server.url, **options),
+            progress=progress,
+        )
+        return summary, [json.loads(line) for line in output.read_text().splitlines()]
+
+    return run

@@ -1,0 +1,121 @@
+"""What an endpoint is asked, and what is kept of its answers: a real HTTP server in a thread."""
+
+import logging
+import time
+from dataclasses import replace
+
+import chat_server
+import pytest
+from chat_server import ENDPOINT, KEY, sends_completion
+
+from cuset_stage.generate import GenerationError, make_plan
+from cuset_stage.generate.endpoint import EndpointBackend
+from cuset_stage.generate.wire import base_url
+from cuset_stage.tasks.messages import chat_messages
+
+
+def test_every_sample_is_a_request_with_its_own_seed(server, fill, kernels):
+    summary, lines = fill(tasks=2, samples=3, concurrency=4)
+    assert (summary.made, len(lines)) == (6, 6)
+    plan = make_plan(kernels.tasks[:2], ENDPOINT, 3)
+    assert len({request.seed for request in plan}) == 6
+    assert sorted(body["seed"] for body in server.bodies) == sorted(request.seed for request in plan)
+    for body in server.bodies:
+        task = next(request.task for request in plan if request.seed == body["seed"])
+        assert body == {
+            "model": "m", "messages": chat_messages(kernels.by_id(task)), "max_tokens": 64, "temperature": 0.8,
+            "top_p": 0.95, "seed": body["seed"], "n": 1, "stream": False,
+        }  # fmt: skip
+    seeds = {(request.task, request.sample): request.seed for request in plan}
+    for line in lines:
+        assert line["answer"] == f"seed {seeds[line['task'], line['sample']]}"
+        expected = {"tokens": 7, "prompt_tokens": 31, "tokens_from": "usage", "finish_reason": "stop", "tries": 1,
+                    "model": "m", "temperature": 0.8, "seed": 3, "endpoint": server.url}  # fmt: skip
+        assert expected.items() <= line.items()
+
+
+def test_so_many_requests_in_flight_and_no_more(server, fill):
+    def takes_a_while(handler, body):
+        until = time.monotonic() + 5
+        while server.most_in_flight < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.02)
+        chat_server.answer(handler, body)
+
+    server.always = takes_a_while
+    assert fill(tasks=4, samples=4, concurrency=3)[0].made == 16
+    assert server.most_in_flight == 3
+
+
+def test_further_keys_are_sent_and_recorded(server, fill):
+    _, lines = fill(settings=replace(ENDPOINT, extra_body={"top_k": -1}))
+    assert server.bodies[0]["top_k"] == -1
+    assert lines[0]["extra_body"] == {"top_k": -1}
+    with pytest.raises(GenerationError, match="--extra-body: 'temperature' is not for it"):
+        replace(ENDPOINT, extra_body={"temperature": 0.1})
+
+
+def test_reasoning_apart_from_the_answer_is_kept(server, fill):
+    parts = [{"type": "text", "text": "fi"}, {"type": "text", "text": "ne"}]
+    server.troubles = [
+        sends_completion(
+            choices=[{"message": {"content": "fine", "reasoning_content": "hm"}, "finish_reason": "stop"}]
+        ),
+        sends_completion(choices=[{"message": {"content": None, "reasoning": "hmm"}, "finish_reason": "length"}]),
+        sends_completion(choices=[{"message": {"content": parts}, "finish_reason": "stop"}]),
+    ]
+    _, lines = fill(samples=3)
+    kept = [(line["answer"], line.get("reasoning"), line["finish_reason"]) for line in lines]
+    assert kept == [("fine", "hm", "stop"), ("", "hmm", "length"), ("fine", None, "stop")]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"completion_tokens": None}, {"completion_tokens": -1}, {"completion_tokens": 0}, [], "7"],
+)
+def test_server_without_token_counts(server, fill, tiny_model, backend, kernels, caplog, usage):
+    server.always = sends_completion(usage=usage)
+    with caplog.at_level(logging.WARNING):
+        _, lines = fill(samples=2)
+    assert [(line["tokens"], line["prompt_tokens"], line["tokens_from"]) for line in lines] == [(None, None, None)] * 2
+    assert caplog.text.count("give --tokenizer to count them") == 1  # once, not for every sample
+    _, lines = fill(samples=3, tokenizer=str(tiny_model))
+    tokenizer = backend._prompter.tokenizer
+    prompt = backend._prompter.encode(chat_messages(kernels.tasks[0]))
+    assert lines[2]["tokens"] == len(tokenizer(lines[2]["answer"])["input_ids"])
+    assert (lines[2]["prompt_tokens"], lines[2]["tokens_from"]) == (len(prompt.ids), "tokenizer")
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
+def test_ends_that_are_the_models_own_are_kept(server, fill, reason):
+    server.troubles = [sends_completion(choices=[{"message": {"content": None}, "finish_reason": reason}])]
+    _, lines = fill()
+    assert (lines[0]["answer"], lines[0]["finish_reason"], lines[0]["tries"]) == ("", reason, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("http://localhost:8000", "http://localhost:8000/v1"),
+        ("http://localhost:8000/v1/", "http://localhost:8000/v1"),
+        ("https://host/api/v1/chat/completions", "https://host/api/v1"),
+    ],
+)
+def test_addresses_people_give(given, url):
+    assert base_url(given) == url
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["localhost:8000", "ftp://host", "http://", "http://h:99999", "http://[", f"http://{KEY}@h", f"http://h?k={KEY}"],
+)
+def test_addresses_that_are_none(given):
+    with pytest.raises(GenerationError, match="expected an address such as") as error:
+        base_url(given)
+    assert KEY not in str(error.value)
+
+
+def test_key_that_cannot_be_one(server):
+    with pytest.raises(GenerationError, match="holds characters that no HTTP header takes") as error:
+        EndpointBackend(ENDPOINT, server.url, api_key=f"{KEY}\n{KEY}")
+    assert KEY not in str(error.value)

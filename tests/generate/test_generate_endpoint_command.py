@@ -1,0 +1,113 @@
+"""`cuset generate` with an endpoint: a server of our own, and `llamafactory-cli api`."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+from chat_server import KEY, sends
+from typer.testing import CliRunner
+
+from cuset_stage.cli._app import app
+from cuset_stage.generate import Backend, Settings, make_plan
+from cuset_stage.generate.hf import HFBackend
+from cuset_stage.tasks.answers_file import read_answers
+
+
+@pytest.fixture
+def command(request, tmp_path):
+    def run(url, *options, model="m"):
+        tasks = request.config.rootpath / "data" / "kernels"
+        return CliRunner().invoke(
+            app,
+            ["generate", "--tasks", str(tasks), "--only", "tiled_sgemm", "--output", str(tmp_path / "answers.jsonl"),
+             "--endpoint", url, "--model", model, *options],
+        )  # fmt: skip
+
+    return run
+
+
+def test_key_comes_from_the_environment_and_goes_nowhere_else(server, command, monkeypatch, tmp_path):
+    monkeypatch.setenv("MY_KEY", KEY)
+    done = command(server.url, "--api-key-env", "MY_KEY")
+    assert done.exit_code == 0, done.output
+    assert server.requests[0][2]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in done.output
+    assert KEY not in (tmp_path / "answers.jsonl").read_text()
+
+
+def test_missing_samples_end_with_1(server, command, tmp_path):
+    server.troubles = [sends({"error": "no"}, 422)]
+    done = command(server.url)
+    assert done.exit_code == 1
+    assert "samples that are missing: 1; the first, tiled_sgemm sample 0: status 422: no." in done.output
+    done = command(server.url)
+    assert done.exit_code == 0
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 1
+
+
+# ---- a server that people run
+
+
+@pytest.fixture(scope="module")
+def factory_server(tiny_model, tmp_path_factory):
+    """`llamafactory-cli api` with the tiny model; the server asks for a key."""
+    folder = tmp_path_factory.mktemp("api")
+    config = {
+        "model_name_or_path": str(tiny_model),
+        "template": "qwen",
+        "infer_backend": "huggingface",
+        "infer_dtype": "float32",
+    }
+    (folder / "api.yaml").write_text(yaml.safe_dump(config))
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port = chosen.getsockname()[1]
+    environment = {**os.environ, "API_HOST": "127.0.0.1", "API_PORT": str(port), "API_KEY": KEY,
+                   "API_MODEL_NAME": "tiny", "API_VERBOSE": "0", "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
+    cli = Path(sys.executable).parent / "llamafactory-cli"
+    log = (folder / "log").open("wb")
+    process = subprocess.Popen(
+        [str(cli), "api", "api.yaml"], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
+    )
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        for _ in range(3000):
+            try:
+                httpx.get(f"{url}/models")
+                break
+            except httpx.TransportError:
+                if process.poll() is not None:
+                    pytest.fail(f"llamafactory-cli api ended:\n{(folder / 'log').read_text()[-3000:]}")
+                time.sleep(0.1)
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+        log.close()
+
+
+def test_llamafactorys_own_server(factory_server, command, tiny_model, kernels, monkeypatch, tmp_path):
+    """Greedily, its answer and counts are those of the same model and template in our own process."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    refused = command(factory_server, "--max-tokens", "24", model="tiny")
+    assert refused.exit_code == 2
+    assert "the API key is missing or wrong" in refused.output
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    done = command(factory_server, "--max-tokens", "24", model="tiny")
+    assert done.exit_code == 0, done.output
+    theirs = read_answers(tmp_path / "answers.jsonl")[0]
+    settings = Settings(Backend.HF, str(tiny_model), max_tokens=24, dtype="float32", template="qwen")
+    plan = make_plan([kernels.by_id("tiled_sgemm")], settings, 1)
+    ours = next(HFBackend(settings, batch_size=1).replies(plan))
+    assert (theirs.answer, theirs.tokens, theirs.prompt_tokens, theirs.finish_reason) == (
+        ours.answer,
+        ours.tokens,
+        ours.prompt_tokens,
+        ours.finish_reason,
+    )

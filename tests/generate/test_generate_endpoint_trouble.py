@@ -1,0 +1,181 @@
+"""A real HTTP server that misbehaves in every way servers do: nothing is lost, nothing is asked twice without need."""
+
+import itertools
+import socket
+import time
+from email.utils import formatdate
+
+import chat_server
+import httpx
+import pytest
+from chat_server import ENDPOINT, KEY, sends
+
+from cuset_stage.generate import GenerationError, make_plan
+from cuset_stage.generate.endpoint import EndpointBackend
+from cuset_stage.generate.wire import retry_after
+from cuset_stage.tasks.answers_file import read_answers
+
+
+# ---- what goes wrong once
+
+
+@pytest.mark.parametrize(
+    ("trouble", "options"),
+    [
+        (chat_server.slow, {"timeout_s": 1.0}),
+        (chat_server.trickles, {"timeout_s": 1.0}),
+        (chat_server.hangs_up, {}),
+        (chat_server.stops_half_way, {}),
+        (sends(b"\xff\x00<html>"), {}),
+        (sends(b""), {}),
+        (sends([]), {}),
+        (sends({"choices": []}), {}),
+        (sends({"choices": [{"message": {"content": 7}}]}), {}),
+        (sends({"choices": [{"message": {"content": "int ma"}, "finish_reason": "abort"}]}), {}),
+        (sends({"choices": [{"message": {"content": None}, "finish_reason": "error"}]}), {}),
+        (sends(b"[" * 100_000), {}),
+        (sends({"error": {"message": "overloaded"}}, 429), {}),
+        (sends(b"oh no", 500), {}),
+        (sends(b"<html>bad gateway</html>", 502), {}),
+    ],
+)
+def test_trouble_that_passes_is_tried_again(server, fill, trouble, options):
+    server.troubles = [trouble]
+    summary, lines = fill(**options)
+    assert (summary.made, summary.failures) == (1, ())
+    assert lines[0]["answer"] == f"seed {server.bodies[0]['seed']}"
+    assert lines[0]["tries"] == 2
+    assert server.bodies[0] == server.bodies[1]
+
+
+def test_wait_that_the_server_asks_for_is_kept(server, fill):
+    server.troubles = [sends({"error": "slow down"}, 429, Retry_After="1")]
+    assert fill()[0].made == 1
+    assert server.requests[1][0] - server.requests[0][0] >= 1.0
+
+
+def test_retry_after_is_a_number_or_a_date():
+    def seconds(value):
+        return retry_after(httpx.Response(429, headers={"Retry-After": value}))
+
+    assert seconds("7") == 7
+    assert 25 < seconds(formatdate(time.time() + 30, usegmt=True)) <= 30
+    assert seconds(formatdate(time.time() - 30, usegmt=True)) == 0
+    assert seconds("soon") == seconds("-1") == seconds("nan") == retry_after(httpx.Response(429)) == 0
+
+
+def test_pauses_grow(server, fill):
+    server.troubles = [sends(b"", 503)] * 3
+    assert fill(backoff_s=0.1)[0].made == 1
+    times = [moment for moment, _, _ in server.requests]
+    pauses = [after - before for before, after in itertools.pairwise(times)]
+    assert all(pause >= 0.5 * 0.1 * 2**number for number, pause in enumerate(pauses))
+
+
+def test_server_that_has_another_name_for_the_limit(server, fill):
+    """Also for requests that are in flight when the first is refused, and without spending a try."""
+
+    def modern(handler, body):
+        time.sleep(0.05)
+        if "max_tokens" in body:
+            handler.send({"error": {"message": "Use 'max_completion_tokens' instead of 'max_tokens'."}}, 400)
+        else:
+            chat_server.answer(handler, body)
+
+    server.always = modern
+    summary, _ = fill(samples=8, concurrency=4, retries=0)
+    assert summary.made == 8
+    assert server.bodies[-1]["max_completion_tokens"] == 64
+    assert len(server.bodies) <= 8 + 4
+
+
+# ---- what stays wrong
+
+
+def test_sample_that_fails_is_left_for_the_next_run(server, fill):
+    server.troubles = [chat_server.answer, *[sends({"detail": "cannot\nnow"}, 500)] * 3]
+    summary, lines = fill(samples=3, retries=2)
+    assert [failure.request.sample for failure in summary.failures] == [1]
+    assert summary.failures[0].message == "status 500: cannot now (3 tries)"
+    assert [line["sample"] for line in lines] == [0, 2]
+    asked = len(server.bodies)
+    summary, lines = fill(samples=3)
+    assert (summary.kept, summary.made) == (2, 1)
+    assert len(server.bodies) == asked + 1
+    assert sorted(line["sample"] for line in lines) == [0, 1, 2]
+
+
+def test_refused_prompt_is_not_tried_again(server, fill):
+    server.troubles = [sends({"error": {"message": "too long"}}, 400)]
+    summary, lines = fill(samples=2)
+    assert summary.failures[0].message == "status 400: too long"
+    assert len(server.bodies) == 2
+    assert len(lines) == 1
+
+
+def test_server_that_breaks_down_ends_the_run_and_loses_nothing(server, fill, tmp_path):
+    server.troubles = [chat_server.answer] * 3
+    server.always = sends(b"", 500)
+    with pytest.raises(
+        GenerationError, match="10 requests in a row failed, each after 2 tries; the last one: status 500"
+    ):
+        fill(tasks=10, samples=2, retries=1)
+    assert len(server.bodies) == 3 + 10 * 2
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 3
+
+
+def test_failures_that_are_not_in_a_row_do_not_end_the_run(server, fill):
+    server.troubles = [sends(b"", 500)] * 9 + [chat_server.answer] + [sends(b"", 500)] * 9
+    summary, _ = fill(tasks=5, samples=4, retries=0)
+    assert (summary.made, len(summary.failures)) == (2, 18)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"), [(401, "the API key is missing or wrong"), (404, "there is no such model or path")]
+)
+def test_refusal_of_everything_ends_the_run_at_once(server, fill, status, message):
+    server.always = sends({"error": {"message": f"{KEY} is no good"}}, status)
+    with pytest.raises(GenerationError, match=message) as error:
+        fill(samples=9, api_key=KEY)
+    assert len(server.bodies) == 1
+    assert KEY not in str(error.value)
+
+
+def test_refused_key_keeps_answers_in_flight(server, fill, tmp_path):
+    """A 401 ends the run: answers that were on their way are written first, and nothing new is asked."""
+
+    def late(handler, body):
+        time.sleep(1.0)
+        chat_server.answer(handler, body)
+
+    server.troubles = [late, late, sends(b"", 401)]
+    with pytest.raises(GenerationError, match="the API key is missing or wrong"):
+        fill(samples=9, concurrency=3)
+    assert len(server.bodies) == 3
+    assert len(read_answers(tmp_path / "answers.jsonl")) == 2
+
+
+def test_nothing_listens(server, kernels):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        backend = EndpointBackend(ENDPOINT, f"http://127.0.0.1:{unused.getsockname()[1]}")
+        with pytest.raises(GenerationError, match=r"nothing answers there .* Start the server first"):
+            list(backend.replies(make_plan(kernels.tasks[:1], ENDPOINT, 1)))
+
+
+def test_stopped_run_goes_on_where_it_was(server, fill, tmp_path):
+    def stop(done, total):
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill(tasks=3, samples=3, concurrency=2, progress=stop)
+    before = read_answers(tmp_path / "answers.jsonl")
+    assert len(before) == 4
+    asked = len(server.bodies)
+    with (tmp_path / "answers.jsonl").open("a") as file:
+        file.write('{"task": "torn')
+    summary, lines = fill(tasks=3, samples=3)
+    assert (summary.kept, summary.made) == (4, 5)
+    assert len(server.bodies) == asked + 5
+    assert len({line["answer"] for line in lines}) == len(lines) == 9

@@ -1,0 +1,108 @@
+"""The answers file: a run that was stopped goes on in it, and nothing of other settings gets into it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from cuset_stage.generate import Backend, GenerationError, Reply, generate, make_plan
+from cuset_stage.tasks.answers_file import read_answers
+
+
+def test_run_that_was_killed_goes_on_to_the_same_answers(settings, backend, kernels, tmp_path):
+    class Dies:
+        def replies(self, requests):
+            for number, reply in enumerate(backend.replies(requests)):
+                if number == 9:
+                    raise KeyboardInterrupt
+                yield reply
+
+    def run(output, opened, samples=3):
+        return generate(kernels.tasks[:5], settings, samples=samples, output=output, open_backend=lambda: opened)
+
+    whole, stopped = tmp_path / "whole.jsonl", tmp_path / "stopped.jsonl"
+    assert run(whole, backend).made == 15
+    with pytest.raises(KeyboardInterrupt):
+        run(stopped, Dies())
+    with stopped.open("a") as handle:
+        handle.write('{"task": "half a li')  # killed while it wrote
+    summary = run(stopped, backend)
+    assert (summary.kept, summary.made) == (9, 6)
+
+    def content(path):
+        return sorted((answer.task, answer.sample, answer.answer, answer.tokens) for answer in read_answers(path))
+
+    assert content(stopped) == content(whole)
+
+    def unneeded():
+        raise AssertionError("nothing is missing: the model must not be loaded")
+
+    before = whole.read_bytes()
+    assert generate(kernels.tasks[:5], settings, samples=2, output=whole, open_backend=unneeded).made == 0
+    assert whole.read_bytes() == before
+    assert run(whole, backend, samples=4).made == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"temperature": 0.5}, "temperature=1.0, this run has temperature=0.5"),
+        ({"top_p": 1.0}, "top_p=0.9, this run has top_p=1.0"),
+        ({"seed": 6}, "seed=5, this run has seed=6"),
+        ({"max_tokens": 13}, "max_tokens=12, this run has max_tokens=13"),
+        ({"model": "other"}, "this run has model='other'"),
+        ({"adapter": "lora"}, r"adapter=\(not recorded\), this run has adapter='lora'"),
+        ({"weights": "ab"}, "this run has weights='ab'"),
+        ({"backend": Backend.ENDPOINT}, "backend='hf', this run has backend='endpoint'"),
+        ({"template_args": {"a": 1}}, "template_args"),
+        ({"system": ""}, "system"),
+    ],
+)
+def test_other_settings_are_refused_by_name(settings, kernels, tmp_path, change, message):
+    file = tmp_path / "a.jsonl"
+
+    class One:
+        def replies(self, requests):
+            return iter([Reply(requests[0], "x")])
+
+    generate(kernels.tasks[:1], settings, samples=1, output=file, open_backend=One)
+    before = file.read_bytes()
+    with pytest.raises(GenerationError, match=message) as error:
+        generate(kernels.tasks[:1], replace(settings, **change), samples=1, output=file, open_backend=One)
+    assert f"{file}:1 was made with" in str(error.value)
+    assert file.read_bytes() == before
+
+
+def test_changed_prompt_is_refused(settings, kernels, tmp_path):
+    class One:
+        def replies(self, requests):
+            return iter([Reply(requests[0], "x")])
+
+    task = kernels.tasks[0]
+    generate([task], settings, samples=1, output=tmp_path / "a.jsonl", open_backend=One)
+    changed = replace(task, prompts={1: task.prompts[1] + " Be fast."})
+    with pytest.raises(GenerationError, match=f"answers another prompt of task '{task.id}'"):
+        generate([changed], settings, samples=1, output=tmp_path / "a.jsonl", open_backend=One)
+
+
+def test_system_prompt_of_ones_own(settings, kernels):
+    task = replace(kernels.tasks[0], system="The set's.")
+    for system, expected in ((None, ["The set's."]), ("Mine.", ["Mine."]), ("", [])):
+        request = make_plan([task], replace(settings, system=system), 1)[0]
+        assert [message["content"] for message in request.messages if message["role"] == "system"] == expected
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"temperature": -0.1},
+        {"temperature": math.nan},
+        {"top_p": 0.0},
+        {"top_p": 1.1},
+        {"level": 4},
+        {"max_tokens": 0},
+    ],
+)
+def test_settings_out_of_range(settings, change):
+    with pytest.raises(GenerationError, match=f"--{next(iter(change)).replace('_', '-')}"):
+        replace(settings, **change)

@@ -1,0 +1,213 @@
+"""A real (tiny) Hugging Face model on the CPU: batches, tokens, memory, adapters, and what cannot be loaded."""
+
+import json
+import logging
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from cuset_stage.generate import GenerationError, generate, make_plan, weights_fingerprint
+from cuset_stage.generate.hf import HFBackend, check_model_folders, resolve_dtype
+from cuset_stage.tasks.answers_file import read_answers
+
+
+def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, by_sample):
+    plan = make_plan(kernels.tasks[:4], settings, 3)
+    together = by_sample(backend.replies(plan))
+    assert len(set(together.values())) == 12
+    alone = HFBackend(settings, batch_size=1)
+    assert by_sample(alone.replies(plan[:5])).items() <= together.items()
+    five = HFBackend(settings, batch_size=5)
+    assert by_sample(five.replies(plan[::-1])) == together
+
+
+def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
+    """One prompt at a time, no padding, no cache, no generate()."""
+    backend = HFBackend(replace(settings, temperature=0.0, top_p=1.0), batch_size=3)
+    requests = [
+        ask("Sum.", task="a"),
+        ask("Write a kernel that transposes a matrix of floats.", task="b"),
+        ask("x" * 90, task="c"),
+    ]
+    for reply in backend.replies(requests):
+        ids = backend._prompter.encode(reply.request.messages).ids
+        expected = []
+        while len(expected) < 12 and (not expected or expected[-1] not in backend._stop_ids):
+            with torch.inference_mode():
+                expected.append(backend.model(torch.tensor([ids + expected])).logits[0, -1].argmax().item())
+        assert reply.tokens == len(expected)
+        assert reply.prompt_tokens == len(ids)
+        assert reply.answer == backend._prompter.decode(
+            [token for token in expected if token not in backend._stop_ids]
+        )
+
+
+def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, settings, ask):
+    """With 40 end tokens out of 1024, so that some of the answers end early."""
+    copy = tmp_path / "model"
+    shutil.copytree(tiny_model, copy)
+    ends = list(range(500, 540))
+    (copy / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+    settings = replace(settings, model=str(copy), temperature=3.0, top_p=1.0, max_tokens=30)
+    backend = HFBackend(settings, batch_size=12)
+    seen = []
+    original = backend.model.generate
+    backend.model.generate = lambda **arguments: seen.append((arguments, original(**arguments))) or seen[-1][1]
+    replies = list(backend.replies([ask(sample=sample, seed=sample) for sample in range(12)]))
+    width = seen[0][0]["input_ids"].shape[1]
+    stop = {*ends, backend._prompter.tokenizer.eos_token_id}
+    reasons = set()
+    for reply, row in zip(replies, seen[0][1][:, width:].tolist(), strict=True):
+        end = next((index for index, token in enumerate(row) if token in stop), None)
+        reasons.add(reply.finish_reason)
+        assert reply.finish_reason == ("length" if end is None else "stop")
+        assert reply.tokens == (30 if end is None else end + 1)
+        assert reply.answer == backend._prompter.decode(row[:end])
+        assert "<|endoftext|>" not in reply.answer  # the padding
+    assert reasons == {"stop", "length"}  # both were seen
+
+
+class Scarce:
+    """Memory for so many rows only: the real model's forward pass fails beyond, as CUDA's allocator does."""
+
+    def __init__(self, model, rows):
+        self.batches = []
+
+        def check(module, arguments, named):
+            self.batches.append(named["input_ids"].shape[0])
+            if self.batches[-1] > rows:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total ...")
+
+        model.register_forward_pre_hook(check, with_kwargs=True)
+
+
+def test_out_of_memory_halves_the_batch_and_goes_on(settings, backend, kernels, caplog, by_sample):
+    plan = make_plan(kernels.tasks[:5], settings, 2)
+    scarce = HFBackend(settings, batch_size=8)
+    memory = Scarce(scarce.model, rows=3)
+    with caplog.at_level(logging.WARNING):
+        replies = list(scarce.replies(plan))
+    assert by_sample(replies) == by_sample(backend.replies(plan))
+    assert max(memory.batches) == 8
+    assert scarce.batch_size == 2
+    assert {reply.extra["batch_size"] for reply in replies} == {2}
+    assert "going on with 2" in caplog.text
+
+
+def test_out_of_memory_with_one_sample_fails_that_sample_only(settings, kernels, tmp_path):
+    scarce = HFBackend(settings, batch_size=2)
+    Scarce(scarce.model, rows=0)
+    summary = generate(
+        kernels.tasks[:2], settings, samples=1, output=tmp_path / "a.jsonl", open_backend=lambda: scarce
+    )
+    assert (summary.made, len(summary.failures)) == (0, 2)
+    assert "lower --max-tokens (CUDA out of memory" in summary.failures[0].message
+    assert read_answers(tmp_path / "a.jsonl") == []
+
+
+def test_other_errors_are_not_taken_for_lack_of_memory(settings, ask):
+    broken = HFBackend(settings, batch_size=2)
+
+    def fail(module, arguments):
+        raise RuntimeError("shapes do not fit")
+
+    broken.model.register_forward_pre_hook(fail)
+    with pytest.raises(RuntimeError, match="shapes do not fit"):
+        list(broken.replies([ask()]))
+
+
+def test_prompt_and_answer_must_fit_into_the_context(settings, kernels):
+    backend = HFBackend(replace(settings, max_tokens=8000), batch_size=1)
+    plan = make_plan(kernels.tasks[:1], settings, 1)
+    with pytest.raises(
+        GenerationError, match=r"with --max-tokens 8000 .* context of 8192: give --max-tokens 7\d+ or less"
+    ):
+        next(backend.replies(plan))
+
+
+def test_generation_config_of_the_model_does_not_shape_answers(tiny_model, tmp_path, settings, backend, ask):
+    copy = tmp_path / "model"
+    shutil.copytree(tiny_model, copy)
+    (copy / "generation_config.json").write_text(
+        json.dumps(
+            {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [2, 7]}
+        )
+    )
+    other = HFBackend(replace(settings, model=str(copy)), batch_size=8)
+    requests = [ask(sample=sample, seed=sample) for sample in range(6)]
+    for ours, theirs in zip(backend.replies(requests), other.replies(requests), strict=True):
+        if theirs.finish_reason == "length":
+            assert theirs.answer == ours.answer
+    assert 7 in other._stop_ids  # its end tokens are taken over
+
+
+def test_adapter_is_applied(settings, backend, adapter, ask):
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    with_adapter = HFBackend(replace(settings, adapter=str(adapter), temperature=0.0), batch_size=2)
+    reference = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(settings.model), adapter).eval()
+    ids = torch.tensor([with_adapter._prompter.encode(ask().messages).ids])
+    with torch.inference_mode():
+        torch.testing.assert_close(with_adapter.model(ids).logits, reference(ids).logits, atol=1e-4, rtol=1e-4)
+        assert not torch.allclose(backend.model(ids).logits, reference(ids).logits, atol=1e-2)
+
+
+def test_adapter_of_another_model_is_refused(tmp_path, settings, adapter):
+    other = tmp_path / "adapter"
+    shutil.copytree(adapter, other)
+    config = json.loads((other / "adapter_config.json").read_text())
+    (other / "adapter_config.json").write_text(json.dumps({**config, "target_modules": ["q_proj"]}))
+    with pytest.raises(GenerationError, match=r"does not fit the model: \d+ of its \d+ weights have no place"):
+        HFBackend(replace(settings, adapter=str(other)), batch_size=1)
+
+
+@pytest.mark.parametrize(
+    ("model", "adapter_name", "message"),
+    [
+        ("ADAPTER", None, "this is an adapter; give it as --adapter"),
+        ("EMPTY", None, "no config.json there"),
+        ("/nowhere/model", None, "there is no such folder"),
+        ("MODEL", "EMPTY", "no adapter_config.json there"),
+    ],
+)
+def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, model, adapter_name, message):
+    folders = {"ADAPTER": str(adapter), "EMPTY": str(tmp_path), "MODEL": str(tiny_model)}
+    with pytest.raises(GenerationError, match=message):
+        check_model_folders(folders.get(model, model), folders.get(adapter_name, adapter_name))
+
+
+def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):
+    copy = tmp_path / "model"
+    shutil.copytree(tiny_model, copy)
+    (copy / "model.safetensors").write_bytes(b"\0" * 64)
+    with pytest.raises(GenerationError, match="cannot load the model of"):
+        HFBackend(replace(settings, model=str(copy)), batch_size=1)
+    weights = load_file(tiny_model / "model.safetensors")
+    del weights["model.norm.weight"]
+    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(GenerationError, match=r"1 of the model's weights are missing .*model\.norm\.weight"):
+        HFBackend(replace(settings, model=str(copy)), batch_size=1)
+
+
+def test_dtype_on_the_cpu():
+    assert resolve_dtype("auto", "cpu") == "float32"
+    assert resolve_dtype("bfloat16", "cpu") == "bfloat16"
+    with pytest.raises(GenerationError, match="one of auto, bfloat16"):
+        resolve_dtype("bf16", "cpu")
+
+
+def test_fingerprint_tells_trained_weights_apart(tiny_model, adapter, tmp_path):
+    base = weights_fingerprint(str(tiny_model), None)
+    copy = tmp_path / "copy"
+    shutil.copytree(tiny_model, copy)
+    assert weights_fingerprint(str(copy), None) == base
+    assert weights_fingerprint(str(tiny_model), str(adapter)) != base
+    data = bytearray((copy / "model.safetensors").read_bytes())
+    data[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(data)
+    assert weights_fingerprint(str(copy)) != base
+    assert weights_fingerprint("owner/name") is None

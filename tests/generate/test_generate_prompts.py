@@ -1,0 +1,98 @@
+"""From messages to token ids, and back: the tokenizer's chat template, or LLaMA-Factory's."""
+
+import logging
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from cuset_stage.generate import GenerationError
+from cuset_stage.generate.hf import HFBackend
+
+
+def test_prompt_is_the_tokenizers_chat_template(backend):
+    tokenizer = backend._prompter.tokenizer
+    messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"})
+    text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    assert backend._prompter.encode(messages).ids == tokenizer(text)["input_ids"]
+
+
+@pytest.fixture
+def templated(tiny_model, tmp_path, settings):
+    """The tiny model with another chat template, or none."""
+
+    def make(chat_template, **changes):
+        copy = tmp_path / "model"
+        shutil.copytree(tiny_model, copy)
+        (copy / "chat_template.jinja").unlink()
+        if chat_template is not None:
+            (copy / "chat_template.jinja").write_text(chat_template)
+        return HFBackend(replace(settings, model=str(copy), **changes), batch_size=2)
+
+    return make
+
+
+def test_tokenizer_without_template_is_refused(templated):
+    with pytest.raises(GenerationError, match=r"its tokenizer has no chat template.*--template qwen"):
+        templated(None)
+
+
+def test_factory_template_gives_the_same_prompt(templated, backend, ask, by_sample):
+    named = templated(None, template="qwen")
+    messages = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"})
+    assert named._prompter.encode(messages).ids == backend._prompter.encode(messages).ids
+    assert named._stop_ids == backend._stop_ids
+    assert by_sample(named.replies([replace(ask(), messages=messages)])) == by_sample(
+        backend.replies([replace(ask(), messages=messages)])
+    )
+
+
+def test_unknown_factory_template_names_its_neighbours(templated):
+    with pytest.raises(GenerationError, match=r"--template qwem: .*did you mean qwen"):
+        templated(None, template="qwem")
+
+
+@pytest.mark.parametrize(
+    ("template", "system", "expected"),
+    [
+        (
+            "{% for message in messages %}{% if message.role == 'system' %}{{ raise_exception('No system role') }}"
+            "{% endif %}[{{ message.content }}]{% endfor %}",
+            "Be brief.",
+            "[Be brief.\n\nHi]",
+        ),
+        (
+            "{% for message in messages %}{% if message.role == 'user' %}[{{ message.content | trim }}]{% endif %}{% endfor %}",
+            "Be brief.\n",
+            "[Be brief.\n\n\nHi]",
+        ),
+    ],
+    ids=["refuses", "drops without a word"],
+)
+def test_template_without_system_role(templated, caplog, template, system, expected):
+    generator = templated(template)
+    messages = ({"role": "system", "content": system}, {"role": "user", "content": "Hi"})
+    with caplog.at_level(logging.WARNING):
+        prompt = generator._prompter.encode(messages)
+    assert generator._prompter.tokenizer.decode(prompt.ids) == expected
+    assert "takes no system message" in caplog.text
+
+
+def test_template_may_strip_the_system_message(templated, caplog):
+    strips = templated("{% for message in messages %}[{{ message.content | trim }}]{% endfor %}")
+    with caplog.at_level(logging.WARNING):
+        prompt = strips._prompter.encode(
+            ({"role": "system", "content": "\nBe brief.\n"}, {"role": "user", "content": "Hi"})
+        )
+    assert strips._prompter.tokenizer.decode(prompt.ids) == "[Be brief.][Hi]"
+    assert "takes no system message" not in caplog.text
+
+
+def test_reasoning_opened_by_the_template_is_part_of_the_answer(templated, ask):
+    thinking = templated(
+        "{{ messages[-1].content }}<|im_start|>assistant\n{% if think %}<think>\n{% endif %}",
+        template_args={"think": True},
+    )
+    assert next(thinking.replies([ask()])).answer.startswith("<think>")
+    thinking._prompter._arguments = {"think": False}
+    assert not next(thinking.replies([ask()])).answer.startswith("<think>")

@@ -1,0 +1,121 @@
+"""A chat completion server of the standard library, in a thread, that can be told to misbehave."""
+
+import contextlib
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from cuset_stage.generate import Backend, Settings
+
+
+# What the tests ask it for, and with which key.
+ENDPOINT = Settings(Backend.ENDPOINT, "m", temperature=0.8, top_p=0.95, seed=3, max_tokens=64)
+KEY = "sk-secret-1234567890"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send({"data": [{"id": name} for name in self.server.chat.models]})
+
+    def do_POST(self):
+        chat = self.server.chat
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with chat.lock:
+            chat.requests.append((time.monotonic(), body, dict(self.headers)))
+            chat.in_flight += 1
+            chat.most_in_flight = max(chat.most_in_flight, chat.in_flight)
+            trouble = chat.troubles.pop(0) if chat.troubles else chat.always
+        try:
+            (trouble or answer)(self, body)
+        finally:
+            with chat.lock:
+                chat.in_flight -= 1
+
+    def send(self, body, status=200, **headers):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in {"Content-Length": len(data), **headers}.items():
+            self.send_header(name.replace("_", "-"), str(value))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def handle(self):
+        with contextlib.suppress(ConnectionError):  # the client gave up waiting
+            super().handle()
+
+    def log_message(self, *arguments):
+        pass
+
+
+class ChatServer:
+    """`troubles` are used up one a request; then `always`, or an answer that names the seed."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.models = ["m"]
+        self.requests, self.troubles, self.always = [], [], None
+        self.in_flight = self.most_in_flight = 0
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._server.chat = self
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def bodies(self):
+        return [body for _, body, _ in self.requests]
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def completion(body, **changes):
+    choice = {"message": {"role": "assistant", "content": f"seed {body['seed']}"}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"completion_tokens": 7, "prompt_tokens": 31}, **changes}
+
+
+def answer(handler, body):
+    handler.send(completion(body))
+
+
+def slow(handler, body):
+    time.sleep(2.5)
+    answer(handler, body)
+
+
+def trickles(handler, body):
+    """Every read gets something, and the whole comes late."""
+    data = json.dumps(completion(body)).encode()
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(25 + len(data)))
+    handler.end_headers()
+    for _ in range(25):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.1)
+    handler.wfile.write(data)
+
+
+def hangs_up(handler, body):
+    handler.close_connection = True
+
+
+def stops_half_way(handler, body):
+    data = json.dumps(completion(body)).encode()
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(data)))
+    handler.end_headers()
+    handler.wfile.write(data[: len(data) // 2])
+    handler.close_connection = True
+
+
+def sends(content, status=200, **headers):
+    return lambda handler, body: handler.send(content, status, **headers)
+
+
+def sends_completion(**changes):
+    return lambda handler, body: handler.send(completion(body, **changes))

@@ -1,0 +1,120 @@
+"""Tasks that need no GPU, and one program that does to each of them what the case asks for: few compilations, all verdicts.
+
+The program doubles `x`; the first value of `mode` says what else it does.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cuset_stage.tasks import ProgramTask, load_tasks
+
+
+MODES = {
+    "right": 0, "wrong": 1, "returns_3": 2, "hangs": 3, "silent": 4, "short": 5, "says_no_device": 6, "nan": 7,
+    "slow": 8,
+}  # fmt: skip
+
+PROGRAM = r"""
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <thread>
+
+static float x[1 << 16];
+
+int main() {
+  int mode = -1;
+  FILE* file = fopen("data/mode.bin", "rb");
+  if (!file || fread(&mode, 4, 1, file) != 1) return 90;
+  fclose(file);
+  file = fopen("data/x.bin", "rb");
+  if (!file) return 91;
+  size_t n = fread(x, 4, 1 << 16, file);
+  fclose(file);
+  for (size_t i = 0; i < n; ++i) x[i] *= 2;
+  if (mode == 1) x[n / 2] += 1;
+  if (mode == 2) { fprintf(stderr, "bad luck\n"); return 3; }
+  if (mode == 3) for (volatile int i = 0;; ++i) {}
+  if (mode == 4) return 0;
+  if (mode == 6) { fprintf(stderr, "no CUDA-capable device is detected\n"); return 1; }
+  if (mode == 7) x[n / 2] = NAN;
+  if (mode == 8) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  file = fopen("data/y.bin", "wb");
+  fwrite(x, 4, mode == 5 ? n - 1 : n, file);
+  fclose(file);
+  return 0;
+}
+"""
+
+BROKEN = PROGRAM.replace("fopen(", "fupen(")
+
+REFERENCE = """
+import numpy as np
+
+TOLERANCE = {"y": (1e-6, 1e-6)}
+
+
+def make_inputs(rng, n, mode):
+    return {"mode": np.array([mode], np.int32), "x": rng.normal(size=n).astype(np.float32)}
+
+
+def reference(inputs):
+    return {"y": 2 * inputs["x"]}
+"""
+
+
+def task_row(name: str, *modes: str, split: str = "eval", reference: str = REFERENCE) -> dict[str, Any]:
+    """A task with a case for each of the modes, named as the mode is."""
+    return {
+        "id": name,
+        "family": "element-wise",
+        "split": split,
+        "prompt": "double x",
+        "system": None,
+        "inputs": [
+            {"name": "mode", "dtype": "int32", "shape": [1]},
+            {"name": "x", "dtype": "float32", "shape": ["n"]},
+        ],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+        "cases": [
+            {"name": mode, "parameters": {"n": 100 + number, "mode": MODES[mode]}} for number, mode in enumerate(modes)
+        ],
+        "reference": reference,
+        "solution": PROGRAM,
+        "idioms": [],
+        "licence": "Apache-2.0",
+        "source": "tests",
+    }
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def make_task(folder: Path, *modes: str, **options: Any) -> ProgramTask:
+    path = write_lines(folder / f"{'_'.join(modes)}.jsonl", [task_row("double", *modes, **options)])
+    return load_tasks(path).tasks[0]
+
+
+def answer_row(task: str, sample: int, code: str | None = PROGRAM, **more: Any) -> dict[str, Any]:
+    text = "I would rather not." if code is None else f"Here it is.\n\n```cpp\n{code}\n```\n"
+    return {
+        "task": task,
+        "sample": sample,
+        "answer": text,
+        "tokens": 100,
+        "finish_reason": "stop",
+        "model": "m",
+        **more,
+    }
+
+
+TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="train"), task_row("three", "slow")]
+
+
+def arguments(answers: Path, tasks: Path, output: Path) -> list[str]:
+    """`cuset evaluate`, quick and without a GPU."""
+    flags = "-O0 -std=c++17"
+    return ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output), "--flags", flags, "--no-gpu"]

@@ -1,0 +1,35 @@
+"""`cuset evaluate` on small tasks that need no GPU."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host_programs import TASKS, arguments, write_lines
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.results import Results, read_results
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def run(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run `cuset evaluate` on answers and tasks; its result, and what the results file says then."""
+    monkeypatch.setenv("CUSET_CACHE", str(cache))
+
+    def run(
+        answers: list[dict[str, Any]], *options: str, tasks: list[dict[str, Any]] = TASKS, code: int = 0
+    ) -> tuple[str, Results | None]:
+        output = tmp_path / "results.jsonl"
+        command = arguments(
+            write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks), output
+        )
+        result = CliRunner().invoke(app, [*command, *options])
+        assert result.exit_code == code, result.output
+        return result.output, read_results(output) if output.exists() else None
+
+    return run

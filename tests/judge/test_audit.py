@@ -1,0 +1,421 @@
+"""The audit names each kind of weak oracle, says nothing about a sound one, and is kept by the task's content."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_lines
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit, load_findings
+from cuset_stage.judge.audit.candidates import CHUNK, filled, profile
+from cuset_stage.judge.audit.scripts import reads_elsewhere
+from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.report import read_audit
+from cuset_stage.tasks import Tensor, load_tasks
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+
+
+@pytest.fixture
+def codes(tmp_path):
+    """{code: severity} of a row's audit."""
+
+    def run(row):
+        findings = audit_task(load_row(tmp_path, row), CaseCache()).findings
+        return {finding.code: finding.severity for finding in findings}
+
+    return run
+
+
+def accepts(condition: str) -> dict:
+    """A CUDABench row whose compare.py prints T under this condition on y and the reference r."""
+    compare = (
+        "import numpy as np\ny, r = (np.fromfile(f'data/{name}.bin', np.float32) for name in ('y', 'y_ref'))\n"
+        f"print('T' if {condition} else 'F')\n"
+    )
+    return cudabench_row(**{"compare.py": compare})
+
+
+# ------------------------------------------------------------------------------------------------------- sound oracles
+
+
+def test_a_sound_row_has_no_findings(codes):
+    assert codes(cudabench_row()) == {}
+
+
+def test_a_sound_task_of_our_own_has_no_findings(codes):
+    assert codes(cuset_row()) == {}
+
+
+def test_a_bundled_task_has_no_findings(pytestconfig):
+    folder = pytestconfig.rootpath / "data" / "kernels"
+    (task,) = load_tasks(folder, only=["stream_compaction"])
+    assert audit_task(task, CaseCache()).findings == ()
+
+
+# -------------------------------------------------------------------------------------------------------- weak scripts
+
+
+def test_a_script_that_accepts_everything(codes):
+    found = codes(cudabench_row(**{"compare.py": "print('T')"}))
+    for code in ("ZEROS_PASS", "ONES_PASS", "CONSTANT_PASSES", "INPUT_PASSES", "RANDOM_PASSES", "NOISE_PASSES"):
+        assert found.pop(Code[code]) is Severity.ERROR
+    # These our judge refuses before it asks compare.py.
+    notes = (Code.SCRIPT_ACCEPTS_NOTHING, Code.SCRIPT_ACCEPTS_EMPTY, Code.SCRIPT_ACCEPTS_NAN)
+    assert found == dict.fromkeys(notes, Severity.NOTE)
+
+
+SOMETIMES = """#!/bin/sh
+# bubblewrap that fails once
+echo >> {count}
+[ "$(wc -l < {count})" -eq {number} ] && exit 1
+exec bwrap "$@"
+"""
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypatch):
+    """What cannot be tried is not known to be refused; a finished audit is kept for good."""
+    row = accepts("np.allclose(y, r) or (y == 0).all()")
+    for number in range(3, 75, 12):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.setenv("CUSET_CACHE", str(folder / "root"))
+        wrapper = folder / "bwrap"
+        wrapper.write_text(SOMETIMES.format(count=folder / "count", number=number))
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("CUSET_BWRAP", str(wrapper))
+        audit = audit_task(load_row(tmp_path, row), CaseCache(isolation="bubblewrap"))
+        found = {finding.code for finding in audit.findings}
+        assert (Code.ZEROS_PASS in found) if audit.complete else (Code.ORACLE_FAILS in found), number
+        if audit.complete:
+            break
+    assert audit.complete and number > 8
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("y.size == 0 or (y == r).all() or (y == 0).all() or np.isnan(y).all()",
+         {Code.ZEROS_PASS: "error", Code.SCRIPT_ACCEPTS_EMPTY: "note", Code.SCRIPT_ACCEPTS_NAN: "note"}),
+        ("(y == r).all() or (y == y[0]).all() and y[0] not in (0, 1)", {Code.CONSTANT_PASSES: "error"}),
+        ("np.allclose(y, r, rtol=0.02)", {Code.NOISE_PASSES: "warning"}),
+        ("False", {Code.REFERENCE_REFUSED: "error"}),
+    ],
+)  # fmt: skip
+def test_one_weakness_of_a_script(codes, condition, expected):
+    assert codes(accepts(condition)) == expected
+
+
+WEAK = {
+    "middle": ("np.abs(y - r).max() <= (r.max() - r.min()) * 0.51", {Code.CONSTANT_PASSES: "error"}),
+    "first part": ("np.allclose(y[:8], r[:8])", {Code.PART_UNCHECKED: "warning"}),
+}
+
+
+@pytest.mark.parametrize("kind", WEAK)
+def test_constants_in_the_middle_and_parts(codes, kind):
+    condition, expected = WEAK[kind]
+    gen = GEN.replace("rng.normal(size=64)", "(np.append(np.full(62, 3.0), [0, 4.0]) + rng.normal(size=64) * 0.01)")
+    row = accepts(condition) | {"gen.py": gen} if kind == "middle" else accepts(condition)
+    found = codes(row)
+    assert {code: str(found.get(code)) for code in expected} == expected
+    if kind == "first part":
+        assert found == expected
+
+
+def test_a_copy_of_any_input(codes, tmp_path):
+    """The right output is the second input of its size; and two outputs are copies of two inputs."""
+    gen = GEN.replace("(2 * x)", "z = rng.normal(size=64).astype(np.float32); z.tofile('data/z.bin')\nz")
+    inputs = [{"name": name, "dtype": "float32", "shape": "(64,)"} for name in "xz"]
+    row = cudabench_row(inputs=inputs, **{"gen.py": gen})
+    assert codes(row) == {Code.INPUT_PASSES: "error"}
+    assert "a copy of the input z passes as y" in load_findings(load_row(tmp_path, row))[0].message
+    source = """
+import numpy as np
+TOLERANCE = dict.fromkeys("ab", (0, 0))
+def make_inputs(rng, n): return {name: rng.normal(size=n).astype(np.float32) for name in "xz"}
+def reference(inputs): return {"a": inputs["z"], "b": inputs["x"]}
+"""
+    tensors = {key: [{"name": n, "dtype": "float32", "shape": ["n"]} for n in names] for key, names in
+               (("inputs", "xz"), ("outputs", "ab"))}  # fmt: skip
+    assert codes(cuset_row(reference=source, **tensors)) == {Code.INPUT_PASSES: "error"}
+
+
+def test_inputs_of_another_size(codes):
+    gen = GEN.replace('x.tofile("data/x.bin")', 'x[:60].tofile("data/x.bin")')
+    assert codes(cudabench_row(**{"gen.py": gen})) == {Code.SIZE_DIFFERS: "warning"}
+
+
+def test_a_gen_that_exits_before_its_reference(codes, tmp_path):
+    gen = GEN.replace("(2 * x)", "import sys; sys.exit('out of memory')\n(2 * x)")
+    row = cudabench_row(**{"gen.py": gen, "compare.py": "print('F')"})
+    assert codes(row) == {Code.REFERENCE_UNPAIRED: "warning"}
+    assert "sys.exit: out of memory" in load_findings(load_row(tmp_path, row))[0].message
+
+
+@pytest.mark.parametrize(("dtype", "severity"), [("float8", "warning"), ("bfloat16", "note")])
+def test_a_dtype_that_nobody_knows(codes, dtype, severity):
+    """Without a reference nothing is known of an output, unless its size is."""
+    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', "")
+    outputs = [{"name": "y", "dtype": dtype, "shape": "(64,)"}]
+    row = cudabench_row(outputs=outputs, **{"gen.py": gen, "compare.py": "print('F')"})
+    assert codes(row) == {Code.UNKNOWN_DTYPE: severity, Code.REFERENCE_UNPAIRED: "note"}
+
+
+def test_an_output_that_nobody_compares(codes, tmp_path):
+    gen = GEN + '(3 * x).tofile("data/z_ref.bin")\n'
+    outputs = [{"name": name, "dtype": "float32", "shape": "(64,)"} for name in "yz"]
+    row = cudabench_row(outputs=outputs, **{"gen.py": gen, "compare.py": COMPARE})
+    found = codes(row)
+    assert found == {Code.OUTPUT_UNCHECKED: Severity.WARNING}
+    (finding,) = load_findings(load_row(tmp_path, row))
+    assert finding.message == "zeros, while the other outputs are right, pass as z"
+
+
+def test_a_row_that_contradicts_itself(codes):
+    compare = COMPARE + "open('/usr/share/none') if False else None\n"
+    outputs = [{"name": "y", "dtype": "float32", "shape": "(1,)"}]
+    found = codes(cudabench_row(outputs=outputs, **{"compare.py": compare}))
+    assert found == {Code.SIZE_DIFFERS: "warning", Code.SCRIPT_READS_ELSEWHERE: "warning"}
+
+
+def test_unseeded_inputs(codes):
+    """A seed that we can give, beside an oracle that ignores the inputs; and values that no seed holds."""
+    blind = GEN.replace("default_rng(7)", "default_rng()").replace("(2 * x)", "np.arange(64, dtype=np.float32)")
+    found = codes(cudabench_row(**{"gen.py": blind}))
+    assert found == {Code.OTHER_CASE_PASSES: "error", Code.UNSEEDED_INPUTS: "note"}
+    unheld = GEN.replace("default_rng(7)", "default_rng(int.from_bytes(__import__('os').urandom(8)))")
+    assert codes(cudabench_row(**{"gen.py": unheld})) == {Code.NOT_REPRODUCIBLE: "warning"}
+
+
+def test_an_oracle_that_fails_is_not_kept(tmp_path):
+    task = load_row(tmp_path, cudabench_row(**{"gen.py": "raise ValueError('no device')"}))
+    audit = audit_task(task, CaseCache())
+    assert [finding.code for finding in audit.findings] == [Code.ORACLE_FAILS]
+    assert "no device" in audit.findings[0].message
+    assert not audit.complete
+    assert load_audit(task) is None
+
+
+# ---------------------------------------------------------------------------------------------------- weak references
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (DOUBLE.replace("2 * inputs", "0 * inputs"),
+         {Code.ZEROS_PASS: "error", Code.CONSTANT_PASSES: "error", Code.OTHER_CASE_PASSES: "error"}),
+        (DOUBLE.replace("2 * inputs", "inputs"), {Code.INPUT_PASSES: "error"}),
+        (DOUBLE.replace('2 * inputs["x"]', 'np.arange(inputs["x"].size, dtype=np.float32) % 17'),
+         {Code.OTHER_CASE_PASSES: "error"}),
+        (DOUBLE.replace("1e-5", "0.05"), {Code.NOISE_PASSES: "warning"}),
+        (DOUBLE.replace("1e-5", "0.2"), {Code.NOISE_PASSES: "error"}),
+        (DOUBLE.replace("rng.normal(size=n)", "np.random.default_rng().normal(size=n)"),
+         {Code.NOT_REPRODUCIBLE: "warning"}),
+        (DOUBLE.replace("2 * inputs", "np.float32(1e-4) * inputs").replace("1e-6", "0"), {Code.NEAR_ZERO: "note"}),
+        (DOUBLE.replace("2 * inputs", "np.float32(300) + np.float32(0.1) * inputs"), {Code.NEAR_CONSTANT: "note"}),
+    ],
+)  # fmt: skip
+def test_one_weakness_of_a_reference(codes, source, expected):
+    assert codes(cuset_row(reference=source)) == expected
+
+
+def test_zeros_have_to_pass_in_every_case(codes):
+    """One case of zeros among others is a good case, not a weak oracle."""
+    source = DOUBLE.replace("rng.normal(size=n)", "(rng.normal(size=n) * (n != 17))")
+    assert codes(cuset_row(reference=source)) == {}
+
+
+def test_cases_of_one_size(codes):
+    same = [{"name": name, "parameters": {"n": 8}} for name in "ab"]
+    assert codes(cuset_row(cases=same)) == {Code.ONE_SIZE: Severity.WARNING}
+    assert codes(cuset_row(cases=same[:1])) == {Code.ONE_SIZE: Severity.NOTE}
+
+
+def test_every_dtype(codes):
+    """All candidates in every dtype; an exact comparison of varied values lets none of them through."""
+    dtypes = ("uint64", "int64", "int8", "float16", "float64", "bool", "complex64")
+    source = f"""
+import numpy as np
+TOLERANCE = dict.fromkeys({dtypes}, (0, 0))
+def make_inputs(rng, n): return {{"x": rng.integers(-3, 120, n).astype(np.int8)}}
+def reference(inputs): return {{name: (inputs["x"].astype(np.int64) * 7 % 97 % 11).astype(name) for name in {dtypes}}}
+"""
+    row = cuset_row(
+        inputs=[{"name": "x", "dtype": "int8", "shape": ["n"]}],
+        outputs=[{"name": dtype, "dtype": dtype, "shape": ["n"]} for dtype in dtypes],
+        reference=source,
+    )
+    assert codes(row) == {}
+
+
+def test_a_module(tmp_path):
+    pytest.importorskip("torch")
+    code = (
+        "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x * 1e-6\n"
+        "def get_inputs():\n    return [torch.ones(8, 8)]\ndef get_init_inputs():\n    return []\n"
+    )
+    rows = {"code": code, "level": 1, "name": "1_Tiny", "problem_id": 1}
+    (audit,) = audit_tasks(load_tasks(write_lines(tmp_path / "kb.jsonl", rows)).tasks, CaseCache())
+    assert [finding.code for finding in audit.findings] == [Code.ZEROS_PASS, Code.INPUT_INDEPENDENT]
+
+
+def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", init="[]", head="", arguments="self, x"):
+    """{code: severity} of the audit of a KernelBench task."""
+    code = (
+        f"import torch\n{head}\nclass Model(torch.nn.Module):\n    def __init__(self, scale=1):\n"
+        f"        super().__init__()\n        self.scale = scale\n    def forward({arguments}):\n        {forward}\n"
+        f"def get_inputs():\n    return {inputs}\ndef get_init_inputs():\n    return {init}\n"
+    )
+    row = {"code": code, "level": 1, "name": "1_Tiny", "problem_id": 1}
+    (audit,) = audit_tasks(load_tasks(write_lines(folder / "kb.jsonl", row)).tasks, CaseCache())
+    return {finding.code: finding.severity for finding in audit.findings}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {}),
+        # What the judge's worker takes: arguments by name, outputs in a dict, numbers.
+        ({"inputs": "{'x': torch.rand(8)}", "init": "{'scale': 3}", "forward": "return {'y': self.scale * x, 'n': 2}"}, {}),
+        ({"inputs": "[[torch.rand(8)], True]", "arguments": "self, x, flag", "forward": "return [x[0] + flag]"}, {}),
+        ({"forward": "return x"}, {Code.INPUT_PASSES: "error"}),
+        ({"forward": "return x.mul_(3)"}, {}),
+        ({"forward": "return x.to(torch.complex64) * 1j"}, {}),
+        ({"forward": "return 1 + 0 * x"}, {Code.CONSTANT_PASSES: "error", Code.INPUT_INDEPENDENT: "warning"}),
+        ({"head": "import numpy as np", "inputs": "[torch.from_numpy(np.random.rand(8))]"}, {}),
+        ({"head": "import random", "inputs": "[torch.full((8,), random.random()) + torch.rand(8)]"}, {}),
+        ({"head": "import numpy as np", "inputs": "[torch.from_numpy(np.random.default_rng().random(8))]"},
+         {Code.NOT_REPRODUCIBLE: "warning"}),
+        ({"head": "import time", "inputs": "[torch.rand(8, generator=torch.Generator().manual_seed(int(time.time())))]"},
+         {Code.NOT_REPRODUCIBLE: "warning"}),
+    ],
+)  # fmt: skip
+def test_modules(tmp_path, changes, expected):
+    pytest.importorskip("torch")
+    found = module_codes(tmp_path, **changes)
+    if "time" in changes.get("head", ""):
+        found.pop(Code.INPUT_INDEPENDENT, None)  # both seeds within one second
+    assert found == expected
+
+
+# -------------------------------------------------------------------------------------------------------------- pieces
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("np.fromfile('data/y.bin')", []),
+        ("np.fromfile('./data/y.bin')", []),
+        ("open(os.path.join('data', 'y.bin'))", []),
+        ("open(Path('data') / 'y.bin')", []),
+        ("print('usage: a / b, see ../x for more')", []),
+        ("open('log.txt', 'w')", []),
+        ("np.load('reference.npy')", ["reference.npy"]),
+        ("open('data/../secret')", ["data/../secret"]),
+        ("path = '/data/set/x.bin'\nopen(path)", ["/data/set/x.bin"]),
+        ("path = '../x.bin'", ["../x.bin"]),
+        ("def broken(:", []),
+    ],
+)
+def test_paths_outside_data(source, expected):
+    assert reads_elsewhere(source) == expected
+
+
+def test_profiles_and_fills_of_more_than_a_chunk(tmp_path):
+    values = np.arange(CHUNK + 3, dtype=np.int32)
+    values[:9] = 77
+    values.tofile(tmp_path / "y")
+    tensor = Tensor("y", "int32", values.shape)
+    seen = profile(tensor, tmp_path / "y")
+    assert (seen.elements, seen.minimum, seen.maximum, seen.common) == (CHUNK + 3, 9, CHUNK + 2, 77)
+    assert seen.mean == pytest.approx(values.mean()) and seen.std == pytest.approx(values.std())
+    filled_values = np.concatenate(list(filled(tensor, 5)))
+    assert filled_values.dtype == np.int32 and filled_values.shape == values.shape and (filled_values == 5).all()
+
+
+# ----------------------------------------------------------------------------------------------------- cache, command
+
+
+def test_audits_are_kept_by_content(tmp_path):
+    weak = cuset_row(reference=DOUBLE.replace("1e-5", "0.2"))
+    task = load_row(tmp_path, weak)
+    assert load_findings(task) == [] and load_audit(task) is None
+    made = audit_task(task, CaseCache())
+    assert load_findings(task) == list(made.flagged) != []
+    again = load_row(tmp_path, weak | {"prompt": "Other words."})
+    assert audit_task(again, CaseCache()).seconds == pytest.approx(made.seconds, abs=1e-3)  # the one that was kept
+    assert load_findings(load_row(tmp_path, cuset_row())) == []
+
+
+def test_notes_are_apart(tmp_path):
+    task = load_row(tmp_path, cuset_row(cases=[{"name": "a", "parameters": {"n": 8}}]))
+    audit_task(task, CaseCache())
+    assert load_findings(task) == []
+    assert [finding.code for finding in load_findings(task, notes=True)] == [Code.ONE_SIZE]
+
+
+def test_the_command(tmp_path):
+    rows = [
+        cuset_row(),
+        cuset_row(id="weak", reference=DOUBLE.replace("1e-5", "0.2")),
+        cuset_row(id="out", split="eval"),
+    ]
+    tasks, output = write_lines(tmp_path / "set.jsonl", *rows), tmp_path / "new" / "audit.jsonl"
+    command = ["audit-tasks", str(tasks), "--output", str(output), "--split", "train", "--jobs", "2"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert "2 tasks, 1 with an error or a warning" in result.output
+    assert "noise_passes" in result.output
+    header, *lines = [json.loads(line) for line in output.read_text().splitlines()]
+    assert header["tasks"]["count"] == 2
+    assert [line["task"] for line in lines] == ["double", "weak"]
+    (finding,) = lines[1]["findings"]
+    assert set(finding) == {"task", "code", "severity", "message"}
+    assert (finding["task"], finding["code"], finding["severity"]) == ("weak", "noise_passes", "error")
+    assert read_audit(output) == {"double": [], "weak": [finding["message"]]}
+    assert CliRunner().invoke(app, [*command, "--strict"]).exit_code == 1
+    assert CliRunner().invoke(app, [*command, "--strict", "--only", "double"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.jsonl"], "absent.jsonl: no such file or folder"),
+        (["{set}", "--only", "doubel"], "did you mean double?"),
+        (["{set}", "--jobs", "0"], "--jobs 0: at least 1."),
+        (["{set}", "--output", "{folder}"], "this is a folder; give the name of a file"),
+        (["{set}", "--output", "{set}"], "this is the task file; findings go to another one"),
+        (["{set}", "--output", "/dev/null"], "a file is there that `cuset audit-tasks` did not write"),
+        (["{set}", "--format", "csv"], "format 'csv': expected auto, cudabench, cuset, kernelbench"),
+    ],
+)
+def test_bad_commands(tmp_path, arguments, message):
+    places = {"set": write_lines(tmp_path / "set.jsonl", cuset_row()), "folder": tmp_path}
+    result = CliRunner().invoke(app, ["audit-tasks", *(argument.format(**places) for argument in arguments)])
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+@pytest.mark.parametrize(
+    "first", ['{"type": "run", "format": 1}', '{"task": "a", "sample": 0}', "[1]", "# notes", "\0"]
+)
+def test_only_its_own_file_is_written_anew(tmp_path, first):
+    """A file of results, answers, or anything else stays as it is; findings of before are replaced."""
+    tasks, output = write_lines(tmp_path / "set.jsonl", cuset_row()), tmp_path / "output.jsonl"
+    command = ["audit-tasks", str(tasks), "--output", str(output)]
+    output.write_text(first + "\n")
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2 and "give another name, or remove it" in result.output
+    assert output.read_text() == first + "\n"
+    for before in ("", '{"type": "audit"}\n{"task": "old", "findings": []}\n'):
+        output.write_text(before)
+        assert CliRunner().invoke(app, command).exit_code == 0
+        assert list(read_audit(output)) == ["double"]

@@ -1,0 +1,357 @@
+"""Whether outputs are right: exact sizes, finite values, tolerances with the place of the first mismatch, and compare.py."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from task_factory import COMPARE, GEN, cudabench_row, load_row
+
+from cuset_stage.judge import comparison
+from cuset_stage.judge.comparison import compare_outputs
+from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
+from cuset_stage.judge.oracle_runs import COMPARE_LIMITS
+from cuset_stage.tasks import Case, ProgramTask, ReferenceOracle, Tensor
+
+
+def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
+    """Compare arrays as a ReferenceOracle's task does, through files."""
+    (folder / "expected").mkdir(exist_ok=True)
+    tensors = tuple(Tensor(name, str(array.dtype), array.shape) for name, array in expected.items())
+    case = Case("only", {}, (), tensors)
+    task = ProgramTask("t", "t", "t", {}, None, (case,), ReferenceOracle(""), None, "t.jsonl:1")
+    files = {}
+    for name, array in expected.items():
+        array.tofile(folder / "expected" / name)
+        if actual.get(name) is not None:
+            actual[name].tofile(folder / name)
+            files[f"data/{name}.bin"] = folder / name
+    prepared = PreparedCase(
+        inputs={},
+        expected={tensor.file: folder / "expected" / tensor.name for tensor in tensors},
+        folder=folder,
+        output_bytes={tensor.file: tensor.nbytes for tensor in tensors},
+        references={},
+        tolerance=tolerance or dict.fromkeys(expected, (1e-3, 1e-3)),
+        self_check=None,
+        sha256={},
+    )
+    return compare_outputs(task, case, prepared, files)
+
+
+def one(folder, expected, actual, rtol=0.0, atol=0.0, dtype="float32"):
+    return judge(folder, {"y": np.array(expected, dtype)}, {"y": np.array(actual, dtype)}, {"y": (rtol, atol)})
+
+
+# ------------------------------------------------------------------------------------------------------------ numbers
+
+
+def test_right_within_tolerance(tmp_path):
+    result = one(tmp_path, [1.0, -4.0, 0.0], [1.25, -4.5, 0.25], rtol=0.125, atol=0.25)
+    assert result.passed and result.first_mismatch is None
+    assert result.max_abs_error == 0.5
+    assert result.max_rel_error == 0.25  # where expected is not 0
+
+
+def test_the_first_mismatch_is_named(tmp_path):
+    expected = np.arange(12, dtype=np.float32).reshape(3, 4)
+    actual = expected.copy()
+    actual[1, 2], actual[2, 0] = 9.0, -1.0
+    result = judge(tmp_path, {"c": expected}, {"c": actual}, {"c": (1e-3, 1e-3)})
+    assert not result.passed
+    assert result.first_mismatch == {"output": "c", "index": [1, 2], "expected": 6.0, "actual": 9.0}
+    assert result.message == (
+        "data/c.bin: 2 of 12 values are wrong (rtol 0.001, atol 0.001), first at (1, 2): expected 6.0, found 9.0"
+    )
+    assert result.max_abs_error == 9.0
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 5, 12, 13])
+def test_chunks_do_not_matter(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr(comparison, "CHUNK", chunk)
+    expected = np.arange(1, 13, dtype=np.float32)
+    actual = expected.copy()
+    actual[[7, 9]] += 1
+    result = one(tmp_path, expected, actual)
+    assert result.first_mismatch["index"] == [7]
+    assert result.message.startswith("data/y.bin: 2 of 12")
+    assert (result.max_abs_error, result.max_rel_error) == (1.0, 0.125)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_values_are_finite(tmp_path, value, dtype):
+    result = one(tmp_path, [1, 2, 3], [1, value, 3], rtol=1e9, atol=1e9, dtype=dtype)
+    assert not result.passed
+    assert "1 of 3 values are not finite, first at (1,)" in result.message
+
+
+def test_where_the_reference_is_not_finite_it_decides(tmp_path):
+    special = [np.nan, np.inf, -np.inf, 1.0]
+    assert one(tmp_path, special, special, 1e-3, 1e-3).passed
+    for place, other in ((0, 0.0), (1, -np.inf), (2, np.nan)):
+        wrong = list(special)
+        wrong[place] = other
+        assert one(tmp_path, special, wrong, 1e-3, 1e-3).first_mismatch["index"] == [place]
+
+
+def test_zero_tolerance_is_exact(tmp_path):
+    one_up = float(np.nextafter(np.float32(1), np.float32(2)))
+    assert one(tmp_path, [1.0, 0.0], [1.0, -0.0]).passed
+    assert not one(tmp_path, [1.0, 0.0], [one_up, 0.0]).passed
+    assert not one(tmp_path, [0.0], [1e-45]).passed
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected", "actual", "distance"),
+    [
+        ("int8", -128, 127, 255),
+        ("int32", -(2**31), 2**31 - 1, 2**32 - 1),
+        ("uint8", 0, 255, 255),
+        ("uint32", 1, 0, 1),
+        ("int64", 2**62, 2**62 + 1, 1),  # float64 has not the bits to tell these two apart
+        ("uint64", 2**64 - 1, 2**64 - 2, 1),
+    ],
+)
+def test_integers_do_not_wrap_or_round(tmp_path, dtype, expected, actual, distance):
+    result = one(tmp_path, [expected], [actual], dtype=dtype)
+    assert not result.passed
+    assert result.max_abs_error == distance
+    assert (result.first_mismatch["expected"], result.first_mismatch["actual"]) == (expected, actual)
+    assert one(tmp_path, [expected], [expected], dtype=dtype).passed
+
+
+def test_integers_with_a_tolerance(tmp_path):
+    assert one(tmp_path, [100, 7], [101, 6], atol=1, dtype="uint8").passed
+    assert not one(tmp_path, [100, 7], [102, 6], atol=1, dtype="uint8").passed
+
+
+FLOATS = st.floats(-1e6, 1e6, width=32)
+
+
+@given(
+    arrays.arrays(np.float32, 6, elements=FLOATS),
+    arrays.arrays(np.float32, 6, elements=st.sampled_from([0, 0, 0, 1e-6, -1e-3, 0.1, 3])),
+    st.sampled_from([0, 1e-5, 1e-2]),
+    st.sampled_from([1e-6, 1e-3, 1]),
+)
+def test_agrees_with_numpy(tmp_path_factory, expected, noise, rtol, atol):
+    folder = tmp_path_factory.mktemp("compare")
+    actual = expected + noise
+    result = one(folder, expected, actual, rtol, atol)
+    close = np.isclose(actual.astype(np.float64), expected.astype(np.float64), rtol=rtol, atol=atol)
+    assert result.passed == bool(close.all())
+    if not close.all():
+        assert result.first_mismatch["index"] == [int(np.argmin(close))]
+    error = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
+    assert result.max_abs_error == pytest.approx(error.max())
+
+
+# -------------------------------------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    ("elements", "message"), [(0, "0 bytes, expected 12"), (2, "8 bytes, expected 12"), (4, "16 bytes")]
+)
+def test_the_size_is_exact(tmp_path, elements, message):
+    result = judge(tmp_path, {"y": np.zeros(3, np.float32)}, {"y": np.zeros(elements, np.float32)})
+    assert not result.passed
+    assert message in result.message
+
+
+def test_every_output_is_there(tmp_path):
+    expected = {"a": np.zeros(3, np.float32), "b": np.ones(2, np.int32)}
+    assert judge(tmp_path, expected, expected).passed
+    missing = judge(tmp_path, expected, {"a": expected["a"], "b": None})
+    assert (missing.passed, missing.message) == (False, "data/b.bin: not written")
+    wrong = judge(
+        tmp_path, expected, {"a": expected["a"], "b": np.array([1, 2], np.int32)}, {"a": (0, 0), "b": (0, 0)}
+    )
+    assert wrong.first_mismatch == {"output": "b", "index": [1], "expected": 1, "actual": 2}
+
+
+def test_a_link_is_no_output(tmp_path):
+    values = np.ones(3, np.float32)
+    values.tofile(tmp_path / "elsewhere")
+    (tmp_path / "y").symlink_to(tmp_path / "elsewhere")
+    assert judge(tmp_path, {"y": values}, {"y": values}).message == "data/y.bin: not written"
+
+
+def test_a_reference_that_is_gone_is_not_the_programs_fault(tmp_path):
+    values = np.ones(3, np.float32)
+    case = Case("only", {}, (), (Tensor("y", "float32", (3,)),))
+    task = ProgramTask("t", "t", "t", {}, None, (case,), ReferenceOracle(""), None, "t.jsonl:1")
+    values.tofile(tmp_path / "y")
+    gone = PreparedCase(
+        {}, {"data/y.bin": tmp_path / "gone"}, tmp_path, {"data/y.bin": 12}, {}, {"y": (0, 0)}, None, {}
+    )
+    with pytest.raises(OracleError, match="task t, case only: a file cannot be read"):
+        compare_outputs(task, case, gone, {"data/y.bin": tmp_path / "y"})
+
+
+@pytest.mark.parametrize("left", [0, 1998, 2048, 3998])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_noticed(tmp_path, monkeypatch, left):
+    monkeypatch.setattr(comparison, "CHUNK", 512)
+    values = np.ones(1000, np.float32)
+    values.tofile(tmp_path / "expected")
+    for both in (False, True):
+        (tmp_path / "y").write_bytes(values.tobytes()[:left])
+        expected = tmp_path / ("y" if both else "expected")
+        with pytest.raises(OSError, match="became shorter while it was read"):
+            comparison._errors(Tensor("y", "float32", (1000,)), expected, tmp_path / "y", 0.0, 0.0)
+
+
+def test_a_complex_number_whose_modulus_is_not_finite(tmp_path, recwarn):
+    large = np.full(3, 1.7e308 * (1 + 1j))
+    assert one(tmp_path, large, large, rtol=0.1, dtype="complex128").passed
+    assert not one(tmp_path, large, -large, rtol=0.1, dtype="complex128").passed
+    assert not recwarn.list
+
+
+# --------------------------------------------------------------------------------------------------------- compare.py
+
+
+@pytest.fixture
+def by_script(tmp_path, monkeypatch):
+    """judge(compare.py, change): the right output, changed, as that script judges it."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+    cache = CaseCache()
+
+    def run(compare, change=lambda y: y, row=None, **options):
+        task = load_row(tmp_path, cudabench_row(**{"compare.py": compare}, **(row or {})))
+        prepared = cache.prepare(task, task.cases[0])
+        reference = prepared.references["data/y_ref.bin"]
+        change(np.fromfile(reference, np.float32)).tofile(tmp_path / "y.bin")
+        digest = reference.read_bytes()
+        try:
+            return compare_outputs(task, task.cases[0], prepared, {"data/y.bin": tmp_path / "y.bin"}, **options)
+        finally:
+            assert reference.read_bytes() == digest
+
+    return run
+
+
+def test_compare_py_decides(by_script):
+    right = by_script(COMPARE)
+    assert right.passed and right.max_abs_error == 0
+    wrong = by_script(COMPARE, lambda y: y + 1)
+    assert not wrong.passed and wrong.message.startswith("compare.py: F; data/y.bin: 64 of 64 values differ from the")
+    assert wrong.max_abs_error == pytest.approx(1)
+
+
+def test_size_and_finite_values_come_before_compare_py(by_script):
+    assert "128 bytes, expected 256" in by_script("print('T')", lambda y: y[:32]).message
+    assert "64 of 64 values are not finite" in by_script("print('T')", lambda y: y * np.nan).message
+
+
+def test_either_size_of_a_row_that_contradicts_itself(by_script):
+    """One shape is declared, gen.py writes another: a program that follows either is judged by its values."""
+    row = {"outputs": [{"name": "y", "dtype": "float32", "shape": "(2,)"}]}
+    compare = COMPARE.replace("np.float32)", "np.float32, count=2)")
+    for change, passed in ((lambda y: y, True), (lambda y: y[:2], True), (lambda y: y + 1, False)):
+        assert by_script(compare, change, row).passed is passed
+    assert "12 bytes, expected 8 or 256" in by_script(compare, lambda y: y[:3], row).message
+
+
+STRICT = "import numpy as np\ny, r = (np.fromfile(f'data/{n}.bin', np.float32) for n in ('y', 'y_ref'))\nok = bool((y == r).all())\n"
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        "print('T' if ok else 'F')\nraise SystemExit(0 if ok else 1)",
+        "import sys\nsys.stdout.write('result: T' if ok else 'result: F')\nsys.exit()",
+        "print('T')\nif not ok: print('F')",
+        "assert ok\nprint('T')",  # a traceback
+        "print('T')\nassert ok",  # a T, then a traceback
+        "if ok: print('T')",  # neither
+        "import os\nif not ok: os._exit(3)\nprint('T')",
+        "import os\nif not ok: os.kill(os.getpid(), 11)\nprint('T')",
+    ],
+)
+def test_ways_to_say_no(by_script, compare):
+    assert by_script(STRICT + compare).passed
+    wrong = by_script(STRICT + compare, lambda y: y + 1)
+    assert not wrong.passed
+    assert "compare.py" in wrong.message
+
+
+def test_the_first_difference_is_named(by_script):
+    def change(y):
+        y[[5, 9]] = 0, 100
+        return y
+
+    wrong = by_script(COMPARE, change)
+    first = wrong.first_mismatch
+    assert (first["output"], first["index"], first["actual"]) == ("y", [5], 0.0)
+    assert "2 of 64 values differ" in wrong.message
+    assert f"first at (5,): expected {first['expected']}, found 0.0" in wrong.message
+
+
+@pytest.mark.parametrize(
+    ("compare", "said"),
+    [
+        ("raise ValueError('broken')", "stops with a traceback .ValueError: broken"),
+        ("print('T' if ok else 'F')\nraise ValueError('broken')", "stops with a traceback"),
+        ("pass", "prints neither T nor F"),
+        ("print(ok)", "prints neither T nor F .True"),
+        ("print('F' if ok else 'T')", "prints F"),
+    ],
+)
+@pytest.mark.parametrize("wrong_by", [0, 1])
+def test_a_compare_py_that_cannot_judge_is_the_judges_fault(by_script, compare, said, wrong_by):
+    """For right answers and wrong ones alike: else a model is charged, or not, by what the oracle happens to print."""
+    with pytest.raises(OracleError, match=f"task 3: its compare.py {said}.* no answer is charged"):
+        by_script(STRICT + compare, lambda y: y + wrong_by)
+
+
+def test_a_subnormal_reference_warns_nobody(tmp_path, recwarn):
+    result = one(tmp_path, [5e-324], [1e10], dtype="float64")
+    assert not result.passed and result.max_rel_error == np.inf
+    assert not recwarn.list
+
+
+def test_a_compare_py_that_does_not_end(by_script):
+    from dataclasses import replace
+
+    limits = replace(COMPARE_LIMITS, wall_s=2.0)
+    stopped = r"task 3: compare\.py was stopped: over its limit of 2 s"
+    chosen = by_script(STRICT + "while not ok: pass\nprint('T')", lambda y: y + 1, limits=limits)
+    assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
+    with pytest.raises(OracleError, match=stopped):  # also on the reference: nobody's fault but the judge's
+        by_script(STRICT + "import time; time.sleep(3)\nprint('T' if ok else 'F')", lambda y: y + 1, limits=limits)
+
+
+def unpaired(**changes) -> dict:
+    """y = 2 x, where gen.py writes no reference and compare.py computes it."""
+    compare = "import numpy as np\nx, y = (np.fromfile(f, np.float32) for f in ('data/x.bin', 'data/y.bin'))\n"
+    compare += "print('T' if np.array_equal(2 * x, y) else 'F')"
+    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', "")
+    return cudabench_row(**{"gen.py": gen, "compare.py": compare}, **changes)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3", "torch.float32", "<f4", "float", None])
+def test_without_a_reference_compare_py_decides(tmp_path, monkeypatch, dtype):
+    """Also where the size is not known: any that is not 0 may be right."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+    outputs = [{"name": "y", "dtype": dtype, "shape": "(64,)"}] if dtype else []
+    task = load_row(tmp_path, unpaired(outputs=outputs))
+    prepared = CaseCache().prepare(task, task.cases[0])
+    values = 2 * np.fromfile(prepared.inputs["data/x.bin"], np.float32)
+    verdicts = []
+    for content in (values, values + 1, values[:0]):
+        content.tofile(tmp_path / "y.bin")
+        verdicts.append(compare_outputs(task, task.cases[0], prepared, {"data/y.bin": tmp_path / "y.bin"}))
+    assert [verdict.passed for verdict in verdicts] == [True, False, False]
+    assert "0 bytes, expected" in verdicts[2].message
+
+
+def test_compare_py_has_copies_only(by_script):
+    """A script that overwrites the reference with the output harms no later judgement (and by_script checks the file)."""
+    compare = "import shutil\ntry: shutil.copy('data/y.bin', 'data/y_ref.bin')\nexcept OSError: pass\n" + COMPARE
+    assert by_script(compare).passed
+    by_script(compare, lambda y: y + 1)
+    assert by_script(compare).passed

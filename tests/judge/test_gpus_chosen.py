@@ -1,0 +1,45 @@
+"""Which GPUs a run uses, and what the record says of them; nvidia-smi is a script that prints three."""
+
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.judge.judge_spec import Bench, JudgeSpec, choose_gpus
+from cuset_stage.sandbox import SandboxError
+
+
+ROWS = """\
+0, GPU-1111, NVIDIA H200, 580, 9.0, 1000
+1, GPU-2222, NVIDIA H200, 580, 9.0, 800
+2, GPU-3333, NVIDIA H200, 580, 9.0, 1000
+"""
+MIB = 2**20
+
+
+@pytest.fixture(autouse=True)
+def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{ROWS}EOF\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen"), [(None, [0, 1, 2]), ((1,), [1]), ((2, 0), [2, 0]), ((1, 1), [1])], ids=str
+)
+def test_the_gpus_that_were_asked_for(asked: tuple[int, ...] | None, chosen: list[int]) -> None:
+    assert [gpu.index for gpu in choose_gpus(asked)] == chosen
+    bench = Bench(JudgeSpec(gpus=asked, isolation="processes"), [])
+    assert bench.pool is not None and [gpu.index for gpu in bench.pool.gpus] == chosen
+
+
+def test_a_gpu_that_is_not_there() -> None:
+    with pytest.raises(SandboxError, match="--gpus: no GPU 7; this machine has 0, 1, 2"):
+        choose_gpus([0, 7])
+
+
+@pytest.mark.parametrize("limit", [None, 500 * MIB], ids=str)
+def test_gpu_memory_is_on_record(limit: int | None) -> None:
+    said = Bench(JudgeSpec(per_gpu=4, gpu_memory_bytes=limit, isolation="processes"), []).describe()
+    assert (said["per_gpu"], said["limits"]["gpu_memory_bytes"]) == (4, limit)

@@ -1,0 +1,339 @@
+"""Inputs and references are made once, in the sandbox, kept, checked, and made again when they are damaged."""
+
+import json
+import os
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
+
+from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
+from cuset_stage.tasks import TaskError
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return CaseCache(tmp_path / "cases")
+
+
+def prepare(cache, folder, row, case=0):
+    task = load_row(folder, row)
+    return cache.prepare(task, task.cases[case])
+
+
+def read(path, dtype="float32"):
+    return np.fromfile(path, dtype=dtype)
+
+
+def inode(prepared):
+    return prepared.inputs["data/x.bin"].stat().st_ino
+
+
+# ---------------------------------------------------------------------------------------------------------- reference
+
+
+def test_reference_oracle(cache, tmp_path):
+    even, odd = (prepare(cache, tmp_path, cuset_row(), case) for case in (0, 1))
+    x = read(even.inputs["data/x.bin"])
+    assert x.shape == (32,)
+    assert np.array_equal(read(even.expected["data/y.bin"]), 2 * x)
+    assert even.output_bytes == {"data/y.bin": 128}
+    assert even.tolerance == {"y": (1e-5, 1e-6)}
+    assert not np.array_equal(read(odd.inputs["data/x.bin"]), x[:17])  # each case has a generator of its own
+    assert even.inputs["data/x.bin"].stat().st_mode & 0o222 == 0
+
+
+def test_the_random_generator_is_the_documented_one(cache, tmp_path):
+    import zlib
+
+    expected = np.random.default_rng(zlib.crc32(b"double/even")).normal(size=32).astype(np.float32)
+    assert np.array_equal(read(prepare(cache, tmp_path, cuset_row()).inputs["data/x.bin"]), expected)
+
+
+def test_parameters_may_be_text(cache, tmp_path):
+    source = DOUBLE.replace("(rng, n)", "(rng, n, values)").replace("rng.normal(size=n)", "np.full(n, len(values))")
+    row = cuset_row(reference=source, cases=[{"name": "a", "parameters": {"n": 3, "values": "ties"}}])
+    assert read(prepare(cache, tmp_path, row).inputs["data/x.bin"]).tolist() == [4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (DOUBLE.replace("TOLERANCE", "TOLERANZ"), "does not define TOLERANCE"),
+        (DOUBLE.replace('{"y": (1e-5', '{"z": (1e-5'), "TOLERANCE is .*expected {output: .rtol, atol.} for y"),
+        (DOUBLE.replace("1e-5", "-1"), "TOLERANCE.*expected .rtol, atol., both finite and at least 0"),
+        (DOUBLE.replace('{"x": rng', '{"w": rng'), r"make_inputs returns \['w'\], the task declares \['x'\]"),
+        (DOUBLE.replace("float32", "float64"), "x is float64 .32,., the task declares float32 .32,."),
+        (DOUBLE.replace("size=n", "size=n + 1"), "x is float32 .33,., the task declares float32 .32,."),
+        (DOUBLE.replace("2 * inputs", "np.float32('nan') * inputs"), "y holds values that are not finite"),
+        (DOUBLE.replace("2 * ", "float(1) / 0 * "), "ZeroDivisionError"),
+        (DOUBLE + "raise SystemExit(0)\n", "SystemExit|failed"),
+        ("def f(:\n", "SyntaxError|invalid syntax"),
+    ],
+)
+def test_a_reference_that_breaks_its_contract(cache, tmp_path, source, message):
+    with pytest.raises(OracleError, match=message) as error:
+        prepare(cache, tmp_path, cuset_row(reference=source))
+    assert "task double, case even" in str(error.value)
+
+
+def test_a_reference_cannot_reach_the_judge(cache, tmp_path):
+    """It runs in the sandbox: what it writes elsewhere does not come to be, and nothing of it is left."""
+    mark = tmp_path / "mark"
+    source = DOUBLE + f"\ntry:\n    open({str(mark)!r}, 'w').close()\nexcept OSError:\n    pass\n"
+    prepare(cache, tmp_path, cuset_row(reference=source))
+    assert not mark.exists()
+
+
+# ------------------------------------------------------------------------------------------------------------- script
+
+
+def test_script_oracle(cache, tmp_path):
+    made = prepare(cache, tmp_path, cudabench_row())
+    assert np.array_equal(read(made.expected["data/y.bin"]), 2 * read(made.inputs["data/x.bin"]))
+    assert set(made.inputs) == {"data/x.bin"}
+    assert set(made.references) == {"data/y_ref.bin"}
+    assert made.output_bytes == {"data/y.bin": 256}
+    assert made.self_check.passed
+
+
+def test_exit_in_gen_is_no_failure(cache, tmp_path):
+    assert prepare(cache, tmp_path, cudabench_row(**{"gen.py": GEN + "import sys\nsys.exit(1)\n"})).self_check.passed
+
+
+def test_unseeded_data_is_the_same_on_every_machine(tmp_path):
+    """A gen.py without a seed gives the same values from two caches; one that seeds itself keeps its own."""
+    unseeded = GEN.replace("default_rng(7)", "default_rng()")
+    rows = [cudabench_row(**{"gen.py": unseeded})] * 2 + [cudabench_row()]
+    first, second, seeded = (
+        read(prepare(CaseCache(tmp_path / str(number)), tmp_path, row).inputs["data/x.bin"])
+        for number, row in enumerate(rows)
+    )
+    assert np.array_equal(first, second)
+    assert np.array_equal(seeded, np.random.default_rng(7).normal(size=64).astype(np.float32))
+    assert not np.array_equal(first, seeded)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        "import random\nx = [random.random() for _ in range(64)]",
+        "x = np.random.rand(64)",
+        "import torch\nx = torch.rand(64)",
+    ],
+    ids=["random", "numpy", "torch"],
+)
+def test_every_generator_starts_from_the_task(tmp_path, draw):
+    """Of two machines, which draw the same, and of two tasks, which do not."""
+    draw = f"import numpy as np\n{draw}\nx = np.asarray(x, np.float32)\n"
+    gen = draw + 'x.tofile("data/x.bin")\n(2 * x).tofile("data/y_ref.bin")\n'
+    first, second, other = (
+        read(prepare(CaseCache(tmp_path / str(number)), tmp_path, row).inputs["data/x.bin"])
+        for number, row in enumerate(
+            [*[cudabench_row(**{"gen.py": gen})] * 2, cudabench_row(**{"gen.py": gen + "\n"})]
+        )
+    )
+    assert np.array_equal(first, second) and not np.array_equal(first, other)
+
+
+def test_an_output_that_gen_writes_helps_nobody(cache, tmp_path):
+    gen = GEN + '(2 * x).tofile("data/y.bin")\n'
+    made = prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
+    assert "data/y.bin" not in made.references
+    assert "data/y.bin" not in made.inputs
+
+
+def test_references_with_misleading_names(cache, tmp_path):
+    """Which file belongs to which output is what compare.py accepts, when sizes and names say otherwise."""
+    gen = GEN.replace(
+        '(2 * x).tofile("data/y_ref.bin")', '(2 * x).tofile("data/z_ref.bin"); x.tofile("data/y_ref.bin")'
+    )
+    compare = """
+import numpy as np
+y, z, double, same = (np.fromfile(f"data/{name}.bin", np.float32) for name in ("y", "z", "z_ref", "y_ref"))
+print("T" if np.array_equal(y, double) and np.array_equal(z, same) else "F")
+"""
+    outputs = [{"name": name, "dtype": "float32", "shape": "(64,)"} for name in "yz"]
+    made = prepare(cache, tmp_path, cudabench_row(outputs=outputs, **{"gen.py": gen, "compare.py": compare}))
+    assert made.self_check.passed
+    assert made.expected["data/y.bin"].name == "z_ref.bin"
+    assert made.expected["data/z.bin"].name == "y_ref.bin"
+
+
+@pytest.mark.parametrize(
+    ("compare", "state"),
+    [
+        ("print('F')", "refused"),
+        ("print('nothing to say')", "silent"),
+        ("raise ValueError('no')", "crashed"),
+        ("print('T'); raise ValueError('too late')", "crashed"),
+        ("print('T'); raise SystemExit(1)", "passed"),
+        ("print('T\\nF')", "refused"),
+        ("import sys; sys.exit('T')", "silent"),
+    ],
+)
+def test_what_compare_says_about_the_reference(cache, tmp_path, compare, state):
+    row = cudabench_row(**{"compare.py": f"open('data/y.bin')\n{compare}\n"})
+    assert prepare(cache, tmp_path, row).self_check.state == state
+
+
+@pytest.mark.parametrize(("values", "state"), [("x[:1]", "unpaired"), ("x", "refused")])
+def test_what_compare_refuses_is_not_what_is_right(cache, tmp_path, values, state):
+    """gen.py writes a parameter, and compare.py computes what is right: nothing is expected of an output by that file."""
+    gen = GEN.replace('(2 * x).tofile("data/y_ref.bin")', f'{values}.tofile("data/parameter.bin")')
+    compare = """
+import numpy as np
+x, p, y = (np.fromfile(f"data/{name}.bin", np.float32) for name in ("x", "parameter", "y"))
+print("T" if y.shape == x.shape and np.array_equal(y, x + p) else "F")
+"""
+    made = prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen, "compare.py": compare}))
+    assert made.expected == {} and set(made.references) == {"data/parameter.bin"}
+    assert made.self_check.state == state
+
+
+def test_the_message_that_gen_exits_with_is_kept(cache, tmp_path):
+    early = GEN.replace("(2 * x)", "raise SystemExit('no reference:\\nout of memory')\n(2 * x)")
+    check = prepare(cache, tmp_path, cudabench_row(**{"gen.py": early})).self_check
+    assert (check.state, check.generate_exit) == ("unpaired", "sys.exit: no reference: out of memory")
+    with pytest.raises(OracleError, match=r"did not write data.x\.bin; it ended with sys\.exit: no device"):
+        prepare(cache, tmp_path, cudabench_row(**{"gen.py": "import sys; sys.exit('no device')"}))
+
+
+def test_an_undeclared_output_has_its_references_size(cache, tmp_path):
+    made = prepare(cache, tmp_path, cudabench_row(outputs=[]))
+    assert made.output_bytes == {"data/y.bin": 256}
+
+
+@pytest.mark.parametrize(
+    ("gen", "message"),
+    [
+        ("raise ValueError('no such luck')", "task 3: gen.py failed .*ValueError: no such luck"),
+        ("pass", "task 3: gen.py did not write data/x.bin"),
+        ("import os; os.symlink('/etc/passwd', 'data/x.bin')", "task 3: gen.py did not write data/x.bin"),
+        ("import os; os.mkfifo('data/x.bin')", "task 3: gen.py did not write data/x.bin"),
+        ("import os; os.kill(os.getpid(), 9)", "task 3: gen.py failed .exit code -9"),
+    ],
+)
+def test_a_gen_that_fails(cache, tmp_path, gen, message):
+    with pytest.raises(OracleError, match=message):
+        prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
+
+
+def test_limits_on_time_and_size(tmp_path):
+    limits = replace(ORACLE_LIMITS, wall_s=2.0, file_bytes=1 << 20)
+    cache = CaseCache(tmp_path / "cases", limits=limits)
+    begin = time.monotonic()
+    with pytest.raises(OracleError, match="over its limit of 2 s"):
+        prepare(cache, tmp_path, cudabench_row(**{"gen.py": "while True: pass"}))
+    assert time.monotonic() - begin < 30
+    with pytest.raises(OracleError, match=r"gen\.py failed"):
+        prepare(cache, tmp_path, cudabench_row(**{"gen.py": "open('data/x.bin', 'wb').write(bytes(2 << 20))"}))
+
+
+def test_a_case_that_is_too_large_is_not_begun(tmp_path):
+    cache = CaseCache(tmp_path / "cases", max_case_bytes=255)
+    with pytest.raises(OracleError, match=r"task double, case even: its data takes .*more than the .*max_case_bytes"):
+        prepare(cache, tmp_path, cuset_row())
+
+
+def test_a_gen_that_writes_more_than_it_declares(tmp_path):
+    gen = GEN + "open('data/more.bin', 'wb').write(bytes(4096))\n"
+    with pytest.raises(OracleError, match=r"task 3, case default: its data takes .*max_case_bytes"):
+        prepare(CaseCache(tmp_path / "cases", max_case_bytes=4096), tmp_path, cudabench_row(**{"gen.py": gen}))
+
+
+# -------------------------------------------------------------------------------------------------------------- cache
+
+
+def test_a_case_is_made_once(cache, tmp_path):
+    first = prepare(cache, tmp_path, cuset_row())
+    assert inode(prepare(cache, tmp_path, cuset_row())) == inode(first)
+    assert inode(prepare(CaseCache(cache.folder), tmp_path, cuset_row(prompt="Other words."))) == inode(first)
+    assert inode(prepare(cache, tmp_path, cuset_row(reference=DOUBLE + "\n"))) != inode(first)
+
+
+def test_many_at_once_make_one(cache, tmp_path):
+    task = load_row(tmp_path, cuset_row())
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: CaseCache(cache.folder).prepare(task, task.cases[0]), range(4)))
+    assert len({inode(prepared) for prepared in made}) == 1
+    assert len(list(cache.folder.glob("??/*/manifest.json"))) == 1
+    assert not list(cache.folder.glob("making-*"))
+
+
+def overwrite(path):
+    """Other content, the same size."""
+    path.chmod(0o644)
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def truncate(path):
+    path.chmod(0o644)
+    path.write_bytes(b"abc")
+
+
+def tear(path):
+    manifest = path.parent.parent / "manifest.json"
+    manifest.write_text(manifest.read_text()[:40])
+
+
+@pytest.mark.parametrize("damage", [overwrite, truncate, os.unlink, tear])
+def test_a_damaged_entry_is_made_again(cache, tmp_path, damage):
+    first = prepare(cache, tmp_path, cuset_row())
+    right = read(first.expected["data/y.bin"])
+    damage(first.expected["data/y.bin"])
+    again = prepare(cache, tmp_path, cuset_row())
+    assert np.array_equal(read(again.expected["data/y.bin"]), right)
+
+
+def test_a_copied_cache_is_as_good(cache, tmp_path):
+    """Times change with a copy, contents do not."""
+    prepare(cache, tmp_path, cuset_row())
+    shutil.copytree(cache.folder, tmp_path / "copy", copy_function=shutil.copyfile)
+    copied = {file.stat().st_ino for file in (tmp_path / "copy").rglob("x.bin")}
+    assert inode(prepare(CaseCache(tmp_path / "copy"), tmp_path, cuset_row())) in copied
+
+
+def test_the_manifest_names_every_file(cache, tmp_path):
+    made = prepare(cache, tmp_path, cudabench_row())
+    manifest = json.loads((made.folder / "manifest.json").read_text())
+    files = {str(path.relative_to(made.folder)) for path in made.folder.rglob("*.bin")}
+    assert set(manifest["files"]) == files
+    assert manifest["versions"]["numpy"] == np.__version__
+
+
+def test_a_failure_is_not_tried_again_for_every_sample(tmp_path):
+    cache = CaseCache(tmp_path / "cases", limits=replace(ORACLE_LIMITS, wall_s=2.0))
+    row = cudabench_row(**{"gen.py": "while True: pass"})
+    for longest in (30.0, 0.5):
+        begin = time.monotonic()
+        with pytest.raises(OracleError):
+            prepare(cache, tmp_path, row)
+        assert time.monotonic() - begin < longest
+
+
+def test_the_longest_unused_goes_first(tmp_path):
+    cache = CaseCache(tmp_path / "cases", limit_bytes=600)
+    old, new = (prepare(cache, tmp_path, cuset_row(id=name)) for name in ("old", "new"))  # 256 bytes each
+    with pytest.raises(OracleError, match="there is no room for it under"):
+        prepare(cache, tmp_path, cuset_row(id="more"))  # both are in use
+    for made, age in ((old, 5000), (new, 4000)):
+        then = time.time() - age
+        os.utime(made.folder / "manifest.json", (then, then))
+    prepare(cache, tmp_path, cuset_row(id="more"))  # a lack of room is not remembered
+    assert not old.folder.exists()
+    assert new.folder.exists()
+
+
+def test_a_shape_error_is_the_task_sets(tmp_path):
+    with pytest.raises(TaskError):
+        load_row(tmp_path, cuset_row(cases=[{"name": "a", "parameters": {}}]))

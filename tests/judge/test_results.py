@@ -1,0 +1,154 @@
+"""The results file: what is written is read again, whatever happened in between; and the rewards computed from it."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from task_factory import cuset_row, load_row
+
+from cuset_stage.judge.programs import CaseResult, Judgement
+from cuset_stage.judge.results import ResultsError, ResultsWriter, code_sha256, read_results
+from cuset_stage.judge.runner import Sample, sample_record
+from cuset_stage.report.rewards import grpo, kevin
+from cuset_stage.sandbox import Verdict
+from cuset_stage.tasks.answers_file import Answer
+
+
+HEADER = {"run": "r", "method": "sft"}
+
+
+def line(task: str, sample: int, verdict: str = "passed", **more: Any) -> dict[str, Any]:
+    found = {"verdict": verdict, "compiled": verdict == "passed", "passed": verdict == "passed"}
+    return {"task": task, "sample": sample, "code_sha256": code_sha256(f"{task}{sample}"), **found, **more}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "results.jsonl"
+    with ResultsWriter(path, HEADER) as writer:
+        writer.append(line("b", 1, message="\udc80 torn surrogate, ünïcode"))
+        writer.append(line("b", 0))
+        writer.append(line("a", 0, "infra_error"))
+    return path
+
+
+def test_round_trip(path: Path) -> None:
+    results = read_results(path)
+    assert results.run == {"type": "run", "format": 1, **HEADER}
+    assert [(s["task"], s["sample"]) for s in results.samples] == [("a", 0), ("b", 0), ("b", 1)]
+    assert results.samples[2]["message"] == "\udc80 torn surrogate, ünïcode"
+    assert [s["task"] for s in results.charged] == ["b", "b"]
+
+
+@pytest.mark.parametrize("size", [0.0, 1.5e48, sys.float_info.max, math.inf, math.nan, None])
+@pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.MISMATCH])
+def test_what_a_judge_finds_is_read_again(tmp_path: Path, verdict: Verdict, size: float | None) -> None:
+    """Errors of any size: sums of squares of 1e30 differ by 1e48 and are right."""
+    task = load_row(tmp_path, cuset_row(id="a"))
+    case = CaseResult("special", verdict, 1e-7, size, size)
+    judgement = Judgement(verdict, "message", compiled=True, cases=(case, case), run_s=1e-7, speedup=1.5)
+    record = sample_record(Sample(Answer("a", 0, "text"), task, "code", code_sha256("code")), judgement, "key")
+    path = tmp_path / "results.jsonl"
+    with ResultsWriter(path, HEADER) as writer:
+        writer.append(record)
+    (found,) = read_results(path).samples
+    assert found == record
+    assert found["cases"][1]["max_abs_error"] == (size if size is not None and math.isfinite(size) else None)
+
+
+def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    with ResultsWriter(path, HEADER) as writer:
+        for number in range(3):
+            writer.append(line("a", number))
+            assert len(read_results(path).samples) == number + 1
+
+
+@pytest.mark.parametrize("cut", [1, 10, 60])
+def test_torn_last_line(path: Path, cut: int) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    kept = 3 if cut == 1 else 2  # without its line end alone the line is whole
+    assert len(read_results(path).samples) == kept
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
+        writer.append(line("c", 0))
+    assert len(read_results(path).samples) == kept + 1
+    assert all(json.loads(text) for text in path.read_text(errors="surrogateescape").splitlines())
+
+
+def test_broken_middle_line_is_named(path: Path) -> None:
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], "{broken\n", *lines[2:]]))
+    with pytest.raises(ResultsError, match=r"results\.jsonl:3: not JSON.*Take the line out"):
+        read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no header"),
+        ('{"type": "run", "format": 99}\n', "format 99"),
+        ('{"task": "a", "sample": 0}\n', r":1: no line of a results file"),
+        ('{"type": "sample", "task": "a"}\n', r":1: a sample that has no sample, code_sha256, .*take it out"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(ResultsError, match=says):
+        read_results(path)
+
+
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="this is a folder; give the results file"):
+        read_results(tmp_path)
+    with pytest.raises(ResultsError, match="no such file"):
+        read_results(tmp_path / "x.jsonl")
+
+
+def test_a_later_line_replaces_an_earlier_one(path: Path) -> None:
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
+        writer.append(line("a", 0, "passed"))
+    assert [(s["task"], s["verdict"]) for s in read_results(path).samples if s["task"] == "a"] == [("a", "passed")]
+
+
+def test_what_is_not_kept_is_not_lost(path: Path) -> None:
+    before = read_results(path).samples
+    with ResultsWriter(path, {"run": "again"}, before[1:]) as writer:
+        aside = writer.replaced_path
+    assert [s["task"] for s in read_results(path).samples] == ["b", "b"]
+    assert [json.loads(text) for text in aside.read_text().splitlines()] == before[:1]
+
+
+def test_two_processes_do_not_write_one_file(path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from cuset_stage.judge.results import *\n"
+        "try:\n    ResultsWriter(Path(sys.argv[1]), {})\nexcept ResultsError as error:\n    print(error)\n"
+    )
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
+        said = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True).stdout
+        assert "another process is writing" in said
+        writer.append(line("z", 0))
+    assert len(read_results(path).samples) == 4
+
+
+def test_not_a_number_is_refused_before_it_is_written(path: Path) -> None:
+    with ResultsWriter(path, HEADER, read_results(path).samples) as writer, pytest.raises(ValueError):
+        writer.append(line("z", 0, run_s=math.nan))
+    assert len(read_results(path).samples) == 3
+
+
+def test_rewards() -> None:
+    wrong = {"compiled": True, "passed": False, "speedup": None}
+    right = {"compiled": True, "passed": True, "speedup": 1.5}
+    broken = {"compiled": False, "passed": False}
+    assert [kevin(sample) for sample in (broken, wrong, right, {**right, "speedup": None})] == [0, 0, 1.8, 0.3]
+    assert [grpo(sample) for sample in (broken, wrong, right)] == [0, 0.5, 0.5 + 1.0 + 0.5 * 1.5]
+    assert grpo({**right, "speedup": 40.0}) == 3.0  # capped: 0.5 + 1 + 0.5 * 3
+    assert grpo(right, alpha=1, beta=10, gamma=100, r_max=1) == 111
+    with pytest.raises(ValueError, match="r_max=0"):
+        grpo(right, r_max=0)

@@ -1,0 +1,463 @@
+"""A run over many answers: what is judged, what is taken up again, and what a killed run leaves."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.judge_spec import check_arch
+from cuset_stage.judge.pipeline import Job, Pipeline
+from cuset_stage.judge.programs import Built, Judgement
+from cuset_stage.judge.results import Results, read_results
+from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
+from cuset_stage.tasks import load_tasks
+
+
+def verdicts(results: Results) -> dict[tuple[str, int], str]:
+    return {(sample["task"], sample["sample"]): sample["verdict"] for sample in results.samples}
+
+
+def test_judges_all_and_equal_code_once(run: Any) -> None:
+    answers = [
+        answer_row("one", 0),
+        answer_row("one", 1, BROKEN),
+        answer_row("one", 2),
+        answer_row("one", 3, None),
+        answer_row("two", 0),
+    ]
+    said, results = run(answers, "--method", "sft")
+    assert verdicts(results) == {
+        ("one", 0): "passed", ("one", 1): "compile_error", ("one", 2): "passed", ("one", 3): "no_code",
+        ("two", 0): "mismatch",
+    }  # fmt: skip
+    same = {(s["task"], s["sample"]): s["same_as_sample"] for s in results.samples}
+    assert same == {("one", 0): None, ("one", 1): None, ("one", 2): 0, ("one", 3): None, ("two", 0): None}
+    failing = results.samples[-1]
+    assert (failing["case"], [case["name"] for case in failing["cases"]]) == ("wrong", ["right", "wrong"])
+    assert failing["code"].strip() == PROGRAM.strip() and failing["tokens"] == 100
+    header = results.run
+    assert (header["method"], header["flags"], header["gpus"]) == ("sft", ["-O0", "-std=c++17"], [])
+    assert header["per_gpu"] == 1  # more is to be asked for: times say nothing then
+    assert header["limits"]["gpu_memory_bytes"] is None
+    assert header["answers"]["count"] == header["answers"]["chosen"] == 5
+    assert header["generation"]["model"] == "m"
+    assert {"toolkit", "arch", "isolation", "limits", "compile_only", "findings", "python"} <= header.keys()
+    assert "passed 2" in said and "compile_error 1" in said
+
+
+def test_only_what_changed_is_judged_again(run: Any) -> None:
+    answers = [answer_row("one", 0), answer_row("two", 0), answer_row("one", 1, None)]
+    run(answers)
+    assert "nothing new to judge, 3 taken" in run(answers)[0]
+
+    answers[0] = answer_row("one", 0, BROKEN)  # another code
+    said, results = run(answers)
+    assert "(1 judged" in said and "2 taken" in said
+    assert verdicts(results)["one", 0] == "compile_error"
+
+    tasks = [TASKS[0], task_row("two", "right"), TASKS[2]]  # another task
+    said, results = run(answers, tasks=tasks)
+    assert "(1 judged" in said and verdicts(results)["two", 0] == "passed"
+
+    for option, value in (("--time-limit", "30"), ("--gpu-memory", "1.5")):  # another limit: everything
+        said, results = run(answers, option, value, tasks=tasks)
+        assert "(3 judged" in said
+    assert results.run["limits"]["gpu_memory_bytes"] == 3 << 29
+    assert len(results.samples) == 3
+
+
+@pytest.mark.skipif(resolve_isolation() is not Isolation.BUBBLEWRAP, reason="needs bubblewrap")
+def test_another_isolation_is_judged_again(run: Any) -> None:
+    """The header speaks for every line: it may not say bubblewrap of what processes judged."""
+    answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
+    run(answers, "--isolation", "processes")
+    said, results = run(answers, "--isolation", "bubblewrap")
+    assert "(2 judged" in said and "taken" not in said and results.run["isolation"] == "bubblewrap"
+    assert "nothing new to judge, 2 taken" in run(answers, "--isolation", "auto")[0]  # which is bubblewrap here
+
+
+def test_the_header_says_which_block_is_the_code(run: Any) -> None:
+    for options, rule in (((), "first"), (("--extract", "last"), "last")):
+        assert run([answer_row("one", 0, None)], *options)[1].run["extract"] == rule
+
+
+def test_parts_of_a_file_add_up(run: Any) -> None:
+    answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 0, level=2)]
+    said, results = run(answers, "--split", "eval")
+    assert list(verdicts(results)) == [("one", 0)] and results.run["answers"]["chosen"] == 1
+    said, results = run(answers, "--level", "1", "--limit", "1")
+    assert "nothing new" in said and results.run["answers"]["chosen"] == 2
+    said, results = run(answers)
+    assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
+    # The header speaks for every line: what was judged in another way does not stay beside it.
+    said, results = run(answers, "--limit", "1", "--compile-only")
+    assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}
+
+
+def test_another_models_results_are_not_written_over(run: Any) -> None:
+    run([answer_row("one", 0, None)])
+    assert "holds results with generation" in run([answer_row("one", 0, None, model="other")], code=2)[0]
+    assert "holds results with method" in run([answer_row("one", 0, None)], "--method", "cuset", code=2)[0]
+
+
+def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    _, results = run([answer_row("two", 0), answer_row("two", 1, BROKEN)], "--compile-only")
+    assert verdicts(results) == {("two", 0): "compiled", ("two", 1): "compile_error"}
+    assert results.run["compile_only"] is True
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--jobs", "0"], "--jobs 0"),
+        (["--time-limit", "0"], "--time-limit 0: from 0.001 to 86400 seconds"),
+        (["--time-limit", "inf"], "--time-limit inf: from 0.001 to 86400 seconds"),
+        (["--time-limit", "nan"], "--time-limit nan: from"),
+        (["--memory-limit", "inf"], "--memory-limit inf: from 0.000976562 to 1048576 GiB"),
+        (["--memory-limit", "1e-12"], "--memory-limit 1e-12: from"),
+        (["--gpus", "0"], "contradict"),
+        (["--isolation", "none"], "one of auto, bubblewrap, processes"),
+        (["--extract", "best"], "one of first, last, first-any"),
+        (["--arch", "hopper"], "arch='hopper'"),
+        (["--split", "test"], "no answers to judge with --split test"),
+        (["--retry-infra", "-1"], "--retry-infra -1"),
+        (["--flags", "'"], "--flags"),
+    ],
+)
+def test_bad_options(run: Any, options: list[str], says: str) -> None:
+    assert says in run([answer_row("one", 0)], *options, code=2)[0]
+
+
+def test_bad_files(run: Any, tmp_path: Path) -> None:
+    assert "answers.jsonl:2: " in run([answer_row("one", 0), answer_row("onne", 0)], code=2)[0]
+    assert "answers.jsonl: no answers in this file" in run([], code=2)[0]
+    assert "already at" in run([answer_row("one", 0), answer_row("one", 0)], code=2)[0]
+    (tmp_path / "results.jsonl").write_text('{"task": "one"}\n')
+    result = CliRunner().invoke(
+        app, arguments(tmp_path / "answers.jsonl", tmp_path / "tasks.jsonl", tmp_path / "answers.jsonl")
+    )
+    assert result.exit_code == 2 and "this is the answers file" in result.output
+
+
+def test_without_a_gpu_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    answers = write_lines(tmp_path / "answers.jsonl", [answer_row("one", 0)])
+    command = arguments(answers, write_lines(tmp_path / "tasks.jsonl", TASKS), tmp_path / "results.jsonl")
+    result = CliRunner().invoke(app, command[:-1])
+    assert result.exit_code == 2
+    assert "no NVIDIA GPU" in result.output and "--compile-only" in result.output and "--no-gpu" in result.output
+    assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_infra_errors_end_with_3_and_are_judged_again(
+    run: Any, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "cache"
+    blocked.mkdir()
+    (cache / "programs").mkdir(exist_ok=True)
+    (blocked / "programs").symlink_to(cache / "programs")  # what is compiled already need not be compiled again
+    (blocked / "cases").write_text("in the way of the folder for cases")
+    monkeypatch.setenv("CUSET_CACHE", str(blocked))
+    answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
+    said, results = run(answers, "--retry-infra", "0", code=3)
+    assert verdicts(results) == {("one", 0): "infra_error", ("one", 1): "compile_error"}
+    assert "the judge itself failed on 1 samples" in said
+    (blocked / "cases").unlink()
+    said, results = run(answers)
+    assert "(1 judged" in said
+    assert verdicts(results) == {("one", 0): "passed", ("one", 1): "compile_error"}
+
+
+def test_broken_references_end_with_3(run: Any) -> None:
+    task = task_row("one", "right", reference=REFERENCE.replace("2 *", "1 / 0 *"))
+    said, _ = run([answer_row("one", 0)], "--retry-infra", "0", tasks=[task], code=3)
+    assert "ZeroDivisionError" in said
+
+
+class Flaky:
+    """A judge whose own side fails so many times, at one of its steps."""
+
+    compile_only = False
+
+    def __init__(self, step: str, failures: int) -> None:
+        self.step, self.failures = step, failures
+        self.calls: Counter[str] = Counter()
+        self.guard = threading.Lock()
+
+    def fails(self, step: str) -> bool:
+        with self.guard:
+            self.calls[step] += 1
+            return step == self.step and self.calls[step] <= self.failures
+
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+    def build(self, task: Any, code: str) -> Built:
+        if self.fails("build"):
+            return Built(Judgement(Verdict.INFRA_ERROR, "no space"))
+        return Built(Judgement(Verdict.COMPILED, compiled=True), Path("program"))
+
+    def prepare(self, task: Any) -> str:
+        if self.fails("prepare"):
+            raise OSError("no space")
+        return "prepared"
+
+    def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
+        assert prepared == "prepared"
+        if self.fails("execute"):
+            raise RuntimeError("the GPU is gone")
+        return Judgement(Verdict.PASSED, compiled=True)
+
+    def discard(self, built: Built) -> None:
+        self.fails("discard")
+
+    def release(self, prepared: Any) -> None:
+        self.fails("release")
+
+
+@pytest.mark.parametrize("step", ["build", "prepare", "execute"])
+@pytest.mark.parametrize("failures", [1, 9])
+def test_failures_of_the_judge_are_tried_again(
+    step: str, failures: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cuset_stage.judge.pipeline.FIRST_WAIT_S", 0.01)
+    tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS))
+    judge = Flaky(step, failures)
+    pipeline = Pipeline({"cuda": judge}, jobs=1, runs=1, retries=2)
+    jobs = [Job(tasks.by_id("one"), str(number), str(number), ()) for number in range(3)]
+    judged = {job.code: judgement.verdict for job, judgement in pipeline.run(jobs)}
+    pipeline.join()
+    if failures == 1:
+        assert set(judged.values()) == {Verdict.PASSED}
+        assert judge.calls[step] == (2 if step == "prepare" else 4)
+    else:
+        assert set(judged.values()) == {Verdict.INFRA_ERROR}
+        assert judge.calls[step] == (3 if step == "prepare" else 9)
+    if step != "build":
+        assert judge.calls["discard"] == 3
+    assert judge.calls["release"] == (0 if (step, failures) in (("build", 9), ("prepare", 9)) else 1)
+
+
+# ------------------------------------------------------------------------------------------------------------------ Ray
+
+
+def test_ray_is_asked_for_where_it_is_missing(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # `import ray` fails
+    assert "pip install ray" in run([answer_row("one", 0)], "--ray", code=2)[0]
+
+
+def test_ray_judges_as_this_machine_does(run: Any) -> None:
+    ray = pytest.importorskip("ray")
+    answers = [answer_row("one", 0), answer_row("one", 1, BROKEN), answer_row("two", 0), answer_row("one", 2, None)]
+    _, alone = run(answers)
+    _, results = run(answers, "--time-limit", "61", "--ray")  # another limit, so that all is judged again
+    assert verdicts(results) == verdicts(alone)
+    assert results.run["machines"] == 1
+    assert "4 taken" in run(answers, "--time-limit", "61")[0]  # with Ray or without, a result is the same
+    ray.shutdown()
+
+
+# ---------------------------------------------------------------------------------------------- killed and interrupted
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """Where programs run: its name is in the environment of each, so that those left behind can be found."""
+    folder = Path(tempfile.mkdtemp(prefix="cuset-test-"))
+    folder.chmod(0o711)
+    yield folder
+    remove_tree(folder)
+
+
+def left_behind(scratch: Path) -> list[str]:
+    """Processes that know the folder, by command line or environment, without those of this test."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and int(process.name) != os.getpid():
+            try:
+                text = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            except OSError:
+                continue
+            if str(scratch).encode() in text:
+                found.append(text.replace(b"\0", b" ")[:200].decode(errors="replace"))
+    return found
+
+
+def wait_until_gone(scratch: Path) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if not (left := left_behind(scratch)):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"left behind: {left}")
+
+
+def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
+    environment = {**os.environ, "CUSET_CACHE": str(cache), "CUSET_SCRATCH": str(scratch)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "cuset_stage.cli", *command],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        # tests started in the background have SIGINT ignored, and would hand that on
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+
+
+def test_a_killed_run_goes_on(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
+    """kill -9 at random points, again and again: in the end every sample is judged once, and nothing runs any more."""
+    answers = [answer_row("three", number, f"{PROGRAM}// {number}") for number in range(2)]
+    answers += [answer_row("three", 2), answer_row("two", 0), answer_row("one", 0), answer_row("one", 1, None)]
+    command = arguments(
+        write_lines(tmp_path / "answers.jsonl", answers),
+        write_lines(tmp_path / "tasks.jsonl", TASKS),
+        tmp_path / "results.jsonl",
+    )
+    rng = random.Random(7)
+    lines = 0
+    for _ in range(5):
+        process = start(command, cache, scratch)
+        time.sleep(rng.uniform(0.6, 2.5))
+        process.kill()
+        process.communicate()
+        wait_until_gone(scratch)
+        if (tmp_path / "results.jsonl").exists():
+            now = len((tmp_path / "results.jsonl").read_bytes().splitlines())
+            assert now >= lines, "a judged sample was lost"
+            lines = now
+    _, results = run(answers)
+    assert len(results.samples) == len(answers)
+    text = (tmp_path / "results.jsonl").read_text()
+    assert Counter((row["task"], row["sample"]) for row in map(json.loads, text.splitlines()[1:])) == Counter(
+        (row["task"], row["sample"]) for row in answers
+    )
+    wanted = {"three": "passed", "two": "mismatch"}
+    assert verdicts(results) == {
+        (row["task"], row["sample"]): "no_code"
+        if row["sample"] and row["task"] == "one"
+        else wanted.get(row["task"], "passed")
+        for row in answers
+    }
+
+
+def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
+    tasks = [task_row("hangs", "hangs"), *TASKS]
+    answers = [answer_row("one", 0, None), answer_row("hangs", 0), answer_row("one", 1)]
+    output = tmp_path / "results.jsonl"
+    command = arguments(
+        write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks), output
+    )
+    process = start([*command, "--time-limit", "4", "--jobs", "1"], cache, scratch)
+    end = time.monotonic() + 60
+
+    def hangs() -> bool:
+        """Before there are results, a program runs that shows whether nvcc's options make one."""
+        running = any("./program" in text or "program" in text.split(" ")[0] for text in left_behind(scratch))
+        return running and output.is_file()
+
+    while not hangs():
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "keeps what is judged" in said and "Traceback" not in said
+    wait_until_gone(scratch)
+    assert not list(scratch.iterdir())
+    before = len(read_results(output).samples)
+    assert before >= 1
+    said, results = run(answers, "--time-limit", "4", tasks=tasks)
+    assert f"{before} taken" in said
+    assert verdicts(results) == {("hangs", 0): "timeout", ("one", 0): "no_code", ("one", 1): "passed"}
+
+
+def test_answers_that_grow_are_taken_up(run: Any) -> None:
+    """With a seed a sample, further answers bring further seeds: still the same run."""
+    answers = [answer_row("one", number, None, seed=7 + number) for number in range(3)]
+    run(answers[:1])
+    run(answers[:2])
+    said, results = run(answers)
+    assert "(1 judged" in said and "2 taken" in said and len(results.samples) == 3
+    assert "holds results with generation" in run([*answers[:1], answer_row("one", 1, None, seed=0)], code=2)[0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [([(1, 1), (2, 1)], "the first sample is number 1"), ([(0, 1), (1, 2)], "sample of level 2 is number 1")],
+)
+def test_samples_that_begin_late_are_refused(run: Any, numbers: list[tuple[int, int]], said: str) -> None:
+    """pass@1 would be 0 without a word."""
+    answers = [answer_row("one", number, None, level=level) for number, level in numbers]
+    assert said in run(answers, code=2)[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--flags", "--bogus", "Unknown option"),
+        ("--arch", "sm_1", "Unsupported gpu"),
+        ("--flags", "-c", "does not run"),
+        ("--flags", "-shared -Xcompiler -fPIC", "does not run"),
+    ],
+)
+def test_options_that_make_no_program_are_charged_to_nobody(run: Any, option: str, value: str, said: str) -> None:
+    output, results = run([answer_row("one", 0)], option, value, code=2)
+    assert "nvcc" in output and value in output and said in output
+    assert results is None
+
+
+@pytest.mark.parametrize(
+    ("arch", "capability", "fits"),
+    [
+        ("sm_80", "9.0", True), ("sm_90", "9.0", True), ("compute_90", "12.0", True), ("native", "9.0", True),
+        ("sm_90a", "9.0", True), ("sm_100f", "10.3", True), ("sm_100", "9.0", False), ("compute_100", "9.0", False),
+        ("sm_90a", "10.0", False), ("sm_100f", "12.0", False), ("sm_103f", "10.0", False), ("sm_120", "10.3", False),
+    ],
+)  # fmt: skip
+def test_code_that_the_gpu_cannot_run_is_refused(arch: str, capability: str, fits: bool) -> None:
+    """PTX of an earlier architecture runs on every later one, but that of one architecture or family alone."""
+    gpu = Gpu(0, "GPU-0", "test", "1", capability, 1 << 30)
+    with nullcontext() if fits else pytest.raises(SandboxError, match=f"--arch {arch}: GPU 0"):
+        check_arch(arch, gpu)
+
+
+def test_a_compiler_that_works_no_more_is_charged_to_nobody(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the cache holds is of another time: of the smallest program, and of all that failed meanwhile."""
+    host = tmp_path / "host" / "bin" / "g++"
+    host.parent.mkdir(parents=True)
+    for folder in host.parents[:4]:
+        folder.chmod(0o755)
+    monkeypatch.setenv("NVCC_CCBIN", str(host))
+    said, results = run([answer_row("one", 0)], "--compile-only", code=2)
+    assert "compiles nothing" in said and results is None
+    host.symlink_to("/usr/bin/g++")
+    _, results = run([answer_row("one", 0)], "--compile-only")
+    assert verdicts(results) == {("one", 0): "compiled"}
+    host.unlink()
+    said, results = run([answer_row("one", 0), answer_row("one", 1, PROGRAM + "// new")], "--compile-only", code=2)
+    assert "compiles nothing" in said and verdicts(results) == {("one", 0): "compiled"}
+
+
+def test_a_torn_result_is_judged_again(run: Any, tmp_path: Path) -> None:
+    answers = [answer_row("one", 0), answer_row("one", 1, None)]
+    run(answers)
+    output = tmp_path / "results.jsonl"
+    output.write_bytes(output.read_bytes()[:-30])
+    said, results = run(answers)
+    assert "(1 judged" in said and "1 taken" in said and len(results.samples) == 2

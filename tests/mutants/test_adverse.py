@@ -1,0 +1,127 @@
+"""The adverse form of a program: what is put where, that nvcc takes it, and that what it hides is what CUDA leaves undefined."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from cuset_stage.mutants.adverse import VARIANTS, make_adverse
+from cuset_stage.sandbox import Compiler
+from cuset_stage.tasks import load_tasks
+
+
+ROOT = Path(__file__).resolve().parents[2]
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import mutation_deciding  # noqa: E402 - scripts are no package
+import mutation_judging  # noqa: E402
+
+
+# Shuffles of every kind and of half precision, two kernels, a declaration, dynamic shared memory, cooperative groups.
+PROGRAM = """#include <cooperative_groups.h>
+#include <cuda_fp16.h>
+__global__ void later(float* a);
+template <int N>
+__global__ void __launch_bounds__(256) first(const __half* x, float* a) {
+    extern __shared__ float row[];
+    row[threadIdx.x] = __half2float(__shfl_xor_sync(~0u, x[threadIdx.x], N));
+    cooperative_groups::this_thread_block().sync();
+    a[threadIdx.x] = __shfl_down_sync(~0u, row[0], 1) + __shfl_down_sync(~0u, row[0], 1, 16) + __shfl_sync(~0u, 1.0, 3);
+}
+__global__ void later(float* a)
+{
+    if (threadIdx.x >= 5) return;
+    a[0] = 1.0f;
+}
+int main() { later<<<1, 1>>>(nullptr); first<1><<<1, 32>>>(nullptr, nullptr); return __LINE__ == 17 ? 0 : 1; }
+"""
+
+
+def test_every_kernel_is_entered_and_lines_stay(tmp_path):
+    first, second = (make_adverse(PROGRAM, variant) for variant in range(len(VARIANTS)))
+    assert first != second
+    head, _, body = first.partition("#line 3\n")
+    assert head.startswith("#include <cooperative_groups.h>\n#include <cuda_fp16.h>\nnamespace cuset_adverse {")
+    assert [line for line in body.splitlines() if "cuset_adverse::enter" in line] == [
+        line for line in body.splitlines() if re.match(r"\{|__global__ void __launch_bounds__", line)
+    ]
+    entry = r" __shared__ __align__\(1024\) unsigned cuset_adverse_below\[256\]; cuset_adverse::enter\(cuset_adverse_below\);"
+    assert len(re.findall(entry, body)) == 2
+    barrier = r"\{ (cooperative_groups::this_thread_block\(\)\.sync\(\);) cuset_adverse::late<\d+>\(\); \}"
+    assert len(re.findall(barrier, body)) == 1
+    assert PROGRAM.endswith(re.sub(barrier, r"\1", re.sub(entry, "", body)))
+    assert make_adverse("int main() {}", 0) is None
+
+
+@needs_nvcc
+def test_nvcc_takes_it(tmp_path):
+    compiler = Compiler(arch="sm_90")
+    for source in (PROGRAM, (ROOT / "data/kernels/jacobi_grid_sync/kernel.cu").read_text()):
+        compiled = compiler.compile(make_adverse(source, 0))
+        assert compiled.binary is not None, compiled.message
+
+
+class _Run:
+    """As much of a run as `judge_adversely` and `outcome` ask for; `judge` is set by the test."""
+
+    pool, settings, judge = None, "", None
+
+    def __init__(self, tmp_path):
+        self.ledger = mutation_judging.Ledger(tmp_path / "ledger.jsonl")
+
+    def key(self, subject):
+        return subject.sha256
+
+    def is_late(self):
+        return False
+
+    def each(self, step, subjects, threads, what):
+        for subject in subjects:
+            step(subject)
+
+
+@pytest.mark.parametrize(
+    ("original", "mutant", "outcome"),
+    [
+        ("passed", "mismatch", "adverse"),
+        ("passed", "passed", "survived"),
+        ("passed", "timeout", "survived"),
+        ("mismatch", "mismatch", "survived"),  # the form itself is too much for the program
+    ],
+)
+def test_what_is_made_of_it(tmp_path, monkeypatch, original, mutant, outcome):
+    task = load_tasks(ROOT / "data" / "kernels", only=["joint_histogram"]).tasks[0]
+    subject = mutation_judging.Subject(task, mutation_judging.choose_mutants(task.solution, 1)[0])
+    run = _Run(tmp_path)
+    run.ledger.put("verdict", run.key(subject), {"verdict": "passed", "case": None, "message": "", "run_s": 1.0})
+    asked = []
+
+    def judge(of, source):
+        is_original = source in [make_adverse(task.solution, variant) for variant in range(len(VARIANTS))]
+        asked.append(is_original)
+        return SimpleNamespace(
+            verdict=original if is_original else mutant, case="odd", message="7 of 9 wrong", infra=False
+        )
+
+    run.judge = SimpleNamespace(judge=judge)
+    mutation_deciding.judge_adversely(run, [subject])
+    row = mutation_deciding.outcome(run, subject, {subject.name: "By hand."} if outcome == "adverse" else {})
+    assert row["outcome"] == outcome
+    if outcome == "adverse":
+        assert row["evidence"].endswith("case odd: 7 of 9 wrong") and asked == [True, False]
+    else:
+        assert row["evidence"] == ("right in its adverse form" if original == "passed" else "")
+    before = len(asked)
+    mutation_deciding.judge_adversely(run, [subject])
+    assert len(asked) == before  # what is known is not judged again
+    changed = make_adverse
+    monkeypatch.setattr(
+        mutation_deciding, "make_adverse", lambda source, variant: changed(source, variant) + "// new\n"
+    )
+    assert mutation_deciding.outcome(run, subject, {})["evidence"] == ""
+    mutation_deciding.judge_adversely(run, [subject])
+    assert len(asked) > before  # verdicts of another form say nothing about this one

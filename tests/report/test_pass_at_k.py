@@ -1,0 +1,201 @@
+"""report/statistics.py against independent oracles: enumeration, exact fractions, SciPy, and simulation."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cuset_stage.report.statistics import (
+    Rule,
+    estimate_means,
+    fast_p,
+    holm,
+    mcnemar_exact,
+    pass_at_k_first,
+    pass_at_k_unbiased,
+    task_scores,
+)
+
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_unbiased_is_the_mean_over_all_subsets(n):
+    for c, k in itertools.product(range(n + 1), range(1, n + 1)):
+        subsets = list(itertools.combinations([True] * c + [False] * (n - c), k))
+        assert pass_at_k_unbiased(n, c, k) == pytest.approx(sum(map(any, subsets)) / len(subsets), rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("n", [100, 10_000])
+@pytest.mark.parametrize("c_share", [0, 1e-4, 0.03, 0.5, 0.999, 1])
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_unbiased_is_stable_for_many_samples(n, c_share, k):
+    c = round(n * c_share)
+    exact = 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
+    assert pass_at_k_unbiased(n, c, k) == pytest.approx(float(exact), rel=1e-12, abs=0)
+
+
+def test_unbiased_keeps_a_tiny_difference_from_one():
+    exact = Fraction(math.comb(9_990, 5_000), math.comb(10_000, 5_000))
+    assert 1 - pass_at_k_unbiased(10_000, 10, 5_000) == pytest.approx(float(exact), rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(2, 1, 3), (3, 4, 1), (3, -1, 1), (3, 1, 0), (0, 0, 1)])
+def test_unbiased_refuses_what_it_cannot_estimate(n, c, k):
+    with pytest.raises(ValueError, match=r"in \[|cannot"):
+        pass_at_k_unbiased(n, c, k)
+
+
+def test_first_looks_at_the_first_k_only():
+    assert pass_at_k_first([False, True, False], 2)
+    assert not pass_at_k_first([False, False, True], 2)
+    with pytest.raises(ValueError, match="number of samples"):
+        pass_at_k_first([True, True], 3)
+
+
+def test_task_scores_agree_with_the_scalar_functions():
+    outcomes = np.array(list(itertools.product([0.0, 1.0], repeat=4)))
+    for k in (1, 2, 3, 4):
+        assert task_scores(outcomes, k, Rule.FIRST).tolist() == [pass_at_k_first(row > 0, k) for row in outcomes]
+        expected = [pass_at_k_unbiased(4, int(row.sum()), k) for row in outcomes]
+        assert task_scores(outcomes, k, Rule.UNBIASED) == pytest.approx(expected)
+
+
+def test_unknown_samples_leave_their_task_out_also_when_another_passed():
+    outcomes = [[NAN, 1, 1], [0, NAN, 1], [0, 1, NAN], [NAN, NAN, NAN]]
+    np.testing.assert_array_equal(task_scores(outcomes, 1, Rule.FIRST), [NAN, 0, 0, NAN])
+    np.testing.assert_array_equal(task_scores(outcomes, 3, Rule.FIRST), [NAN] * 4)
+    np.testing.assert_allclose(task_scores(outcomes, 1, Rule.UNBIASED), [1, 0.5, 0.5, NAN])
+    np.testing.assert_allclose(task_scores(outcomes, 2, Rule.UNBIASED), [1, 1, 1, NAN])
+
+
+def test_fewer_samples_than_k_is_an_error_and_no_tasks_is_not():
+    with pytest.raises(ValueError, match="at least k samples"):
+        task_scores(np.zeros((5, 2)), 3, Rule.FIRST)
+    for rule in Rule:
+        assert task_scores(np.zeros((0, 3)), 3, rule).shape == (0,)
+
+
+def test_no_tasks_and_all_unknown_have_no_interval():
+    empty, unknown = estimate_means(np.zeros((0, 1)))[0], estimate_means([[NAN], [NAN]])[0]
+    assert (empty.value, empty.low, empty.high, empty.tasks, empty.left_out) == (None, None, None, 0, 0)
+    assert (unknown.value, unknown.low, unknown.tasks, unknown.left_out) == (None, None, 0, 2)
+
+
+@pytest.mark.parametrize("tasks", [1, 7, 500])
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_all_alike_gives_the_exact_interval(tasks, outcome):
+    found = estimate_means(np.full((tasks, 1), outcome))[0]
+    exact = stats.binomtest(outcome * tasks, tasks).proportion_ci(0.95, method="exact")
+    assert found.value == outcome
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_equal_methods_still_have_an_interval_of_their_difference():
+    low, high = (lambda e: (e.low, e.high))(estimate_means(np.zeros((100, 1)), bounds=(-1, 1))[0])
+    assert high == -low == pytest.approx(1 - 0.025 ** (1 / 100))
+
+
+def test_interval_agrees_with_scipys_bootstrap():
+    rng = np.random.default_rng(3)
+    scores = rng.choice([0, 1 / 3, 2 / 3, 1], size=200)
+    found = estimate_means(scores[:, None], resamples=20_000)[0]
+    reference = stats.bootstrap(
+        (scores,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(4)
+    )
+    assert found.value == pytest.approx(scores.mean())
+    assert (found.low, found.high) == pytest.approx(tuple(reference.confidence_interval), abs=0.004)
+
+
+def test_interval_covers_the_truth_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    truth, runs, tasks = 0.35, 600, 120
+    found = estimate_means(rng.random((tasks, runs)) < truth, resamples=1_000)
+    covered = sum(e.low <= truth <= e.high for e in found)
+    assert 0.92 <= covered / runs <= 0.975
+    narrow = estimate_means(rng.random((tasks, runs)) < truth, resamples=1_000, confidence=0.5)
+    assert 0.42 <= sum(e.low <= truth <= e.high for e in narrow) / runs <= 0.58
+
+
+def test_paired_difference_uses_the_pairs():
+    rng = np.random.default_rng(1)
+    first = (rng.random(200) < 0.5).astype(float)
+    second = first.copy()
+    second[:6] = 1
+    paired = estimate_means((second - first)[:, None], bounds=(-1, 1))[0]
+    alone = estimate_means(np.stack([first, second], axis=1))
+    assert paired.value == pytest.approx(second.mean() - first.mean())
+    assert paired.high - paired.low < 0.3 * (alone[0].high - alone[0].low)
+
+
+def test_one_seed_gives_one_result_and_columns_do_not_disturb_each_other():
+    scores = np.random.default_rng(2).random((50, 3))
+    scores[3, 1] = NAN
+    together = estimate_means(scores, seed=5)
+    assert together == estimate_means(scores, seed=5)
+    assert together != estimate_means(scores, seed=6)
+    alone = estimate_means(scores[:, 2:], seed=5)[0]
+    assert (together[2].low, together[2].high) == pytest.approx((alone.low, alone.high), rel=1e-12)
+    assert (together[1].tasks, together[1].left_out) == (49, 1)
+    assert together[1].value == pytest.approx(np.nanmean(scores[:, 1]))
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(ValueError, match=r"\[tasks, columns\]"):
+        estimate_means([1.0, 0.0])
+    with pytest.raises(ValueError, match="confidence=95"):
+        estimate_means([[1.0]], confidence=95)
+    with pytest.raises(ValueError, match="twice"):
+        mcnemar_exact([1, 0], [1])
+
+
+def exact_mcnemar(b: int, c: int) -> float:
+    """Every way the discordant tasks could have fallen, counted: the share that is at most as likely as what was seen."""
+    counts = [math.comb(b + c, i) for i in range(b + c + 1)]
+    return sum(count for count in counts if count <= counts[b]) / sum(counts)
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (1, 0), (5, 0), (3, 9), (12, 12), (30, 11), (11, 30)])
+def test_mcnemar_against_enumeration(b, c):
+    first = [1] * b + [0] * c + [1] * 4 + [0] * 3 + [NAN, 1]
+    second = [0] * b + [1] * c + [1] * 4 + [0] * 3 + [1, NAN]
+    found = mcnemar_exact(first, second)
+    assert (found.only_first, found.only_second, found.both, found.neither, found.tasks) == (b, c, 4, 3, b + c + 7)
+    assert found.p_value == pytest.approx(exact_mcnemar(b, c))
+
+
+def test_mcnemar_rejects_no_more_often_than_its_level_when_methods_are_equal():
+    rng = np.random.default_rng(0)
+    p_values = [mcnemar_exact(rng.random(80) < 0.5, rng.random(80) < 0.5).p_value for _ in range(400)]
+    assert np.mean(np.array(p_values) < 0.05) <= 0.06
+
+
+def test_holm():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+    assert holm([0.2]) == [0.2]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_holm_decides_as_the_step_down_procedure():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        p_values = rng.random(5) ** 4
+        for alpha in (0.01, 0.05, 0.2):
+            rejected = set()
+            for rank, i in enumerate(np.argsort(p_values)):
+                if p_values[i] > alpha / (5 - rank):
+                    break
+                rejected.add(int(i))
+            assert {i for i, p in enumerate(holm(p_values.tolist())) if p <= alpha} == rejected
+
+
+def test_fast_p():
+    right, speedups = [1, 1, 1, 0, NAN], [2.5, 1.0, NAN, 9.0, 9.0]
+    np.testing.assert_array_equal(fast_p(right, speedups, 0), [1, 1, 1, 0, NAN])
+    np.testing.assert_array_equal(fast_p(right, speedups, 1), [1, 0, 0, 0, NAN])
+    np.testing.assert_array_equal(fast_p(right, speedups, 2), [1, 0, 0, 0, NAN])

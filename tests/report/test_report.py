@@ -1,0 +1,570 @@
+"""Reports of made-up runs: the numbers by hand, the notes, and what the page holds."""
+
+import base64
+import csv
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from results_factory import write_results
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.results import ResultsError
+from cuset_stage.judge.run_header import content_sha256
+from cuset_stage.report import AuditError, ReportError, build_report, collect, write_report
+from cuset_stage.report.charts import pass_charts, token_chart, verdict_chart
+from cuset_stage.report.html import render_html
+from cuset_stage.report.markdown import render_markdown
+from cuset_stage.report.numbers import scores, timing
+from cuset_stage.report.statistics import Rule
+from cuset_stage.report.tables import comparison_table, family_table, main_table
+
+
+ROOT = Path(__file__).resolve().parents[2]
+P, C, M, INFRA = "passed", "compile_error", "mismatch", "infra_error"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(method: str, verdicts: dict, **changes) -> Path:
+        return write_results(tmp_path / method / "results.jsonl", method, verdicts, **changes)
+
+    return make
+
+
+def rates(report, run: str, rule: Rule = Rule.FIRST) -> dict:
+    """(k, criterion) -> percent."""
+    return {
+        (k, criterion): rate.estimate and rate.estimate.value and round(100 * rate.estimate.value, 2)
+        for (label, of, k, criterion), rate in report.rates.items()
+        if label == run and of is rule
+    }
+
+
+def loud(collection) -> str:
+    return "\n".join(note.text for note in collection.notes if note.loud)
+
+
+def test_main_table_by_hand(write):
+    path = write("CuSeT", {"a": [P, P, M], "b": [C, M, P], "c": [M, C, C], "d": [C, C, C]})
+    report = build_report(collect([path]))
+    first, unbiased = rates(report, "CuSeT"), rates(report, "CuSeT", Rule.UNBIASED)
+    assert first == {(1, "compiled"): 50.0, (1, "passed"): 25.0, (3, "compiled"): 75.0, (3, "passed"): 50.0}
+    assert unbiased[1, "passed"] == 25.0  # (2/3 + 1/3) / 4
+    assert unbiased[1, "compiled"] == 50.0  # (1 + 2/3 + 1/3) / 4
+    assert unbiased[3, "passed"] == 50.0
+    assert [column.name for column in main_table(report, Rule.FIRST).columns] == [
+        *("Model", "Method", "Compilation", "Function", "Compilation", "Function", "mean", "median"),
+    ]
+    assert report.collection.notes == ()
+
+
+def test_fewer_samples_than_k_gives_no_number(write):
+    report = build_report(collect([write("SFT", {"a": [P], "b": [M]})]))
+    assert rates(report, "SFT")[3, "passed"] is None
+    text = render_markdown(report)
+    assert "needs 3 samples a task, has 1" in text
+    assert all(row[5].value is None for row in main_table(report, Rule.UNBIASED).rows)
+
+
+def test_infra_errors_are_charged_to_nobody_and_said_loudly(write):
+    collection = collect([write("SFT", {"a": [INFRA, P], "b": [P, M], "c": [M, INFRA], "d": [M, M]})])
+    report = build_report(collection, ks=(1, 2))
+    estimate = report.rates["SFT", Rule.FIRST, 1, "passed"].estimate
+    assert (estimate.value, estimate.tasks, estimate.left_out) == (pytest.approx(1 / 3), 3, 1)
+    estimate = report.rates["SFT", Rule.FIRST, 2, "passed"].estimate
+    assert (estimate.value, estimate.tasks, estimate.left_out) == (0.5, 2, 2)
+    estimate = report.rates["SFT", Rule.UNBIASED, 1, "passed"].estimate
+    assert (estimate.value, estimate.tasks) == (pytest.approx((1 + 0.5 + 0 + 0) / 4), 4)
+    assert "SFT 2 of 8 samples, on 2 tasks" in loud(collection)
+    assert "n = 3" in render_markdown(report)
+
+
+def test_what_is_known_of_an_infra_error_counts(write):
+    """The judge failed when one program ran, and when another was compiled: of the first it is known that it compiled."""
+
+    def change(record):
+        return {**record, "compiled": record["compiled"] or record["task"] == "a"}
+
+    whole = write("A", {"a": [M], "b": [P], "c": [C]})
+    report = build_report(collect([whole, write("B", {"a": [INFRA], "b": [P], "c": [C]}, change=change)]), ks=(1,))
+    assert rates(report, "A")[1, "compiled"] == rates(report, "B")[1, "compiled"] == 66.67
+    assert (rates(report, "A")[1, "passed"], rates(report, "B")[1, "passed"]) == (33.33, 50.0)
+    report = build_report(collect([write("C", {"a": [P], "b": [INFRA], "c": [C]}, change=change)]), ks=(1,))
+    assert rates(report, "C")[1, "compiled"] == 50.0  # nothing is known of b
+
+
+def test_an_answer_that_was_never_given_is_a_failure(write):
+    path = write("SFT", {"a": [P, P], "b": [P, None]}, tasks={"sha256": "1", "count": 4, "path": "t.jsonl"})
+    collection = collect([path])
+    assert len(collection.tasks) == 4
+    report = build_report(collection, ks=(1,))
+    assert rates(report, "SFT")[1, "passed"] == 50.0
+    assert rates(report, "SFT", Rule.UNBIASED)[1, "passed"] == 37.5  # (1 + 1/2 + 0 + 0) / 4
+    assert "without an answer: SFT 5 of 8" in loud(collection)
+
+
+def test_an_interrupted_run_is_reported_on_what_was_judged(write):
+    path = write("SFT", {"a": [P], "b": [M]}, answers={"path": "", "count": 4}, tasks={"sha256": "1", "count": 4})
+    collection = collect([path])
+    assert rates(build_report(collection, ks=(1,)), "SFT")[1, "passed"] == 50.0
+    assert "Not finished: SFT 2 of 4 samples not judged" in loud(collection)
+
+
+def test_a_task_missing_in_one_run_counts_against_that_run_only(write):
+    full = write("full", {"a": [P], "b": [P]})
+    part = write("part", {"a": [P]}, tasks={"path": "bench.jsonl", "sha256": "ab" * 32, "split": None, "count": 2})
+    report = build_report(collect([full, part]), ks=(1,))
+    assert rates(report, "full")[1, "passed"] == 100.0
+    assert rates(report, "part")[1, "passed"] == 50.0
+
+
+def test_different_task_sets_are_refused_or_intersected(write):
+    first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1", "count": 3})
+    second = write("two", {"b": [M], "c": [M], "d": [P]}, tasks={"sha256": "2", "count": 3})
+    with pytest.raises(ReportError, match=r"one: 3 tasks.*--intersect"):
+        collect([first, second])
+    collection = collect([first, second], intersect=True)
+    assert [task.id for task in collection.tasks] == ["b", "c"]
+    assert "Only the 2 tasks" in loud(collection)
+    assert rates(build_report(collection, ks=(1,)), "one")[1, "passed"] == 50.0
+
+
+def test_nothing_in_common_is_an_error(write):
+    first = write("one", {"a": [P]}, tasks={"sha256": "1", "count": 1})
+    second = write("two", {"b": [P]}, tasks={"sha256": "2", "count": 1})
+    with pytest.raises(ReportError, match="nothing to report"):
+        collect([first, second], intersect=True)
+
+
+def test_a_compile_only_run_has_no_function_column(write):
+    report = build_report(collect([write("SFT", {"a": ["compiled"], "b": [C]}, compile_only=True)]), ks=(1,))
+    assert rates(report, "SFT") == {(1, "compiled"): 50.0}
+    assert "Function" not in render_markdown(report)
+    mixed = build_report(
+        collect([write("x", {"a": ["compiled"]}, compile_only=True), write("y", {"a": [P]})]), ks=(1,)
+    )
+    assert rates(mixed, "x")[1, "passed"] is None
+    assert "not run" in render_markdown(mixed)
+
+
+def test_levels_in_one_file_become_runs(write):
+    def level(record):
+        return {**record, "sample": 0, "level": record["sample"] + 1}
+
+    collection = collect([write("SFT", {"a": [P, M], "b": [P, C]}, change=level)])
+    assert [run.label for run in collection.runs] == ["SFT (level 1)", "SFT (level 2)"]
+    report = build_report(collection, ks=(1,))
+    assert rates(report, "SFT (level 1)")[1, "passed"] == 100.0
+    assert rates(report, "SFT (level 2)")[1, "passed"] == 0
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path):
+    paths = [write_results(tmp_path / f"seed{i}" / "results.jsonl", "SFT", {"a": [P]}) for i in range(2)]
+    assert [run.label for run in collect(paths).runs] == ["SFT, seed0", "SFT, seed1"]
+    with pytest.raises(ReportError, match="more than once"):
+        collect([paths[0], paths[0]])
+
+
+def test_settings_that_differ_are_noted(write):
+    first, second = write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])
+    text = "\n".join(note.text for note in collect([first, second]).notes)
+    assert "architecture (one: sm_90; two: sm_80)" in text
+    assert "compiler flags" in text
+    assert "GPU" not in text
+
+
+def outcomes(solved: set[int], tasks: int = 40) -> dict:
+    return {str(i): [P if i in solved else M] for i in range(tasks)}
+
+
+def test_comparison_says_what_the_test_allows(write):
+    weak, strong = write("SFT", outcomes(set(range(10)))), write("CuSeT", outcomes(set(range(2, 30))))
+    close = write("DFT", outcomes(set(range(1, 12))))
+    report = build_report(collect([weak, strong, close]), ks=(1,), baseline="SFT")
+    rows = {row[1].text: row for row in comparison_table(report).rows if row[0].text == "Function"}
+    assert [cell.value for cell in rows["CuSeT"][3:7]] == [20, 2, 8, 10]
+    assert "CuSeT passes more tasks than SFT" in [cell.text for cell in rows["CuSeT"]]
+    assert "no difference shown; 3 discordant tasks, too few to show one" in [cell.text for cell in rows["DFT"]]
+    by_pair = {(c.first, c.criterion): c for c in report.comparisons}
+    tested = by_pair["CuSeT", "passed"]
+    assert tested.adjusted == pytest.approx(2 * tested.test.p_value)
+    assert tested.differences[0].estimate.value == pytest.approx(18 / 40)
+    assert [report.collection.tasks[row].id for row in tested.only_second] == ["0", "1"]
+    assert "Holm" in render_markdown(report)
+    with pytest.raises(ReportError, match="one of SFT, CuSeT, DFT"):
+        build_report(collect([weak, strong, close]), baseline="ASFT")
+
+
+def test_without_a_baseline_every_pair_is_compared(write):
+    paths = [write(name, outcomes({1, 2})) for name in ("a", "b", "c")]
+    report = build_report(collect(paths), ks=(1,))
+    assert sorted((c.second, c.first) for c in report.comparisons if c.criterion == "passed") == [
+        *(("a", "b"), ("a", "c"), ("b", "c")),
+    ]
+    assert all(c.adjusted == 1 for c in report.comparisons)
+
+
+def test_totals_without_flagged_tasks(write, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    audit.write_text(
+        '{"type": "audit"}\n{"task": "a", "findings": ["zeros pass"]}\n{"task": "b", "findings": []}\n'
+        '{"task": "c", "findings": [{"kind": "constant", "message": "a constant passes"}]}\n'
+    )
+    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M], "d": [M], "e": [M]})], audit=audit)
+    report = build_report(collection, ks=(1,))
+    assert rates(report, "SFT")[1, "passed"] == 40.0
+    kept = report.unflagged_rates["SFT", Rule.FIRST, 1, "passed"].estimate
+    assert (kept.value, kept.tasks) == (pytest.approx(1 / 3), 3)
+    text = render_markdown(report)
+    assert "zeros pass" in text and "a constant passes" in text and "without flagged tasks" in text
+
+
+def test_findings_in_the_header_count_as_well(write):
+    collection = collect([write("SFT", {"a": [P], "b": [P]}, findings={"b": ["unseeded inputs"]})])
+    assert [task.findings for task in collection.tasks] == [(), ("unseeded inputs",)]
+
+
+def test_notes_of_the_audit_are_shown_and_flag_nothing(write, tmp_path):
+    """From the header and from --audit; of tasks that are not in the report none."""
+    seeds = {"unseeded_inputs": {"a": "gen.py draws <x> without a seed", "gone": "not here"}}
+    audit = tmp_path / "audit.jsonl"
+    note = {"task": "b", "code": "unseeded_inputs", "severity": "note", "message": "no seed"}
+    audit.write_text(json.dumps({"task": "b", "findings": [], "notes": [note]}) + "\n")
+    collection = collect([write("SFT", {"a": [P], "b": [P], "c": [M]}, notes=seeds)], audit=audit)
+    assert collection.unflagged.all()
+    report = build_report(collection)
+    assert "| unseeded inputs | 2 | a, b | gen.py draws \\<x\\> without a seed |" in render_markdown(report)
+    assert "gen.py draws &lt;x&gt; without a seed" in render_html(report)
+    write_report(report, tmp_path / "report", ["csv"])
+    assert 'unseeded inputs,2,"a, b",' in (tmp_path / "report" / "csv" / "audit_notes.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[1]", ":1: a JSON list"),
+        ("{", ":1: not JSON"),
+        ('{"task": "a"}', ':1: "findings" is None'),
+        ('{"task": null, "findings": []}', ':1: "task" is None'),
+        ('{"task": "a", "findings": [5]}', ":1: a finding is 5"),
+        ('{"task": "a", "findings": [], "notes": 5}', ':1: "notes" is 5; expected a list of {"code"'),
+        ('{"task": "a", "findings": [], "notes": ["x"]}', ":1: \"notes\" is ['x']"),
+    ],
+)
+def test_a_bad_audit_names_its_line(write, tmp_path, line, message):
+    (tmp_path / "audit.jsonl").write_text(line + "\n")
+    with pytest.raises(AuditError, match=re.escape(message)):
+        collect([write("SFT", {"a": [P]})], audit=tmp_path / "audit.jsonl")
+
+
+def test_an_audit_of_another_set_is_noticed(write, tmp_path):
+    (tmp_path / "audit.jsonl").write_text('{"task": "zzz", "findings": ["x"]}\n')
+    assert "speaks of none of these tasks" in loud(collect([write("SFT", {"a": [P]})], audit=tmp_path / "audit.jsonl"))
+
+
+def test_tokens_families_and_scores(write):
+    def change(record):
+        family = "scan" if record["task"] in "ab" else "sort"
+        speed = {"a": 3.0, "b": 1.5}.get(record["task"])
+        tokens = {"a": 100, "b": 200, "c": 900, "d": None}[record["task"]]
+        return {**record, "family": family, "speedup": speed, "tokens": tokens, "finish_reason": "length"}
+
+    report = build_report(collect([write("K", {"a": [P], "b": [P], "c": [P], "d": [C]}, change=change)]), ks=(1,))
+    assert [cell.value for cell in main_table(report, Rule.FIRST).rows[0][-2:]] == [400, 200]
+    assert [(row[0].text, row[1].value, row[2].value) for row in family_table(report).rows] == [
+        *(("scan", 2, 100.0), ("sort", 2, 50.0)),
+    ]
+    found = scores(report.collection, report.collection.runs[0])
+    assert found.kevin == pytest.approx((3.3 + 1.8 + 0.3 + 0) / 4)
+    assert found.grpo == pytest.approx((1.5 + 1.5 + 1.5 + 0.75 + 1.5 + 0) / 4)
+    assert {p: e.value for p, e in found.fast.items()} == {0.0: 0.75, 1.0: 0.5, 2.0: 0.25}
+
+
+def test_an_answer_without_code_takes_no_time(write):
+    """Three such answers would make the median overhead 0."""
+
+    def change(record):
+        return record if record["verdict"] == P else {**record, "compile_s": None, "run_s": None, "overhead_s": 0.0}
+
+    path = write("SFT", {"a": [P], "b": ["no_code"], "c": ["no_code"], "d": ["no_code"]}, change=change)
+    collection = collect([path])
+    overhead = timing(collection, collection.runs[0]).overhead
+    assert (overhead.count, overhead.median) == (1, 0.02)
+
+
+def test_an_empty_run_is_reported_as_such(write):
+    report = build_report(collect([write("SFT", {}, tasks={"sha256": "1", "count": 2})]))
+    assert rates(report, "SFT")[1, "passed"] is None
+    assert "needs 1 sample a task, has 0" in render_markdown(report)
+    assert "<table" in render_html(report)
+
+
+def test_all_pass_and_one_task(write):
+    report = build_report(collect([write("SFT", {"a": [P, P, P]}), write("CuSeT", {"a": [P, P, P]})]))
+    estimate = report.rates["SFT", Rule.FIRST, 1, "passed"].estimate
+    assert (estimate.value, estimate.high) == (1.0, 1.0)
+    assert estimate.low == pytest.approx(0.025)
+    assert "no difference shown" in render_markdown(report)
+    assert "</html>" in render_html(report)
+
+
+def of_axis(chart, place: str) -> float:
+    """The value at a place of a chart ("37.5%"), by the first and the last tick of its axis."""
+    ticks = re.findall(r'<text x="([\d.]+)%"[^>]*>([\d,]+)</text>', chart.axis)
+    (x0, v0), (x1, v1) = ((float(x), float(v.replace(",", ""))) for x, v in (ticks[0], ticks[-1]))
+    return v0 + (float(place.rstrip("%")) - x0) * (v1 - v0) / (x1 - x0)
+
+
+def test_charts_draw_the_numbers(write):
+    paths = [
+        write("SFT", {"a": [P, P], "b": [M, P], "c": [C, C], "d": [C, C]}),
+        write("CuSeT", {task: [P, P] for task in "abcd"}, change=lambda record: {**record, "tokens": 1400}),
+    ]
+    report = build_report(collect(paths), ks=(1, 2))
+    page = render_html(report)
+    charts = pass_charts(report)
+    drawn = {}
+    for chart in charts:
+        for label, svg in chart.rows:
+            assert str(svg) in page and str(chart.axis) in page
+            places = re.findall(r'<circle cx="([\d.]+%)"', svg)
+            drawn[chart.key, label] = [pytest.approx(of_axis(chart, place), abs=0.05) for place in places]
+    assert drawn == {
+        ("pass-passed", "SFT"): [25, 50], ("pass-passed", "CuSeT"): [100, 100],
+        ("pass-compiled", "SFT"): [50, 50], ("pass-compiled", "CuSeT"): [100, 100],
+    }  # fmt: skip
+    chart = verdict_chart(report)
+    assert all(str(svg) in page for _, svg in chart.rows)
+    widths = [
+        {
+            verdict: float(width)
+            for verdict, width in re.findall(r'<rect class="v-(\w+)" x="[^"]+" width="([\d.]+)%"', svg)
+        }
+        for _, svg in chart.rows
+    ]
+    assert widths == [{P: 37.5, M: 12.5, C: 50.0}, {P: 100.0}]
+    chart = token_chart(report)
+    assert all(str(svg) in page for _, svg in chart.rows)
+    medians = [re.search(r'class="median" x1="([\d.]+%)"', svg)[1] for _, svg in chart.rows]
+    assert [of_axis(chart, place) for place in medians] == [pytest.approx(700, abs=1), pytest.approx(1400, abs=1)]
+
+
+class Page(HTMLParser):
+    """What a browser would load and run."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.addresses, self.scripts, self.handlers, self.policy, self._open = [], {}, [], "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.addresses += [
+            values[key] for key in ("src", "href", "action", "data", "poster", "srcset") if key in values
+        ]
+        self.handlers += [key for key in values if key.startswith("on")]
+        if values.get("http-equiv"):
+            self.policy = values["content"]
+        if tag == "script":
+            self._open = values.get("id", "code")
+            self.scripts[self._open] = ""
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self._open = None
+
+    def handle_data(self, data):
+        if self._open:
+            self.scripts[self._open] += data
+
+
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`{{ 7 * 7 }}\u2028\ud800"
+
+
+def evil(record):
+    record = {**record, "message": f"kernel.cu(1): error: {EVIL}", "name": f"name {EVIL}", "family": EVIL}
+    return {**record, "code": f"// {EVIL}\n__global__ void k() {{}}\n", "flags": [EVIL], "case": EVIL}
+
+
+def test_the_page_loads_nothing_and_runs_nothing_but_its_own_script(write):
+    path = write("SFT <b>", {"a": [M, P], f"b{EVIL[:20]}": [C, P]}, change=evil)
+    text = render_html(build_report(collect([path]), ks=(1, 2), title=f"T {EVIL[:40]}"))
+    page = Page(text)
+    assert page.addresses and all(address.startswith("#") for address in page.addresses)
+    assert not page.handlers
+    assert "url(" not in text and "@import" not in text
+    digest = base64.b64encode(hashlib.sha256(page.scripts["code"].encode()).digest()).decode()
+    assert "default-src 'none'" in page.policy and f"script-src 'sha256-{digest}'" in page.policy
+    assert sorted(page.scripts) == ["block-0", "block-1", "code", "index"]
+    assert "{{ 7 * 7 }}" in text  # shown as it is, not evaluated
+    assert "<" not in page.scripts["index"]  # no tag, no comment that a browser could see in it
+    assert len(json.loads(page.scripts["index"])["rows"]) == 4
+
+
+def blocks(text: str) -> list[list[dict]]:
+    scripts = Page(text).scripts
+    packed = [scripts[f"block-{i}"] for i in range(sum(name.startswith("block-") for name in scripts))]
+    return [json.loads(zlib.decompress(base64.b64decode(block))) for block in packed]
+
+
+def test_every_sample_is_behind_its_row(write, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    code = "__global__ void k() {}"
+    lines = [
+        {"task": t, "sample": s, "answer": f"Thought {t}{s}.\n```cpp\n{code}\n```\nEnd."} for t in "ab" for s in (0, 1)
+    ]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    told = {"path": str(answers), "sha256": content_sha256(answers), "count": 4}
+    paths = [
+        write(
+            "one", {"a": [M, P], "b": [C, "no_code"]}, change=lambda r: {**r, "code": r["code"] and code}, answers=told
+        ),
+        write("two", {"a": [P, P], "b": [M, M]}),
+    ]
+    text = render_html(build_report(collect(paths), ks=(1,)))
+    index, found = json.loads(Page(text).scripts["index"]), blocks(text)
+    first = {}
+    for i, (task, *_) in enumerate(index["rows"]):
+        first.setdefault(task, i)
+    for i, (task, run, number, verdict, tokens, message) in enumerate(index["rows"]):
+        detail = found[task][i - first[task]]
+        task_id, label = index["tasks"][task][0], index["runs"][run]["name"]
+        assert tokens == 700
+        if index["verdicts"][verdict][0] != "passed":
+            assert detail["message"] == index["messages"][message] == f"{index['verdicts'][verdict][0]} of {task_id}"
+        if label == "one":
+            excerpt = f"Thought {task_id}{number}."
+            assert excerpt in detail["answer"]
+            assert ("[the code]" in detail["answer"]) == (index["verdicts"][verdict][0] != "no_code")
+        else:
+            assert "answer" not in detail
+            assert f"// {task_id} {number}" in detail["code"]
+
+
+def test_answers_that_changed_since_are_not_shown(write, tmp_path):
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"task": "a", "sample": 0, "answer": "other"}) + "\n")
+    path = write("one", {"a": [M]}, answers={"path": str(answers), "sha256": "0" * 64, "count": 1})
+    text = render_html(build_report(collect([path]), ks=(1,)))
+    assert "has changed since it was judged" in text
+    assert "answer" not in blocks(text)[0][0]
+
+
+def test_a_large_evaluation_fits_a_page(write):
+    programs = [path.read_text() for path in sorted((ROOT / "data" / "kernels").glob("*/kernel.cu"))]
+
+    def real(record):
+        task, salt = int(record["task"]), f"{record['sample']}{record['name']}"
+        lines = programs[task % len(programs)].splitlines()
+        changed = [
+            f"{line}  // {hashlib.sha256((salt + line).encode()).hexdigest()[:8]}" if i % 5 == 0 else line
+            for i, line in enumerate(lines)
+        ]
+        return {**record, "code": "\n".join(changed), "name": f"k{task}"}
+
+    paths = [write(f"m{i}", {str(t): [M, P, M] for t in range(60)}, change=real) for i in range(2)]
+    size = len(render_html(build_report(collect(paths), ks=(1,))).encode())
+    assert size / 360 * 7500 < 15e6  # 5 runs x 500 tasks x 3 samples
+
+
+def test_csv_holds_the_numbers_and_no_formulas(write, tmp_path):
+    def formula(record):
+        return {**record, "message": "=HYPERLINK(1)"}
+
+    report = build_report(collect([write("SFT", {"a": [P, P, M], "b": [M, M, M]}, change=formula)]))
+    write_report(report, tmp_path / "out", ["csv"])
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["csv"]
+    with (tmp_path / "out" / "csv" / "pass_at_k.csv").open() as file:
+        rows = {(r["rule"], r["k"], r["criterion"]): r for r in csv.DictReader(file)}
+    assert len(rows) == 8
+    assert float(rows["first", "1", "passed"]["percent"]) == 50
+    assert float(rows["unbiased", "1", "passed"]["percent"]) == pytest.approx(100 / 3, abs=1e-3)
+    with (tmp_path / "out" / "csv" / "samples.csv").open() as file:
+        samples = list(csv.DictReader(file))
+    assert len(samples) == 6
+    assert {sample["message"] for sample in samples} == {"'=HYPERLINK(1)"}
+
+
+def test_markdown_names_what_a_paper_has_to(write):
+    text = render_markdown(build_report(collect([write("CuSeT", {"a|b": [P, P, P]})])))
+    for part in ("NVIDIA H100", "13.0.88", "sm_90", "O3 -std=c++17", "Qwen2.5-Coder-7B-Instruct", "CUDABench's rule"):
+        assert part in text
+    assert "Chen et al. 2021" in text and "seed 0" in text and "bubblewrap" in text
+    for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(widths) == 1, block
+
+
+def test_cli_writes_all_formats(write, tmp_path):
+    paths = [str(write(name, {"a": [P, P, M], "b": [M, M, M]})) for name in ("SFT", "CuSeT")]
+    result = CliRunner().invoke(app, ["report", *paths, "--output", str(tmp_path / "r"), "--baseline", "SFT"])
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in (tmp_path / "r").iterdir()} == {"report.md", "report.html", "csv"}
+    assert "no difference shown" in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--k", "one"], "--k one"),
+        (["--k", "0"], "--k 0"),
+        (["--format", "pdf"], "--format pdf"),
+        (["--baseline", "EAFT"], "one of SFT"),
+    ],
+)
+def test_cli_refuses_bad_options(write, tmp_path, options, message):
+    path = write("SFT", {"a": [P]})
+    result = CliRunner().invoke(app, ["report", str(path), "--output", str(tmp_path / "r"), *options])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not (tmp_path / "r").exists()
+
+
+def test_cli_names_a_file_that_is_not_there(tmp_path):
+    result = CliRunner().invoke(app, ["report", str(tmp_path / "none.jsonl")])
+    assert result.exit_code == 2
+    assert "none.jsonl" in result.output
+
+
+def test_a_sample_without_a_verdict_of_compilation_is_refused(write):
+    def change(record):
+        del record["compiled"]
+        return record
+
+    with pytest.raises(ResultsError, match="has no compiled"):
+        collect([write("SFT", {"a": [P]}, change=change)])
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_a_browser_opens_a_sample_from_its_link(write, tmp_path):
+    report = build_report(
+        collect([write("SFT", {"a": [M, C], "b": [P, M]}, change=evil), write("DFT", {"a": [P, P], "b": [P, P]})])
+    )
+    (page,) = write_report(report, tmp_path / "out", ["html"])
+
+    def dom(fragment: str) -> str:
+        flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync --disable-quic"
+        flags += (
+            f" --disable-component-update --user-data-dir={tmp_path / 'profile'} --virtual-time-budget=5000 --dump-dom"
+        )
+        command = [BROWSER, *flags.split(), f"{page.as_uri()}#{fragment}"]
+        return subprocess.run(command, capture_output=True, timeout=120, encoding="utf-8").stdout
+
+    failures = dom("verdict=failures&run=SFT")
+    assert len(re.findall(r'<details class="sample"', failures)) == 3
+    opened = dom("run=SFT&task=a&sample=1")
+    assert len(re.findall(r'<details class="sample"', opened)) == 1
+    assert "t-cuda" in opened and re.search(r'class="line bad"', opened)
+    assert "alert(1)&lt;/script&gt;" in opened
+    assert "<img" not in opened

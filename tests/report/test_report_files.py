@@ -1,0 +1,256 @@
+"""What a report leaves in its folder, and what it refuses to read."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from results_factory import write_results
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.results import ResultsError, code_sha256, read_results
+from cuset_stage.report import ReportError, build_report, collect, write_report
+from cuset_stage.report.csv_files import CSV_FILES
+from cuset_stage.report.markdown import render_markdown
+
+
+P, M, INFRA = "passed", "mismatch", "infra_error"
+
+
+def write(folder: Path, method: str, verdicts: dict[str, list[str]], **changes: Any) -> Path:
+    return write_results(folder / method / "results.jsonl", method, verdicts, **changes)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_holds_one_report(tmp_path: Path) -> None:
+    """Of two runs, then of one, then as Markdown alone; a file of the reader's stays."""
+    a, b = (write(tmp_path, name, {"a": [P], "b": [M]}) for name in "ab")
+    out = tmp_path / "out"
+    write_report(build_report(collect([a, b]), ks=(1,)), out)
+    assert "csv/comparisons.csv" in files(out)
+    assert {name.removeprefix("csv/") for name in files(out) if name.startswith("csv/")} <= set(CSV_FILES)
+    one = build_report(collect([a]), ks=(1,))
+    assert [path.name for path in write_report(one, out)] == ["report.md", "pass_at_k.csv", "report.html"]
+    assert "csv/comparisons.csv" not in files(out) and "csv/samples.csv" in files(out)
+    (out / "csv" / "mine.csv").write_text("1\n")
+    write_report(one, out, ["md"])
+    assert files(out) == {"report.md", "csv/mine.csv"}
+
+
+def test_every_csv_file_is_known(tmp_path: Path) -> None:
+    """Tables with flags, cases, an audit with notes and settings that differ."""
+
+    def change(record: dict[str, Any]) -> dict[str, Any]:
+        cases = [{"name": name, "verdict": P, "run_s": 0.1} for name in ("small", "large")]
+        return {**record, "cases": cases, "flags": ["quick"], "speedup": 2.0}
+
+    told = {"findings": {"a": ["zeros pass"]}, "notes": {"one_size": {"b": "one size"}}, "audited": 2}
+    paths = [write(tmp_path, name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
+    write_report(build_report(collect(paths), ks=(1,)), tmp_path / "out", ["csv"])
+    assert files(tmp_path / "out" / "csv") == set(CSV_FILES)
+
+
+def test_interval_ends_are_numbers_of_their_own(tmp_path: Path) -> None:
+    weak = write(tmp_path, "weak", {str(i): [P if i < 2 else M] for i in range(8)})
+    strong = write(tmp_path, "strong", {str(i): [P if i < 7 else M] for i in range(8)})
+    write_report(build_report(collect([weak, strong]), ks=(1,), baseline="weak"), tmp_path / "out", ["csv"])
+    (row,) = [row for row in rows(tmp_path / "out" / "csv" / "comparisons.csv") if row["Criterion"] == "Function"]
+    name = "A − B (points): pass@1, first"
+    low, value, high = (float(row[key]) for key in (f"{name} (low)", name, f"{name} (high)"))
+    assert value == 62.5 and 0 < low < value < high <= 100
+    assert not any(text.startswith("'") for text in row.values())
+
+
+def test_rewards_stand_beside_each_sample(tmp_path: Path) -> None:
+    def change(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "speedup": 4.0} if record["task"] == "a" else record
+
+    path = write(tmp_path, "K", {"a": [P], "b": [P], "c": [M], "d": ["no_code"], "e": [INFRA]}, change=change)
+    write_report(build_report(collect([path]), ks=(1,)), tmp_path / "out", ["csv"])
+    found = {row["task"]: (row["kevin"], row["grpo"]) for row in rows(tmp_path / "out" / "csv" / "samples.csv")}
+    assert found == {
+        "a": ("4.3", "3.0"),
+        "b": ("0.3", "1.5"),
+        "c": ("0.0", "0.5"),
+        "d": ("0.0", "0.0"),
+        "e": ("", ""),
+    }
+    compiled = write(tmp_path, "C", {"a": ["compiled"]}, compile_only=True)
+    write_report(build_report(collect([compiled]), ks=(1,)), tmp_path / "out", ["csv"])
+    assert [row["grpo"] for row in rows(tmp_path / "out" / "csv" / "samples.csv")] == [""]
+
+
+def test_extraction_rule_and_torch_are_settings(tmp_path: Path) -> None:
+    first = write(tmp_path, "one", {"a": [P]}, extract="first", torch="2.9.0")
+    second = write(tmp_path, "two", {"a": [P]}, extract="last", torch="2.9.1")
+    notes = "\n".join(note.text for note in collect([first, second]).notes)
+    assert "differ in extraction rule (one: first; two: last)" in notes
+    assert "differ in torch (one: 2.9.0; two: 2.9.1)" in notes
+    text = render_markdown(build_report(collect([first]), ks=(1,)))
+    assert "| extraction rule | first |" in text and "| torch | 2.9.0 |" in text
+
+
+def test_the_code_written_last_counts(tmp_path: Path) -> None:
+    """Two files merged by hand: one sample judged with code 1, with code 2, and with code 1 again."""
+    path = write(tmp_path, "one", {"a": [P]})
+    header, line = path.read_text().splitlines()
+    record = json.loads(line)
+    lines = [
+        json.dumps({**record, "code_sha256": code_sha256(code), "verdict": verdict, "passed": verdict == P})
+        for code, verdict in (("1", M), ("2", M), ("1", P))
+    ]
+    path.write_text("\n".join([header, *lines]) + "\n")
+    assert [sample["verdict"] for sample in read_results(path).samples] == [M, P]
+    (run,) = collect([path]).runs
+    assert run.verdict("a", 0) == P
+
+
+def test_a_negative_seed_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "one", {"a": [P]})
+    with pytest.raises(ReportError, match="--seed -1: an integer from 0"):
+        build_report(collect([path]), seed=-1)
+    result = CliRunner().invoke(app, ["report", str(path), "--output", str(tmp_path / "r"), "--seed", "-1"])
+    assert result.exit_code == 2 and "--seed -1" in result.output
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("tokens", 10**400, "tokens is 10000000000000000000... (401 characters); expected an integer"),
+        ("tokens", -1, "tokens is -1; expected an integer from 0"),
+        ("tokens", "many", "tokens is 'many'; expected an integer"),
+        ("run_s", 10**400, "expected a number up to 2**53"),
+        ("speedup", float("nan"), "speedup is nan; expected a number"),
+        ("sample", 10**9, "sample is 1000000000; expected an integer from 0 below"),
+        ("sample", "first", "sample is 'first'; expected an integer"),
+        ("level", "one", "level is 'one'; expected an integer"),
+    ],
+)
+def test_a_number_that_no_run_gives_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    path = write(tmp_path, "one", {"a": [P]}, change=lambda record: {**record, key: value})
+    with pytest.raises(ResultsError, match=rf"results\.jsonl:2: .*task a: .*{re.escape(says)}.*take it out"):
+        collect([path])
+
+
+WRONG = (
+    None,
+    5,
+    -1,
+    10**400,
+    1.5,
+    True,
+    "x",
+    "\ud800",
+    [],
+    [1],
+    [None],
+    [{"a": 1}],
+    {},
+    {"a": 1},
+    {"a": [1]},
+    {"a": {"b": 1}},
+)
+
+
+def replacements(record: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each key of a line, those within objects too, with each wrong value: (path, the line's copy)."""
+    for key, value in record.items():
+        for wrong in WRONG:
+            yield (*path, key), {**record, key: wrong}
+        if isinstance(value, dict):
+            yield from ((place, {**record, key: inner}) for place, inner in replacements(value, (*path, key)))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_value_of_any_type_is_read_or_named(tmp_path: Path, place: int) -> None:
+    case = {"name": "n", "verdict": M, "run_s": 0.1}
+    path = write(
+        tmp_path, "one", {"a": [P], "b": [M]}, change=lambda record: {**record, "cases": [case, case]},
+        notes={"unseeded_inputs": {"a": "why"}}, audited=2,
+    )  # fmt: skip
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["tasks"]["ids"], lines[0]["answers"]["levels"] = ["a", "b"], {"1": 2}
+    formats = ("csv", "html") if place else ("md", "csv")  # the page is what shows samples
+    named = 0
+    for keys, changed in replacements(lines[place]):
+        path.write_text("".join(json.dumps(line) + "\n" for line in (*lines[:place], changed, *lines[place + 1 :])))
+        try:
+            write_report(build_report(collect([path]), ks=(1,)), tmp_path / "r", formats)
+        except (ResultsError, ReportError) as error:
+            named += isinstance(error, ResultsError) and f"results.jsonl:{place + 1}: " in str(error)
+            assert keys[-1] in str(error) or keys[-1] in ("type", "format"), (keys, str(error))
+    assert named > 150
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("tasks", True, "tasks is True; expected an object, or null"),
+        ("tasks", {"count": "x"}, "tasks.count is 'x'; expected an integer from 0 below 1,000,000, or null"),
+        ("answers", {"levels": {"one": 3}}, "answers.levels is {'one': 3}; expected an object of level -> count"),
+        ("limits", [1], "limits is [1]; expected an object, or null"),
+        ("gpus", ["H200"], "gpus is ['H200']; expected a list of objects, or null"),
+    ],
+)
+def test_a_header_that_no_run_writes_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    path = write(tmp_path, "one", {"a": [P]})
+    first, second = path.read_text().splitlines()
+    path.write_text(json.dumps({**json.loads(first), key: value}) + "\n" + second + "\n")
+    result = CliRunner().invoke(app, ["report", str(path), "--output", str(tmp_path / "r")])
+    assert result.exit_code == 2
+    assert (
+        f"results.jsonl:1: the header's {says}" in result.output and "judge again into another file" in result.output
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("task", None, "task is None; expected text"),
+        ("cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers, or null"),
+        ("compiled", "yes", "compiled is 'yes'; expected true or false"),
+    ],
+)
+def test_a_sample_that_no_run_writes_is_named(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    path = write(tmp_path, "one", {"a": [P]}, change=lambda record: {**record, key: value})
+    with pytest.raises(ResultsError, match=rf"results\.jsonl:2: .*{re.escape(says)}.*take it out"):
+        collect([path])
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_the_page_shows_short_times_and_long_comments(tmp_path: Path) -> None:
+    code = "/* first\n   if second\n   third */\nint x = 1;\n/* torn\n   if open"
+
+    def change(record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "code": code, "reference_s": 1.2345e-3, "kernel_s": 45e-6, "run_s": 2.5, "overhead_s": 150.4}
+
+    (page,) = write_report(
+        build_report(collect([write(tmp_path, "SFT", {"a": [M]}, change=change)]), ks=(1,)), tmp_path / "out", ["html"]
+    )
+    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync"
+    flags += f" --user-data-dir={tmp_path / 'profile'} --virtual-time-budget=5000 --dump-dom"
+    command = [BROWSER, *flags.split(), f"{page.as_uri()}#run=SFT&task=a&sample=0"]
+    dom = subprocess.run(command, capture_output=True, timeout=120, encoding="utf-8").stdout
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", dom))
+    assert [facts[name] for name in ("reference", "kernel", "program", "judge")] == [
+        *("1.23 ms", "45 µs", "2.50 s", "150 s"),
+    ]
+    comments = re.findall(r'<span class="t-comment">([^<]*)</span>', dom)
+    assert [text.strip() for text in comments] == ["/* first", "if second", "third */", "/* torn", "if open"]

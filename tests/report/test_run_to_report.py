@@ -1,0 +1,122 @@
+"""From a judged run to its report: what the audit found, and what a judge measured."""
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_row, write_lines
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.pipeline import Pipeline
+from cuset_stage.judge.programs import Built, Judgement
+from cuset_stage.judge.run_header import describe_run
+from cuset_stage.judge.runner import evaluate, make_samples
+from cuset_stage.report import build_report, collect
+from cuset_stage.report.details import score_table
+from cuset_stage.report.markdown import render_markdown
+from cuset_stage.report.payload import make_payload
+from cuset_stage.report.statistics import Rule
+from cuset_stage.sandbox import Verdict
+from cuset_stage.tasks import load_tasks
+from cuset_stage.tasks.answers_file import read_answers
+
+
+def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) -> None:
+    blind = task_row("blind", "right", reference=REFERENCE.replace("(1e-6, 1e-6)", "(0, 1e9)"))
+    tasks, answers = [TASKS[0], blind], [answer_row("one", 0), answer_row("blind", 0)]
+
+    def flagged() -> str:
+        command = ["report", str(tmp_path / "results.jsonl"), "--output", str(tmp_path / "report")]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 0, result.output
+        return (tmp_path / "report" / "report.md").read_text()
+
+    _, results = run(answers, tasks=tasks)
+    assert (results.run["audited"], results.run["findings"]) == (0, {})
+    assert "No audit of the task set was given" in flagged()
+
+    command = ["audit-tasks", str(tmp_path / "tasks.jsonl"), "--output", str(tmp_path / "audit.jsonl"), "--only"]
+    assert CliRunner().invoke(app, [*command, "one"]).exit_code == 0
+    _, results = run(answers, tasks=tasks)
+    assert (results.run["audited"], results.run["findings"]) == (1, {})
+    assert "The audit covers 1 of 2 tasks" in flagged()
+
+    assert CliRunner().invoke(app, [*command, "one,blind"]).exit_code == 0
+    said, results = run(answers, tasks=tasks)
+    assert "nothing new to judge" in said
+    assert results.run["audited"] == 2 and "zeros pass as y" in results.run["findings"]["blind"]
+    assert set(results.run["notes"]["one_size"]) == {"one", "blind"}
+    assert "| one size | 2 | blind, one |" in flagged()
+    assert re.search(r"\| blind \| blind \| .*zeros pass as y", flagged())
+    assert "covers" not in flagged()
+
+    run([answer_row("one", 0)], tasks=[TASKS[0]])
+    assert "The audit flags none of these tasks." in flagged()
+
+
+def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
+    """What a module's judge measures, through the results file, to the rewards and fast_p."""
+    speeds = {0: 4.0, 1: 1.5, 2: None}
+
+    class Measured:
+        compile_only = False
+
+        def build(self, task: Any, code: str) -> Built:
+            return Built(Judgement(Verdict.COMPILED, compiled=True), Path("module"))
+
+        def prepare(self, task: Any) -> None: ...
+
+        def discard(self, built: Built) -> None: ...
+
+        def release(self, prepared: None) -> None: ...
+
+        def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
+            speed = speeds[int(task.id[-1])]
+            flags = ("speed-up over 10x",) if speed == 4.0 else ()
+            return Judgement(Verdict.PASSED, compiled=True, speedup=speed, reference_s=4.0, kernel_s=1.0, flags=flags)
+
+    task_set = load_tasks(write_lines(tmp_path / "tasks.jsonl", [task_row(f"t{n}", "right") for n in speeds]))
+    path = write_lines(tmp_path / "answers.jsonl", [answer_row(f"t{n}", 0) for n in speeds])
+    answers = read_answers(path)
+    samples = make_samples(answers, task_set)
+    header = describe_run(answers_path=path, answers=answers, chosen=3, tasks=task_set, spec={})
+    pipeline = Pipeline({"cuda": Measured()}, jobs=1, runs=1)
+    evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={"cuda": {}})
+    report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1,))
+    (row,) = score_table(report).rows
+    assert [cell.text for cell in row] == [
+        "answers",
+        f"{(4.3 + 1.8 + 0.3) / 3:.3f}",
+        f"{(3.0 + 2.25 + 1.5) / 3:.3f}",
+        *("100.0", "66.7", "33.3"),
+        "2.75",
+    ]
+    assert "speed-up over 10x" in render_markdown(report)
+
+
+def test_levels_in_one_file_are_runs_of_their_own(run: Any, tmp_path: Path) -> None:
+    """Each level has its samples from 0, its own verdicts and its own answers behind them."""
+    answers = [
+        answer_row("one", number, code, level=level) | {"answer": f"<{level}, {number}>", "code": code}
+        for level, codes in ((1, (BROKEN, PROGRAM)), (2, (PROGRAM, BROKEN)))
+        for number, code in enumerate(codes)
+    ]
+    _, results = run(answers, tasks=TASKS[:1])
+    assert [(s["level"], s["sample"], s["verdict"]) for s in results.samples] == [
+        *((1, 0, "compile_error"), (1, 1, "passed"), (2, 0, "passed"), (2, 1, "compile_error")),
+    ]
+    assert "nothing new to judge, 4 taken" in run(answers, tasks=TASKS[:1])[0]
+    report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1, 2))
+    labels = [one.label for one in report.collection.runs]
+    assert labels == ["answers (level 1)", "answers (level 2)"]
+    passed = {
+        (label, k): report.rates[label, Rule.FIRST, k, "passed"].estimate.value for label in labels for k in (1, 2)
+    }
+    assert list(passed.values()) == [0, 1, 1, 1]
+    (block,) = make_payload(report).blocks
+    details = json.loads(zlib.decompress(base64.b64decode(block)))
+    assert [one["answer"] for one in details] == ["<1, 0>", "<1, 1>", "<2, 0>", "<2, 1>"]

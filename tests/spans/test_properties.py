@@ -1,0 +1,162 @@
+"""What holds for every text: nothing raises, spans are sane, time is bounded, cuts and prose change nothing else."""
+
+import json
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans, spans
+
+
+CODE = """#include <cstdio>
+#define CHECK(x) do { if ((x) != 0) { abort(); } } while (0)
+
+template <typename T, int N>
+__global__ void __launch_bounds__(N) reduce(const T *__restrict__ in, T *out, int n) {
+    __shared__ T s[N];  // one '{' for each thread
+    T sum = 0;
+    for (int i = blockIdx.x * N + threadIdx.x; i < n; i += gridDim.x * N) { sum += in[i]; }
+#pragma unroll
+    for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffff, sum, o);
+    if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) { printf("}%c", '}'); atomicAdd(out, s[0]); }
+}
+
+__global__ void fill(float *x, float v) { x[threadIdx.x] = v; }
+
+void run(float *in, float *out, int n, cudaStream_t stream) {
+    dim3 grid((n + 255) / 256);
+    fill<<<1, 32>>>(out, 0.f);
+    reduce<float, 256><<<grid, 256, (n >> 4) * sizeof(float), stream>>>(in, out, n);
+    CHECK(cudaGetLastError());
+}
+"""
+PIECES = [
+    "__global__ void k(", ") {", "}", "{", "(", ")", "<<<", ">>>", "k<<<1, 2>>>(x);", "```", "```cuda\n", "~~~", "\n", "\r\n",
+    " ", "'", '"', '"""', "'''", 'R"x(', ')x"', "/*", "*/", "//", "\\", "#if A\n", "#else\n", "#endif\n", "#define K \\\n",
+    "#define K __global__ void\n", "K", "<think>", "</think>", "<|im_end|>", "import torch\n", 's = f"""', "RAFT_KERNEL",
+    "__attribute__((global))", "__device__", "__shared__", "dim3", "atomicAdd(", "threadIdx.x", "é", "\0", "\ud800", ";", "`", "> ",
+]  # fmt: skip
+anything = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+def check(text: str, found) -> None:
+    assert found == sorted(found)
+    assert all(0 <= start < end <= len(text) for start, end, _ in found)
+    for kind in {span.kind for span in found}:
+        same = [span for span in found if span.kind == kind]
+        assert all(one.end <= two.start for one, two in pairwise(same))
+
+
+@settings(max_examples=300, deadline=None)
+@given(anything)
+@example("__global__ void k() {\ud800\0é")
+def test_no_text_raises(text):
+    for kinds in (DEFAULT_KINDS, tuple(KINDS)):
+        check(text, find_spans(text, kinds))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(CODE)), anything)
+def test_code_in_the_middle_of_anything(at, text):
+    mixed = CODE[:at] + text + CODE[at:]
+    check(mixed, find_spans(mixed, tuple(KINDS)))
+
+
+@pytest.mark.parametrize("head", ["", "Text.\n\n```cuda\n", 'import torch\ns = r"""'])
+def test_every_cut_has_the_spans_of_the_whole_up_to_it(head):
+    whole = find_spans(head + CODE)
+    assert len(whole) == 4
+    for cut in range(len(head), len(head + CODE) + 1):
+        text = (head + CODE)[:cut]
+        expected = [(start, min(end, cut)) for start, end, _ in whole if start < cut]
+        if expected and text[expected[-1][0] :] in ("<", "<<"):
+            expected.pop()  # not yet a launch
+        assert [(start, end) for start, end, _ in find_spans(text)] == expected, cut
+
+
+prose = st.text(st.characters(exclude_characters="`~<[◁|", exclude_categories=["Cs"]), max_size=60)
+
+
+@settings(max_examples=200, deadline=None)
+@given(prose, prose)
+@example("Here's __global__ { and it's k", "don't {")
+def test_prose_around_a_fenced_block_changes_nothing(before, after):
+    block = f"```cuda\n{CODE}```\n"
+    text = f"{before}\n{block}{after}"
+    shift = len(before) + 1
+    assert [(a - shift, b - shift) for a, b, _ in find_spans(text)] == [(a, b) for a, b, _ in find_spans(block)]
+
+
+def test_the_lexer_alone_and_with_the_parser_agree(monkeypatch):
+    for cut in range(0, len(CODE), 7):
+        both = find_spans(CODE[:cut])
+        with monkeypatch.context() as patch:
+            patch.setattr(spans, "parse_spans", lambda text: {})
+            assert find_spans(CODE[:cut]) == both
+
+
+def test_the_parser_is_asked_where_the_lexer_had_to_guess(monkeypatch):
+    seen = []
+    monkeypatch.setattr(spans, "parse_spans", lambda text: seen.append(text) or {})
+    find_spans(f"Prose.\n```cuda\n{CODE}```\n")
+    assert seen == []  # every bracket has its partner: one way to read it
+    branch = "#ifdef FAST\n__global__ void k(int n) {\n#else\n__global__ void k(long n) {\n#endif\n}\n"
+    find_spans(f"```cuda\n{branch}```\n")
+    assert seen == [branch]
+    find_spans("```cuda\n__global__ void k() { if (a) {\n  b();\n}\n```\n")
+    assert len(seen) == 2
+    find_spans("No code here.")
+    assert len(seen) == 2
+
+
+def test_the_parser_agrees_where_it_is_not_asked(monkeypatch):
+    """The bundled programs, read by the lexer alone and with tree-sitter's second opinion."""
+    rows = json.loads((Path(__file__).parents[2] / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
+    alone = [find_spans(row["output"]) for row in rows]
+    monkeypatch.setattr(spans, "_is_plain", lambda *_: False)
+    assert [find_spans(row["output"]) for row in rows] == alone
+    assert all(alone)
+
+
+UNITS = [
+    "<", "{", "(", "`", "'", '"', "/*", "//", "\\", "[", "}", ">", "<<<", "a<<<", "a<<<1>>>(", "```\n", "```cuda\n", "~~~\n",
+    "__global__ ", "__global__ void k(", "__global__ void k() {", "__global__ void k() {\n#if A\n", "#if A\n", "#else\n",
+    "#if A\n__global__ void k() {\n#else\n", "#define A \\\n", "#define A __global__\n", "<think>\n", "</think>", 'R"x(', '"""',
+    "\0", "\ud800", "é", "\r", "\n", " ", "__device__ int f() {", "extern ", "__shared__ ", "dim3 a", "atomicAdd(", "word ",
+    "don't ", "- ", "> ", "1'", "cat << A\n", "``` ", "```cpp ", "a<think> ", "# ", "; {", 'x = """', "x = ''.format(", 'f<1', "dim3 a(", "{{[(", "\n}\n", "<|im_end|>", 'f"{',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=[repr(unit) for unit in UNITS])
+@pytest.mark.parametrize(
+    "lead", ["", "```cuda\n__global__ void k() {\n", 'import torch\nx = """__global__ void k() {\n']
+)
+def test_100_kB_of_anything_take_less_than_a_second(unit, lead):
+    text = lead + unit * (100_000 // len(unit))
+    start = time.process_time()
+    found = find_spans(text, tuple(KINDS))
+    assert time.process_time() - start < 1.0
+    check(text, found)
+
+
+def test_macros_by_the_thousand():
+    text = "".join(f"#define A{i} __global__\n" for i in range(4000))
+    start = time.process_time()
+    assert find_spans(text) == []
+    assert time.process_time() - start < 1.0
+
+
+def test_a_kernel_takes_a_fraction_of_a_millisecond():
+    text = f"Text.\n\n```cuda\n{CODE * 4}```\n"
+    best = 1.0
+    for _ in range(20):
+        start = time.process_time()
+        find_spans(text)
+        best = min(best, time.process_time() - start)
+    assert best * 4096 / len(text) < 0.003  # about 0.7 ms for 4 kB on one core; the bound allows for slow machines

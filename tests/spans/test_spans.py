@@ -1,0 +1,225 @@
+"""find_spans on hard code: each case states the exact substrings that are labelled."""
+
+import pytest
+
+from cuset_stage.spans import DEFAULT_KINDS, KINDS, LABEL_VERSION, Span, find_spans
+
+
+def labelled(text: str, *kinds: str, aliases: tuple[str, ...] = ()) -> list[str]:
+    return [text[start:end] for start, end, _ in find_spans(text, kinds or DEFAULT_KINDS, aliases=aliases)]
+
+
+KERNELS = {
+    "plain": ("__global__ void k(int *a) { a[0] = 1; }", ["{ a[0] = 1; }"]),
+    "static, extern C": ('extern "C" static __global__ void k() { f(); }', ["{ f(); }"]),
+    "template": ("template <typename T, int N = (3 > 2)>\n__global__ void k(T *a) { a[N] = 1; }", ["{ a[N] = 1; }"]),
+    "specialisation": ("template <> __global__ void k<A<B<int>>>(int *a) { *a = 1; }", ["{ *a = 1; }"]),
+    "return type first": ("void __global__ k() { f(); }", ["{ f(); }"]),
+    "launch bounds after void": ("__global__ void __launch_bounds__(256, 2) k() { f(); }", ["{ f(); }"]),
+    "launch bounds before void": ("__global__ __launch_bounds__(256) void k() { f(); }", ["{ f(); }"]),
+    "bounds by macro": ("__global__ void LAUNCH_BOUNDS(a, b) k(int n) { f(n); }", ["{ f(n); }"]),
+    "cluster dims": ("__global__ void __cluster_dims__(2, 1, 1) k(int n) { f(n); }", ["{ f(n); }"]),
+    "attribute": ("__attribute__((global)) void k(int n) { f(n); }", ["{ f(n); }"]),
+    "attribute, spelled out": ("void __attribute__ (( __global__ )) k(int n) { f(n); }", ["{ f(n); }"]),
+    "default argument in braces": ("__global__ void k(P p = {}, Q q = Q{1}) { f(p); }", ["{ f(p); }"]),
+    "requires": ("template <class T> requires(N<T> > 1) __global__ void k(T a) { f(a); }", ["{ f(a); }"]),
+    "declaration": ("__global__ void k(int *a);\nint x[] = {1};", []),
+    "explicit instantiation": ("template __global__ void k<float>(float *);\nvoid f() { g(); }", []),
+    "comment between": ("__global__ /* { */ void k(int a /* } */) // {\n{ f(a); }", ["{ f(a); }"]),
+    "braces in literals": (
+        "__global__ void k() { char c = '}'; char d = '\\''; const char *s = \"}\\\"}\"; f(); }",
+        ["{ char c = '}'; char d = '\\''; const char *s = \"}\\\"}\"; f(); }"],
+    ),
+    "raw string": ('__global__ void k() { g(R"x(} )" })x"); }', ['{ g(R"x(} )" })x"); }']),
+    "digit separators": ("__global__ void k() { f(1'000'000, '}', 0xFF'FF); }", ["{ f(1'000'000, '}', 0xFF'FF); }"]),
+    "inline asm": (
+        '__global__ void k() { asm volatile("{ .reg .b32 r; mov.b32 %0, r; " : "=r"(x)); }',
+        ['{ asm volatile("{ .reg .b32 r; mov.b32 %0, r; " : "=r"(x)); }'],
+    ),
+    "comment inside belongs": ("__global__ void k() { // it's }\n f(); }", ["{ // it's }\n f(); }"]),
+    "in a comment": ("// __global__ void k() { f(); }\n/* __global__ void k() { f(); } */ int x;", []),
+    "in a string": ('const char *s = "__global__ void k() { f(); }";', []),
+    "in a raw string": ('auto s = R"(__global__ void k() { f<<<1, 2>>>(); })";', []),
+    "nested lambda": ("__global__ void k() { auto g = [&] { f(); }; g(); }", ["{ auto g = [&] { f(); }; g(); }"]),
+    "two": ("__global__ void a() { f(); }\nvoid h() { g(); }\n__global__ void b() { g(); }", ["{ f(); }", "{ g(); }"]),
+    "in a namespace": ("namespace {\n__global__ void a() { f(); }\n}", ["{ f(); }"]),
+    "CRLF and tabs": ("__global__ void k()\r\n{\r\n\tf();\r\n}\r\n", ["{\r\n\tf();\r\n}"]),
+    "non-ASCII": ("// é 核函数\n__global__ void k() { /* 注释 */ f('x'); }", ["{ /* 注释 */ f('x'); }"]),
+    "in a macro": (
+        "#define K(n) \\\n  __global__ void n() { \\\n f(); \\\n }\nK(a)\nvoid g() { h(); }",
+        ["{ \\\n f(); \\\n }"],
+    ),
+    "macro for the keyword": ("#define KERNEL __global__ void\nKERNEL k(int a) { f(a); }", ["{ f(a); }"]),
+    "macro for the head": ("#define HEAD(n) \\\n __global__ void n(int a)\nHEAD(k) { f(a); }", ["{ f(a); }"]),
+    "macro of a macro": ("#define G __global__\n#define K G void\nK k(int a) { f(a); }", ["{ f(a); }"]),
+    "known alias": ("RAFT_KERNEL k(int a) { f(a); }", ["{ f(a); }"]),
+    "alias with arguments": ("ROCBLAS_KERNEL(256) k(int a) { f(a); }", ["{ f(a); }"]),
+    "brace in another macro": (
+        "__global__ void k() {\n#define OPEN if (x) {\n f();\n}\nint y;",
+        ["{\n#define OPEN if (x) {\n f();\n}"],
+    ),
+    "macro statement before": ("REGISTER_KERNEL(k)\n__global__ void k() { f(); }", ["{ f(); }"]),
+    "branches in a body": (
+        "__global__ void k() {\n#if A\n if (x) {\n#else\n if (y) {\n#endif\n f(); }\n}\nint z;",
+        ["{\n#if A\n if (x) {\n#else\n if (y) {\n#endif\n f(); }\n}"],
+    ),
+    "branches that close": (
+        "__global__ void k() {\n f();\n#ifdef A\n g(); }\n#else\n h(); }\n#endif\nint z;",
+        ["{\n f();\n#ifdef A\n g(); }\n#else\n h(); }"],
+    ),
+    "branches around heads": (
+        "#if A\n__global__ void k(int a) {\n#else\n__global__ void k(float a) {\n#endif\n f(a);\n}\nint z;",
+        ["{\n", "{\n#endif\n f(a);\n}"],
+    ),
+    "branches that split a head": (
+        "__global__ void\n#if A\nk(int a,\n#else\nk(float a,\n#endif\n int n) { f(a); }",
+        ["{ f(a); }"],
+    ),
+    "a body in each branch": (
+        "__global__ void k()\n#if A\n{ f(); }\n#else\n{ g(); }\n#endif\n",
+        ["{ f(); }", "{ g(); }"],
+    ),
+    "inactive branch": ("#if 0\n__global__ void k() { f(); }\n#endif", ["{ f(); }"]),
+    "a brace too few": (
+        "__global__ void a()\n{\n if (x) {\n f();\n}\n\n__global__ void b()\n{\n g();\n}\n",
+        ["{\n if (x) {\n f();\n}", "{\n g();\n}"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), KERNELS.values(), ids=KERNELS)
+def test_kernel_bodies(text, expected):
+    assert labelled(text, "kernel_body") == expected
+
+
+LAUNCHES = {
+    "plain": ("k<<<g, b>>>(a);", ["<<<g, b>>>"]),
+    "spaces": ("k <<< g, b >>> (a);", ["<<< g, b >>>"]),
+    "lines": ("k<<<\n  g,\n  b\n>>>\n(a);", ["<<<\n  g,\n  b\n>>>"]),
+    "template argument": ("k<T, (N > 1)><<<g, b>>>(a);", ["<<<g, b>>>"]),
+    "nested template": ("k<A<B<C>>><<<g, b>>>(a);", ["<<<g, b>>>"]),
+    "shift and ternary": ("k<<<n >> 3, (x > 1) ? 2 : (y >> 4)>>>(a);", ["<<<n >> 3, (x > 1) ? 2 : (y >> 4)>>>"]),
+    "template inside": ("k<<<g, V<C<int>>::v, S<T>>>>(a);", ["<<<g, V<C<int>>::v, S<T>>>>"]),
+    "braces": ("k<<<{1, 2}, dim3{4}>>>(a);", ["<<<{1, 2}, dim3{4}>>>"]),
+    "lambda inside": ("k<<<[&] { return 1; }(), b>>>(a);", ["<<<[&] { return 1; }(), b>>>"]),
+    "branch inside": ("k<<<g, b\n#ifdef S\n, 0, s\n#endif\n>>>(a);", ["<<<g, b\n#ifdef S\n, 0, s\n#endif\n>>>"]),
+    "comment inside": ("k<<<g /* >>> */, b>>>(a);", ["<<<g /* >>> */, b>>>"]),
+    "in a macro": ("#define RUN(k, ...) \\\n k<<<g, b>>> \\\n (__VA_ARGS__)\n", ["<<<g, b>>>"]),
+    "macro callee": ("#define RUN k<<<g, b>>>(x)\n", ["<<<g, b>>>"]),
+    "macro argument": ("CHECK((k<<<g, b>>>(a)));", ["<<<g, b>>>"]),
+    "call result": ("get(k)<<<g, b>>>(a); fs[0]<<<g, b>>>(a);", ["<<<g, b>>>"] * 2),
+    "after else": ("if (x) f<<<1, 2>>>(a); else k<<<g, b>>>(a);", ["<<<1, 2>>>", "<<<g, b>>>"]),
+    "macro arguments": ("k<<<g, b>>>ARGUMENTS;", ["<<<g, b>>>"]),
+    "in a comment": ("// k<<<g, b>>>(a);\nint x;", []),
+    "in a string": ('printf("k<<<g, b>>>(a);");', []),
+    "conflict marker": ("<<<<<<< HEAD\nint a;\n>>>>>>> branch\nint b(c);", []),
+    "no launch": ("x = a <<<b;", []),
+    "three kernels": ("a<<<1, 2>>>(x);\nb<<<3, 4>>>(x);\nc<<<5, 6>>>();", ["<<<1, 2>>>", "<<<3, 4>>>", "<<<5, 6>>>"]),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), LAUNCHES.values(), ids=LAUNCHES)
+def test_launch_configurations(text, expected):
+    assert labelled(f"void f() {{\n{text}\n}}" if "#" not in text else text, "launch_config") == expected
+
+
+def test_a_launch_inside_a_kernel_is_both():
+    text = "__global__ void k() { c<<<1, 1>>>(); }"
+    assert find_spans(text) == [Span(20, 38, "kernel_body"), Span(23, 33, "launch_config")]
+
+
+def test_aliases_of_the_user():
+    text = "MY_KERNEL void k(int a) { f(a); }"
+    assert labelled(text) == []
+    assert labelled(text, aliases=("MY_KERNEL",)) == ["{ f(a); }"]
+
+
+CUTS = {
+    "in a body": "__global__ void k(int *a) {\n  if (a) {\n    a[0] = fma(",
+    "in a comment": "__global__ void k() {\n  // and now {",
+    "in a string": '__global__ void k() {\n  printf("abc',
+    "at the brace": "__global__ void k() {",
+}
+
+
+@pytest.mark.parametrize("text", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize("before", ["", "__global__ void a() { f(); }\n", "namespace n {\n"])
+def test_an_open_body_runs_to_the_end(text, before):
+    assert labelled(before + text, "kernel_body")[-1] == text[text.index("{") :]
+
+
+def test_an_open_configuration_runs_to_the_end():
+    assert labelled("void f() { k<<<dim3(1, 2), n >> (3") == ["<<<dim3(1, 2), n >> (3"]
+    assert labelled("```cuda\nvoid f() { k<<<g,\n```\n") == ["<<<g,\n"]
+
+
+def test_a_cut_in_the_head_has_no_span():
+    assert labelled("__global__ void k(int *a, ") == []
+
+
+ANALYSIS = """
+template <typename T>
+__global__ void k(T *a) {
+  extern __shared__ __align__(16) float s[];
+  __shared__ float t[2][2];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;  // threadIdx.y
+  __syncthreads();
+  atomicAdd(&a[i], f(1));
+  v += __shfl_down_sync(0xffffffff, v, 16);
+  cg::this_grid().sync();
+}
+__device__ __forceinline__ float sq(float x) { return x * x; }
+__device__ int table[2] = {1, 2};
+void run(dim3 a, dim3 b) {
+  dim3 grid(4, 4), block = dim3(8);
+  cudaMalloc(&p, n * sizeof(float));
+  k<float><<<grid, block>>>(p);
+  cudaLaunchKernel((void *)k<float>, grid, block, args, 0, s);
+  hipLaunchKernelGGL((k<float>), dim3(1), dim3(2), 0, 0, p);
+  cudaDeviceSynchronize();
+}
+"""
+KIND_CASES = {
+    "kernel_signature": ["template <typename T>\n__global__ void k(T *a)"],
+    "device_function": ["__device__ __forceinline__ float sq(float x) { return x * x; }"],
+    "shared_memory": ["extern __shared__ __align__(16) float s[];", "__shared__ float t[2][2];"],
+    "thread_indexing": ["blockIdx.x", "blockDim.x", "threadIdx.x"],
+    "synchronization": ["__syncthreads()", "cudaDeviceSynchronize()"],
+    "atomic": ["atomicAdd(&a[i], f(1))"],
+    "warp_intrinsic": ["__shfl_down_sync(0xffffffff, v, 16)"],
+    "memory_api": ["cudaMalloc(&p, n * sizeof(float))"],
+    "launch_setup": [
+        "dim3 grid(4, 4), block = dim3(8);",
+        "cudaLaunchKernel((void *)k<float>, grid, block, args, 0, s)",
+        "hipLaunchKernelGGL((k<float>), dim3(1), dim3(2), 0, 0, p)",
+    ],
+    "launch_config": ["<<<grid, block>>>"],
+}
+
+
+@pytest.mark.parametrize("kind", KIND_CASES)
+@pytest.mark.parametrize("wrap", ["{}", "Text.\n```cuda\n{}```\n"])
+def test_kinds_of_the_analysis(kind, wrap):
+    assert labelled(wrap.replace("{}", ANALYSIS), kind) == KIND_CASES[kind]
+
+
+def test_every_kind_is_described_and_found():
+    assert {span.kind for span in find_spans(ANALYSIS, tuple(KINDS))} == set(KINDS)
+    assert all(KINDS.values())
+    assert LABEL_VERSION
+
+
+def test_more_kinds_never_move_the_spans_of_the_paper():
+    text = f"{ANALYSIS}\nThen free it:\n```cpp\ncudaFree(p);\n```\n"
+    more = find_spans(text, tuple(KINDS))
+    assert len(find_spans(text)) == 2
+    assert [span for span in more if span.kind in DEFAULT_KINDS] == find_spans(text)
+
+
+def test_refusals_name_the_value_and_the_way_out():
+    with pytest.raises(ValueError, match=r"'kernels' is not a kind.*kernel_body, launch_config.*mask is"):
+        find_spans("", ["kernels"])
+    with pytest.raises(ValueError, match=r"a sequence of kinds"):
+        find_spans("", "kernel_body")
+    with pytest.raises(ValueError, match=r"'a b' is not a macro name"):
+        find_spans("", aliases=["a b"])

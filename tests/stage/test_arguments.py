@@ -1,0 +1,209 @@
+"""The recipe's keys: accepted, shown, and refused before anything is loaded."""
+
+import pickle
+
+import pytest
+from llamafactory.hparams import get_infer_args, get_train_args
+from llamafactory.hparams.finetuning_args import FinetuningArguments
+
+from cuset_stage.stage.arguments import (
+    kernel_aliases,
+    keys_of_other_objectives,
+    objective_settings,
+    sensitive_kinds,
+)
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def make(**changes):
+        recipe = {
+            "model_name_or_path": "some-model",
+            "stage": "cuset",
+            "do_train": True,
+            "dataset": "cuset_kernels",
+            "template": "qwen",
+            "output_dir": str(tmp_path / "out"),
+            "use_cpu": True,
+            "report_to": "none",
+            **changes,
+        }
+        return get_train_args(recipe)
+
+    return make
+
+
+def test_inside_the_process_the_stage_is_sft_and_outside_it_is_cuset(parse):
+    *_, finetuning_args, _ = parse()
+    assert finetuning_args.stage == "sft"
+    assert finetuning_args.is_cuset
+    assert finetuning_args.to_dict()["stage"] == "cuset"
+
+
+def test_the_defaults_are_the_paper_s(parse):
+    *_, finetuning_args, _ = parse()
+    settings = objective_settings(finetuning_args)
+    assert (settings.objective, settings.tau, settings.lam, settings.window) == ("cuset", 0.1, 1.0, 256)
+    assert settings.use_confidence_mask and settings.use_cuda_mask and settings.use_region_weight
+    assert sensitive_kinds(finetuning_args) == ("kernel_body", "launch_config")
+    assert kernel_aliases(finetuning_args) == ()
+
+
+def test_every_key_reaches_the_objective(parse):
+    *_, finetuning_args, _ = parse(
+        cuset_tau=0.3,
+        cuset_lambda=2,
+        cuset_window=64,
+        cuset_confidence_mask=False,
+        cuset_cuda_mask=False,
+        cuset_region_weight=False,
+        cuset_region_scope="cuda",
+        cuset_normalization="samples",
+        cuset_sensitive_kinds="kernel_body, shared_memory",
+        cuset_kernel_aliases="MY_KERNEL, OTHER",
+    )
+    settings = objective_settings(finetuning_args)
+    assert (settings.tau, settings.lam, settings.window) == (0.3, 2, 64)
+    assert not (settings.use_confidence_mask or settings.use_cuda_mask or settings.use_region_weight)
+    assert (settings.region_scope, settings.normalization) == ("cuda", "samples")
+    assert sensitive_kinds(finetuning_args) == ("kernel_body", "shared_memory")
+    assert kernel_aliases(finetuning_args) == ("MY_KERNEL", "OTHER")
+
+
+def test_profit_s_own_keys_are_accepted(parse):
+    for threshold, direction, expected in (
+        ("0.2", "higher", (0.2,)),
+        (0.8, "lower", (0.8,)),
+        ("[0.3,0.7]", "middle", (0.3, 0.7)),
+        ([0.3, 0.7], "middle", (0.3, 0.7)),
+        ("0.5", "random", (0.5,)),
+    ):
+        *_, args, _ = parse(cuset_objective="profit", prob_threshold=threshold, threshold_direction=direction)
+        settings = objective_settings(args)
+        assert (settings.prob_threshold, settings.threshold_direction) == (expected, direction)
+    *_, args, _ = parse(cuset_objective="profit")
+    assert objective_settings(args).prob_threshold == (0.1,)
+
+
+def test_llamafactory_s_own_alphas_are_used(parse):
+    *_, args, _ = parse(cuset_objective="asft", asft_alpha=0.05)
+    assert objective_settings(args).asft_alpha == 0.05
+    *_, args, _ = parse(cuset_objective="eaft", eaft_alpha=2.0)
+    assert objective_settings(args).eaft_alpha == 2.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (dict(cuset_tau=1.5), r"cuset_tau=1.5: expected a probability in \[0, 1\)"),
+        (dict(cuset_tau=-0.1), "cuset_tau=-0.1"),
+        (dict(cuset_tau="5e-2"), "cuset_tau='5e-2': expected a probability.* YAML takes 1e-1 for text"),
+        (dict(cuset_lambda=-1), "cuset_lambda=-1: expected a finite number >= 0"),
+        (dict(cuset_lambda=float("inf")), "cuset_lambda=inf"),
+        (dict(cuset_window=0), "cuset_window=0: expected a number of tokens >= 1"),
+        (dict(cuset_objective="dpo"), "cuset_objective='dpo': expected one of cuset, sft, dft"),
+        (dict(cuset_region_scope="all"), "cuset_region_scope='all': expected one of response, cuda"),
+        (dict(cuset_normalization="rows"), "cuset_normalization='rows': expected one of tokens, samples"),
+        (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
+        (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': expected one or more of kernel_body"),
+        (dict(cuset_sensitive_kinds=""), "cuset_sensitive_kinds=''"),
+        (dict(cuset_sensitive_kinds=5), "cuset_sensitive_kinds=5: expected one or more of kernel_body"),
+        (dict(cuset_kernel_aliases=True, cuset_sensitive_kinds=["launch"]), r"cuset_sensitive_kinds=\['launch'\]"),
+        (dict(cuset_kernel_aliases=5), "cuset_kernel_aliases: '5' is not the name of a macro"),
+        (dict(cuset_kernel_aliases="MY KERNEL"), "cuset_kernel_aliases: 'MY KERNEL' is not the name of a macro"),
+        (dict(use_dft_loss=True), "use_dft_loss: true .* cuset_objective: dft, or use stage: sft"),
+        (dict(use_eaft_loss=True), "cuset_objective: eaft"),
+        (dict(use_asft_loss=True), "cuset_objective: asft"),
+        (dict(use_hyper_parallel=True), "use_hyper_parallel: true .* or use stage: sft"),
+        (dict(prob_threshold="0.1"), "prob_threshold belongs to ProFit"),
+        (dict(stage="sft", prob_threshold="0.1"), "prob_threshold belongs to ProFit: set stage: cuset"),
+        (dict(cuset_objective="profit", prob_threshold="high"), "prob_threshold='high': expected a number"),
+        (dict(cuset_objective="profit", prob_threshold="0.3,0.7"), "takes 1 value"),
+        (
+            dict(cuset_objective="profit", prob_threshold="0.7,0.3", threshold_direction="middle"),
+            "lower threshold first",
+        ),
+        (dict(cuset_objective="profit", threshold_direction="up"), "threshold_direction='up'"),
+        (dict(asft_alpha=-1.0, cuset_objective="asft"), "asft_alpha=-1.0"),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_wrong_values_and_combinations_are_refused(parse, change, message):
+    with pytest.raises(ValueError, match=message):
+        parse(**change)
+
+
+def test_the_megatron_trainer_is_refused(parse, monkeypatch):
+    monkeypatch.setenv("USE_MCA", "1")
+    with pytest.raises(ValueError, match="USE_MCA runs the Megatron trainer"):
+        FinetuningArguments(stage="cuset")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (dict(label_smoothing_factor=0.1), "label_smoothing_factor=0.1: .* Remove the key, or use stage: sft"),
+        (dict(cuset_objective="dft", cuset_normalization="samples"), "cuset_objective: dft is divided by tokens"),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_combinations_with_other_groups_are_refused_before_loading(parse, change, message):
+    """some-model does not exist: the check comes before anything is loaded."""
+    from llamafactory.train.sft import run_sft
+
+    with pytest.raises(ValueError, match=message):
+        run_sft(*parse(**change))
+
+
+def test_other_stages_are_as_they_were(parse):
+    *_, args, _ = parse(stage="sft")
+    assert not args.is_cuset
+    assert args.to_dict()["stage"] == "sft"
+    with pytest.raises(ValueError, match="reward_model"):
+        parse(stage="ppo")
+
+
+def test_keys_without_effect_are_pointed_out(parse, monkeypatch):
+    from cuset_stage.stage import checks
+
+    messages = []
+    monkeypatch.setattr(checks.logger, "warning_rank0", messages.append, raising=False)
+    *_, args, _ = parse(stage="sft", cuset_tau=0.3)
+    checks.warn_unused_keys(args)
+    assert messages == ["cuset_tau has no effect under stage: sft. Set stage: cuset to train with CuSeT."]
+
+
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [
+        (dict(cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), []),
+        (dict(cuset_objective="dft", cuset_tau=0.3, cuset_fused="off", cuset_kernel_aliases="K"), ["cuset_tau"]),
+        (dict(cuset_objective="asft", asft_alpha=0.5, eaft_alpha=2.0, cuset_window=8), ["cuset_window", "eaft_alpha"]),
+        (dict(eaft_alpha=2.0), ["eaft_alpha"]),
+    ],
+    ids=str,
+)
+def test_keys_that_another_objective_reads_are_named(parse, change, keys):
+    *_, args, _ = parse(**change)
+    assert keys_of_other_objectives(args) == keys
+
+
+def test_the_arguments_survive_pickling(parse):
+    """Ray and spawned processes send them around."""
+    *_, args, _ = parse(cuset_window=32)
+    again = pickle.loads(pickle.dumps(args))
+    assert again == args
+    assert again.is_cuset and again.stage == "sft"
+
+
+def test_inference_with_a_training_recipe_works(tmp_path):
+    """chat, api and export read the same keys; they want a model of the SFT stage."""
+    *_, finetuning_args, _ = get_infer_args({"model_name_or_path": "some-model", "template": "qwen", "stage": "cuset"})
+    assert finetuning_args.stage == "sft"
+
+
+def test_the_web_ui_offers_the_stage():
+    from llamafactory.extras.constants import TRAINING_STAGES
+
+    assert next(iter(TRAINING_STAGES.values())) == "sft"
+    assert TRAINING_STAGES["CUDA-Sensitive Fine-Tuning (CuSeT)"] == "cuset"

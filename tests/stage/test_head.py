@@ -1,0 +1,405 @@
+"""The fused head inside real models: same loss and gradients as their logits give, and a reason wherever it cannot be right."""
+
+import copy
+import logging
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import (
+    CohereConfig,
+    Gemma2Config,
+    GraniteConfig,
+    LlamaConfig,
+    PhiConfig,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+)
+from transformers.modeling_outputs import CausalLMOutput
+from transformers.models.auto.modeling_auto import AutoModelForCausalLM
+
+from cuset_stage.objective import ObjectiveSettings, fused_objective, objective_loss
+from cuset_stage.stage.head import FusedHead
+
+
+TINY = dict(
+    vocab_size=97,
+    hidden_size=32,
+    intermediate_size=64,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=8,
+    pad_token_id=0,
+    bos_token_id=1,
+    eos_token_id=2,
+)
+SETTINGS = ObjectiveSettings(tau=0.005, window=8)
+
+
+def tiny(config_class=Qwen2Config, **changes):
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(config_class(**{**TINY, **changes}))
+    if model.lm_head.bias is not None:
+        torch.nn.init.normal_(model.lm_head.bias)
+    return model
+
+
+@pytest.fixture
+def batch():
+    generator = torch.Generator().manual_seed(1)
+    ids = torch.randint(3, 97, (2, 40), generator=generator)
+    labels = ids.clone()
+    labels[:, :9] = -100
+    return {
+        "ids": ids,
+        "labels": labels,
+        "cuda_mask": torch.randint(0, 2, (2, 40), generator=generator),
+        "sample_ids": torch.arange(40)[None].expand(2, -1) // 20 + 1,
+    }
+
+
+def fused_loss(model, batch, settings=SETTINGS, count=17):
+    head = FusedHead(model, settings)
+    assert head.reason is None
+    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], count, {}):
+        logits = model(input_ids=batch["ids"]).logits
+    assert logits.numel() == 1
+    return head.loss_of(logits)
+
+
+def plain_loss(model, batch, settings=SETTINGS, count=17):
+    logits = model(input_ids=batch["ids"]).logits
+    columns = (batch[name] for name in ("labels", "cuda_mask", "sample_ids"))
+    return objective_loss(logits, *columns, settings, num_items_in_batch=count)
+
+
+@pytest.mark.parametrize("objective", ["cuset", "sft", "dft", "eaft", "profit"])
+@pytest.mark.parametrize(
+    ("config_class", "changes", "trains"),
+    [
+        (Qwen2Config, {}, "all"),
+        (Qwen2Config, {"tie_word_embeddings": True}, "all"),
+        (LlamaConfig, {}, "not the head"),
+        (PhiConfig, {}, "all"),
+        (PhiConfig, {}, "not the head"),
+    ],
+    ids=["trained", "tied", "frozen", "with a bias", "with a frozen bias"],
+)
+def test_loss_and_gradients_are_those_of_the_logits(batch, objective, config_class, changes, trains):
+    model = tiny(config_class, **changes)
+    if trains != "all":
+        model.lm_head.requires_grad_(False)
+    settings = ObjectiveSettings(objective=objective, tau=0.005, window=8, prob_threshold=(0.005,))
+    other = copy.deepcopy(model)
+    fused, plain = fused_loss(model, batch, settings), plain_loss(other, batch, settings)
+    torch.testing.assert_close(fused, plain)
+    fused.backward()
+    plain.backward()
+    for (name, ours), theirs in zip(model.named_parameters(), other.parameters(), strict=True):
+        assert (ours.grad is None) == (theirs.grad is None), name
+        if ours.grad is not None:
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def test_a_layer_that_is_not_armed_gives_logits(batch):
+    model = tiny()
+    expected = model(input_ids=batch["ids"]).logits
+    fused_loss(model, batch)
+    assert torch.equal(model(input_ids=batch["ids"]).logits, expected)
+
+
+@pytest.mark.parametrize(
+    ("config_class", "changes", "reason"),
+    [
+        (Gemma2Config, {"final_logit_softcapping": 30.0}, "final_logit_softcapping=30.0"),
+        (CohereConfig, {"logit_scale": 0.25}, "logit_scale=0.25"),
+        (GraniteConfig, {"logits_scaling": 8.0}, "logits_scaling=8.0"),
+    ],
+    ids=["Gemma 2", "Cohere", "Granite"],
+)
+def test_models_that_change_their_logits_are_not_fused(config_class, changes, reason):
+    head = FusedHead(tiny(config_class, **changes), SETTINGS)
+    assert reason in head.reason
+    assert "forward" not in vars(head.head)
+
+
+class Scaled(Qwen2ForCausalLM):
+    def change(self, logits):
+        return logits * 0.5
+
+    def forward(self, *args, **kwargs):
+        output = super().forward(*args, **kwargs)
+        output.logits = self.change(output.logits)
+        return output
+
+
+class Capped(Scaled):
+    def change(self, logits):
+        return 30.0 * torch.tanh(logits / 30.0)
+
+
+class Sliced(Scaled):
+    def change(self, logits):
+        return logits[..., :90]
+
+
+class Masked(Scaled):
+    def change(self, logits):
+        logits[:, :, [90, 91]] = torch.finfo(logits.dtype).min  # in place, as Chameleon does
+        return logits
+
+
+class Rowwise(Scaled):
+    def change(self, logits):
+        return logits.reshape(2, 40, -1)
+
+
+class Untouched(Scaled):
+    def change(self, logits):
+        return logits.float()
+
+
+class Past(Qwen2ForCausalLM):
+    """Multiplies with the layer's weight, not by way of the layer; with `only_in_training`, as some do to compute their own loss there."""
+
+    only_in_training = False
+
+    def forward(self, input_ids, **kwargs):
+        if self.only_in_training and not self.training:
+            return super().forward(input_ids, **kwargs)
+        hidden = self.model(input_ids).last_hidden_state
+        return CausalLMOutput(logits=hidden @ self.lm_head.weight.t())
+
+
+class Twice(Qwen2ForCausalLM):
+    def forward(self, *args, **kwargs):
+        super().forward(*args, **kwargs)
+        return super().forward(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (Scaled, "changes its logits behind the output layer"),
+        (Capped, "changes its logits behind the output layer"),
+        (Masked, "changes its logits behind the output layer"),
+        (Sliced, "reshapes its logits"),
+        (Rowwise, "does not run with the logits of a few tokens (RuntimeError"),
+        (Past, "does not call its output layer"),
+        (Twice, "does not call its output layer once"),
+        (Untouched, None),
+    ],
+)
+def test_a_model_that_changes_its_logits_in_secret_is_found_out(batch, kind, reason):
+    model = kind(Qwen2Config(**TINY))
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified == (reason is None)
+    assert head.reason is None if reason is None else reason in head.reason
+    assert model(input_ids=batch["ids"]).logits.shape[:2] == (2, 40)  # the layer gives whole logits again
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kind", [Scaled, Capped])
+def test_a_change_that_leaves_the_model_s_own_logits_is_found_out(batch, kind, dtype):
+    """A head of zeros, that is yet to be trained: a scale and a cap leave its logits what they are."""
+    model = kind(Qwen2Config(**TINY)).to(dtype)
+    torch.nn.init.zeros_(model.lm_head.weight)
+    head = FusedHead(model, SETTINGS)
+    before = torch.get_rng_state()
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert "changes its logits behind the output layer" in head.reason
+    assert torch.equal(torch.get_rng_state(), before)  # or training would not be what it is from logits
+
+
+def test_a_model_that_leaves_out_its_output_layer_in_training_is_found_out(batch):
+    model = Past(Qwen2Config(**TINY)).eval()
+    model.only_in_training = True
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified
+    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+        loss = head.loss_of(model.train()(input_ids=batch["ids"]).logits)
+    assert loss is None and head.reason == "the model does not call its output layer"
+
+
+class ScaledInTraining(Scaled):
+    def change(self, logits):
+        return super().change(logits) if self.training else logits
+
+
+class Cast(Scaled):
+    """As FSDP 2 casts what a model returns, and Accelerate back."""
+
+    def change(self, logits):
+        return logits.to(torch.bfloat16).float()
+
+
+def test_a_model_whose_outputs_are_cast_keeps_its_loss_and_gradients(batch):
+    torch.manual_seed(0)
+    model = Cast(Qwen2Config(**TINY)).train()
+    other = Qwen2ForCausalLM(Qwen2Config(**TINY))
+    other.load_state_dict(model.state_dict())
+    head = FusedHead(model, SETTINGS)
+    for _ in range(2):
+        with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+            logits = model(input_ids=batch["ids"]).logits
+        loss = head.loss_of(logits)
+        expected = plain_loss(other, batch)
+        torch.testing.assert_close(loss, expected)
+        assert float(logits.detach()) != float(loss.detach())
+        model.zero_grad()
+        other.zero_grad()
+        loss.backward()
+        expected.backward()
+        for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_a_model_that_changes_its_logits_in_training_alone_is_found_out(batch):
+    model = ScaledInTraining(Qwen2Config(**TINY)).eval()
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified
+
+    def loss(labels):
+        with head.armed(labels, batch["cuda_mask"], batch["sample_ids"], 17, {}):
+            return head.loss_of(model(input_ids=batch["ids"]).logits)
+
+    assert loss(batch["labels"]) is not None  # an evaluation before training
+    model.train()
+    assert loss(torch.full_like(batch["labels"], -100)) == 0.0  # which says nothing
+    assert not head.is_confirmed
+    assert loss(batch["labels"]) is None
+    assert head.reason == "the model changes its logits behind the output layer in training"
+
+
+def test_a_loss_is_held_against_the_output_layer_s_once(batch, monkeypatch):
+    model = tiny().train()
+    head = FusedHead(model, SETTINGS)
+    for _ in range(2):
+        with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+            logits = model(input_ids=batch["ids"]).logits
+        assert head.loss_of(logits) is not None and head.is_confirmed
+        monkeypatch.setattr(torch.Tensor, "__float__", None)  # nothing waits for the device from here on
+
+
+def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batch):
+    model = tiny()
+    torch.nn.init.constant_(model.model.norm.weight, float("nan"))
+    head = FusedHead(model, SETTINGS)
+    with torch.no_grad():
+        head.verify(lambda: model(input_ids=batch["ids"]))
+    assert head.is_verified
+    with pytest.raises(ValueError, match="NaN or infinite logits"):
+        fused = head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {})
+        with fused:
+            logits = model(input_ids=batch["ids"]).logits
+        head.loss_of(logits).backward()
+
+
+@pytest.mark.parametrize("tau", [0.5, 0.0], ids=["most tokens of weight 0", "none"])
+def test_tokens_of_weight_zero_are_skipped_where_most_have_it(batch, tau, monkeypatch):
+    settings = ObjectiveSettings(tau=tau, window=8, use_cuda_mask=False)
+    model = tiny()
+    model.lm_head.requires_grad_(False)
+    asked = []
+    monkeypatch.setattr(
+        "cuset_stage.stage.head.fused_objective",
+        lambda *a, **k: (asked.append(k["skip_zero_rows"]), fused_objective(*a, **k))[1],
+    )
+    head = FusedHead(model, settings)
+    columns = batch["labels"], batch["cuda_mask"], batch["sample_ids"]
+    for _ in range(2):
+        with head.armed(*columns, 17, {}):
+            logits = model(input_ids=batch["ids"]).logits
+        head.loss_of(logits)
+    assert asked == [False, tau == 0.5]
+
+
+def test_weights_that_are_gone_after_the_pass_are_copied(batch):
+    """As ZeRO-3 does: the parameter is empty outside the layer's forward."""
+    model = tiny()
+    whole = model.lm_head.weight.data.clone()
+    empty = torch.empty(0)
+
+    def gather(*_):
+        model.lm_head.weight.data = whole.clone()
+
+    def release(*_):
+        model.lm_head.weight.data = empty
+
+    head = FusedHead(model, SETTINGS)
+    model.lm_head.register_forward_pre_hook(gather)
+    model.lm_head.register_forward_hook(release)
+    release()
+    passes = []
+    for expected in (2, 1):
+        passes.clear()
+        with torch.no_grad():
+            run = lambda: (passes.append(1), model(input_ids=batch["ids"]))  # noqa: E731
+            hidden, weight, bias = head.inputs_of(run, with_weight=True)
+        assert torch.equal(weight, whole) and bias is None and hidden.shape == (2, 40, 32)
+        assert len(passes) == expected  # the first one finds out
+
+
+def test_adapters_on_the_head_are_not_fused():
+    from peft import LoraConfig, get_peft_model
+
+    for options, kind in (
+        ({"target_modules": ["lm_head"]}, "peft.tuners.lora.layer.Linear"),
+        ({"target_modules": ["q_proj"], "modules_to_save": ["lm_head"]}, "peft.utils.other.ModulesToSaveWrapper"),
+    ):
+        head = FusedHead(get_peft_model(tiny(), LoraConfig(**options)), SETTINGS)
+        assert head.reason == f"the output layer is a {kind}, not torch.nn.Linear"
+
+
+def test_the_fused_head_falls_back_in_a_run_and_says_so(llamafactory):
+    """LoRA on the head: auto computes from logits, on stops with the reason."""
+    keys = {"stage": "cuset", "lora_target": "q_proj,lm_head", "max_steps": 2, "max_samples": 4}
+    run = llamafactory(keys)
+    reason = "the output layer is a peft.tuners.lora.layer.Linear, not torch.nn.Linear"
+    assert f"computed from materialised logits: {reason}" in run.output
+    refused = llamafactory({**keys, "cuset_fused": "on"}, check=False)
+    assert refused.returncode != 0
+    assert f"cuset_fused: on, but {reason}" in refused.output
+
+
+def test_the_fused_head_is_found_out_in_a_run(llamafactory, tiny_model, tmp_path):
+    """A model with a soft cap trains from its logits, as SFT does."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    model = tiny(Gemma2Config, final_logit_softcapping=5.0, vocab_size=len(tokenizer))
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    keys = {"model_name_or_path": str(tmp_path), "max_steps": 2, "max_samples": 4}
+    off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
+    ours = llamafactory({**keys, **off, "stage": "cuset"})
+    theirs = llamafactory({**keys, "stage": "sft"})
+    assert "final_logit_softcapping=5.0" in ours.output
+    assert [step["loss"] for step in ours.steps] == pytest.approx([step["loss"] for step in theirs.steps], rel=1e-5)
+
+
+def test_the_log_takes_nothing_back(tiny_model, tmp_path, monkeypatch, caplog):
+    """A model that only its first batch finds out is not said to train without logits before that."""
+    from llamafactory.train.tuner import run_exp
+    from transformers import AutoTokenizer
+
+    monkeypatch.setattr("cuset_stage.stage.head._POST_PROCESSING", ())
+    logger = logging.getLogger("llamafactory.cuset_stage.stage.trainer")  # does not reach the root's handlers
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    tiny(Gemma2Config, final_logit_softcapping=5.0, vocab_size=len(tokenizer)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    recipe = {"stage": "cuset", "model_name_or_path": str(tmp_path), "output_dir": str(tmp_path / "out")}
+    recipe |= {"dataset_dir": str(Path(__file__).parents[2] / "data"), "dataset": "cuset_kernels", "template": "qwen"}
+    recipe |= {"do_train": True, "max_steps": 1, "max_samples": 2, "cutoff_len": 64, "finetuning_type": "full"}
+    run_exp({**recipe, "save_strategy": "no", "report_to": "none", "use_cpu": True})
+    assert "from materialised logits: the model changes its logits behind the output layer" in caplog.text
+    assert "fused head" not in caplog.text

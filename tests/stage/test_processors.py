@@ -1,0 +1,240 @@
+"""The labelled processors give LLaMA-Factory's own ids and labels, and columns that match them, whatever the options."""
+
+import copy
+import re
+
+import numpy as np
+import pytest
+from llamafactory.data import get_template_and_fix_tokenizer
+from llamafactory.data.mm_plugin import get_mm_plugin
+from llamafactory.data.processor import PackedSupervisedDatasetProcessor, SupervisedDatasetProcessor
+from llamafactory.data.template import TEMPLATES
+
+from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor, LabelRules, mark_cuda_tokens
+
+
+RULES = LabelRules(("kernel_body", "launch_config"))
+
+
+@pytest.fixture
+def process(byte_level, data_args, rows):
+    """Run LLaMA-Factory's processor and ours on the same conversations; ours must not change what theirs gives."""
+
+    def run(*conversations, tokenizer=byte_level, system="", added_tokens=(), **options):
+        tokenizer = copy.deepcopy(tokenizer)
+        tokenizer.add_tokens(added_tokens, special_tokens=True)
+        args = data_args(**options)
+        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
+        template.mm_plugin = get_mm_plugin("base")  # the others need a model's image processor, also for text alone
+        plain, labelled = (
+            (PackedSupervisedDatasetProcessor, LabelledPackedProcessor)
+            if args.packing
+            else (SupervisedDatasetProcessor, LabelledProcessor)
+        )
+        examples = rows(*conversations, system=system)
+        theirs = plain(template, tokenizer, None, args).preprocess_dataset(copy.deepcopy(examples))
+        ours = labelled(template, tokenizer, None, args, RULES).preprocess_dataset(examples)
+        assert set(ours) == set(theirs) | {"cuda_mask", "sample_ids"}
+        for name, column in theirs.items():
+            found = [value.tolist() if isinstance(value, np.ndarray) else value for value in ours[name]]
+            assert found == column, name
+        for row in range(len(ours["input_ids"])):
+            supervised = np.array(ours["labels"][row]) != -100
+            assert np.array_equal(supervised, ours["sample_ids"][row] != 0)
+            numbers = ours["sample_ids"][row][supervised]
+            assert np.array_equal(np.unique(numbers), np.arange(1, numbers.max(initial=0) + 1))  # 1, 2, 3, ...
+            assert np.all(np.diff(numbers) >= 0)
+        return tokenizer, ours
+
+    return run
+
+
+def cuda_text(tokenizer, ours, row=0):
+    """The supervised text in CUDA spans, run by run, as the training example shows it."""
+    example = {
+        name: list(column[row]) for name, column in ours.items() if name in ("input_ids", "cuda_mask", "sample_ids")
+    }
+    return re.findall(r"⟦(.*?)⟧", mark_cuda_tokens(tokenizer, example), re.DOTALL)
+
+
+def sample_text(tokenizer, ours, number, row=0):
+    labels = np.array(ours["labels"][row])
+    return tokenizer.decode(labels[ours["sample_ids"][row] == number])
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_every_template(process, answers, name):
+    """All of LLaMA-Factory's templates, two turns, with reasoning in one answer."""
+    thoughtful = f"<think>\nOne thread an element; k<<<1, 1>>> would do.\n</think>\n\n{answers.answer}"
+    tokenizer, ours = process(
+        ["Scale a vector.", answers.answer, "Again, with thought.", thoughtful],
+        template=name,
+        system="You write CUDA.",
+        added_tokens=["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"],
+    )
+    runs = cuda_text(tokenizer, ours)
+    assert len(runs) == 4, runs
+    for run, span in zip(runs, answers.spans * 2, strict=True):
+        assert span in run
+        assert len(run) <= len(span) + 8
+    assert ours["sample_ids"][0].max() == 2
+
+
+@pytest.mark.parametrize("template", ["qwen", "llama2", "llama3", "deepseekcoder", "seed_coder", "qwen3", "mistral"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"mask_history": True},
+        {"train_on_prompt": True},
+        {"cutoff_len": 150},
+        {"cutoff_len": 150, "mask_history": True},
+        {"cutoff_len": 60},
+        {"packing": True, "cutoff_len": 900},
+        {"neat_packing": True, "cutoff_len": 900},
+        {"neat_packing": True, "cutoff_len": 900, "train_on_prompt": True},
+    ],
+    ids=str,
+)
+def test_every_option(process, answers, template, options):
+    _, ours = process(
+        ["Scale a vector.", answers.answer, "Launch it with 128 threads.", f"```cuda\n{answers.kernel}\n```"],
+        ["What is a warp?", "32 threads that run in step."],
+        ["Kernel only.", answers.kernel, "Thanks.", "Gern geschehen."],
+        template=template,
+        **options,
+    )
+    assert ours["input_ids"]  # everything else is held by `process`
+
+
+@pytest.mark.parametrize("tokenizer", ["sentencepiece_type", "slow"])
+@pytest.mark.parametrize("packing", [False, True])
+def test_other_tokenizers(process, answers, request, tokenizer, packing):
+    tokenizer, ours = process(
+        ["Scale a vector.", answers.answer],
+        ["What is a warp?", "32 threads."],
+        tokenizer=request.getfixturevalue(tokenizer),
+        template="llama2",
+        packing=packing,
+    )
+    runs = [run for row in range(len(ours["input_ids"])) for run in cuda_text(tokenizer, ours, row)]
+    assert len(runs) == 2
+    for run, span in zip(runs, answers.spans, strict=True):
+        assert "".join(span.split()) in "".join(run.split())
+
+
+def test_a_sample_is_a_turn_with_its_end_of_turn_marker(process, answers):
+    tokenizer, ours = process(["Scale.", answers.answer, "Thanks.", "You are welcome."])
+    assert sample_text(tokenizer, ours, 1) == f"{answers.answer}<|im_end|>\n"
+    assert sample_text(tokenizer, ours, 2) == "You are welcome.<|im_end|>\n"
+
+
+def test_an_end_of_sequence_token_that_the_processor_adds_belongs_to_the_turn_it_ends(process):
+    """Templates with efficient_eos put it at the head of the next turn, or at the very end."""
+    name = next(name for name, template in sorted(TEMPLATES.items()) if template.efficient_eos)
+    tokenizer, ours = process(["One.", "First.", "Two.", "Second."], template=name)
+    end = tokenizer.decode([tokenizer.eos_token_id])
+    for number, text in ((1, "First."), (2, "Second.")):
+        assert text in sample_text(tokenizer, ours, number)
+        assert sample_text(tokenizer, ours, number).endswith(end)
+
+
+def test_packed_neighbours_are_samples_of_their_own(process, answers):
+    conversations = [[f"Question {index}", f"{answers.kernel} // {index}"] for index in range(5)]
+    tokenizer, ours = process(*conversations, neat_packing=True, cutoff_len=2000)
+    assert len(ours["input_ids"]) == 1
+    texts = {sample_text(tokenizer, ours, number).removesuffix("<|im_end|>\n") for number in range(1, 6)}
+    assert texts == {answer for _, answer in conversations}
+
+
+def test_cuda_in_a_prompt_is_not_labelled(process, answers):
+    _, ours = process([f"Explain:\n```cuda\n{answers.kernel}\n```", "It scales a vector."], train_on_prompt=True)
+    assert not np.concatenate(ours["cuda_mask"]).any()
+
+
+def test_labels_survive_truncation_token_by_token(process, answers):
+    """A shorter cutoff gives the same labels for the tokens that are left."""
+    _, whole = process(["Scale a vector.", answers.answer])
+    for cutoff in (200, 120, 64):
+        _, cut = process(["Scale a vector.", answers.answer], cutoff_len=cutoff)
+        kept = len(cut["input_ids"][0])
+        assert kept <= cutoff
+        assert np.array_equal(cut["cuda_mask"][0], whole["cuda_mask"][0][:kept])
+
+
+def test_a_template_whose_tokens_the_tokenizer_lacks_is_refused(process):
+    with pytest.raises(ValueError, match="the tokenizer has no token '<sep>'"):
+        process(["One.", "First."], template="yuan")
+
+
+def test_rows_with_nothing_to_learn_are_left_out_and_counted(byte_level, data_args, rows, answers, monkeypatch):
+    from cuset_stage.stage import processors
+
+    messages = []
+    monkeypatch.setattr(processors.logger, "warning_rank0", messages.append, raising=False)
+    args = data_args()
+    template = get_template_and_fix_tokenizer(byte_level, args)
+    examples = rows(["Good", answers.answer], ["Empty", "  \n"], ["Also empty", ""], ["No answer", "gone"])
+    examples["_response"][3] = []
+    ours = LabelledProcessor(template, byte_level, None, args, RULES).preprocess_dataset(examples)
+    assert len(ours["input_ids"]) == 1
+    assert sorted(messages) == [
+        "Left out 1 of 4 rows without an assistant message to learn from; the first one's prompt begins 'No answer'.",
+        "Left out 2 of 4 rows with an empty response; the first one's prompt begins 'Empty'.",
+    ]
+
+
+def test_the_cache_of_datasets_depends_on_the_rules(byte_level, data_args):
+    """`datasets` caches by what the processor holds, not by our code."""
+    from datasets.fingerprint import Hasher
+
+    args = data_args()
+    template = get_template_and_fix_tokenizer(byte_level, args)
+
+    def fingerprint(rules):
+        return Hasher.hash(LabelledProcessor(template, byte_level, None, args, rules).preprocess_dataset)
+
+    assert fingerprint(RULES) == fingerprint(LabelRules(("kernel_body", "launch_config")))
+    others = [
+        LabelRules(("kernel_body",)),
+        LabelRules(RULES.kinds, aliases=("KERNEL",)),
+        LabelRules(RULES.kinds, label_version="another"),
+    ]
+    assert len({fingerprint(rules) for rules in [RULES, *others]}) == 4
+
+
+@pytest.mark.parametrize("options", [{}, {"packing": True}], ids=str)
+def test_the_data_set_has_the_types_it_has_under_sft(byte_level, data_args, rows, answers, options):
+    from datasets import Dataset
+
+    args = data_args(**options)
+    template = get_template_and_fix_tokenizer(byte_level, args)
+    plain, labelled = (
+        (PackedSupervisedDatasetProcessor, LabelledPackedProcessor)
+        if options
+        else (SupervisedDatasetProcessor, LabelledProcessor)
+    )
+    raw = Dataset.from_dict(rows(["Scale.", answers.answer], ["What is a warp?", "32 threads."]))
+    mapped = [
+        raw.map(processor.preprocess_dataset, batched=True, remove_columns=raw.column_names)
+        for processor in (
+            plain(template, byte_level, None, args),
+            labelled(template, byte_level, None, args, RULES),
+        )
+    ]
+    theirs, ours = mapped
+    assert {name: ours.features[name] for name in theirs.features} == dict(theirs.features)
+    assert ours.features["cuda_mask"].feature.dtype == "int8"
+    assert ours.features["sample_ids"].feature.dtype == "int32"
+
+
+def test_the_training_example_shows_the_cuda_tokens(byte_level, data_args, rows, answers, capsys):
+    args = data_args()
+    template = get_template_and_fix_tokenizer(byte_level, args)
+    processor = LabelledProcessor(template, byte_level, None, args, RULES)
+    ours = processor.preprocess_dataset(rows(["Scale a vector.", answers.answer]))
+    processor.print_data_example({name: column[0] for name, column in ours.items()})
+    shown = capsys.readouterr().out
+    assert "CUDA tokens, between ⟦ and ⟧:" in shown
+    for span in answers.spans:
+        assert re.search(r"⟦\s*" + re.escape(span) + r".{0,3}⟧", shown, re.DOTALL)

@@ -1,0 +1,147 @@
+"""Which tokens a response's CUDA spans mark, for every sort of tokenizer, and that a wrong offset is never believed."""
+
+import warnings
+
+import pytest
+
+from cuset_stage.spans import find_spans
+from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
+from cuset_stage.stage.label_transport import CUDA_BIT, TOKEN_MASK, LabellingTokenizer
+
+
+KINDS = ("kernel_body", "launch_config")
+
+
+@pytest.fixture(params=["byte_level", "sentencepiece_type", "slow"])
+def tokenizer(request):
+    return request.getfixturevalue(request.param)
+
+
+def labelled(tokenizer, text, surroundings=(("", ""),)):
+    ids = LabellingTokenizer(tokenizer, KINDS, (), list(surroundings)).encode(text, add_special_tokens=False)
+    return [i & TOKEN_MASK for i in ids], [int(bool(i & CUDA_BIT)) for i in ids]
+
+
+def marked_runs(ids, mask):
+    runs, previous = [], 0
+    for token, is_cuda in zip(ids, mask, strict=True):
+        if is_cuda and not previous:
+            runs.append([])
+        if is_cuda:
+            runs[-1].append(token)
+        previous = is_cuda
+    return runs
+
+
+def without_space(text):
+    return "".join(text.split())
+
+
+def test_marked_tokens_are_those_that_touch_a_span(tokenizer, answers):
+    """Each run spells its span, and neither its first nor its last token can be spared."""
+    ids, mask = labelled(tokenizer, answers.answer)
+    assert ids == tokenizer.encode(answers.answer, add_special_tokens=False)
+    runs = marked_runs(ids, mask)
+    assert len(runs) == len(answers.spans)
+    for run, span in zip(runs, answers.spans, strict=True):
+        span = without_space(span)
+        assert span in without_space(tokenizer.decode(run))
+        assert span not in without_space(tokenizer.decode(run[1:]))
+        assert span not in without_space(tokenizer.decode(run[:-1]))
+
+
+def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, sentencepiece_type, texts, answers):
+    """The fallback for slow tokenizers gives the same mask where both can be had."""
+    for fast in (byte_level, sentencepiece_type):
+        for text in [*texts[:20], answers.answer]:
+            spans = find_spans(text)
+            trusted, spelled = TokenAligner(fast), TokenAligner(fast)
+            spelled._trusts_offsets = False
+            assert trusted.mask(text, spans) == spelled.mask(text, spans)
+            assert trusted._trusts_offsets
+
+
+def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
+    cut = answers.answer[: answers.answer.index("if (i < n)")]
+    ids, mask = labelled(byte_level, cut + "<|im_end|>\n", [("", "<|im_end|>\n"), ("", "")])
+    end = byte_level.convert_tokens_to_ids("<|im_end|>")
+    assert mask[ids.index(end) - 2] == 1
+    assert mask[ids.index(end) :] == [0] * len(mask[ids.index(end) :])
+
+
+def test_text_without_cuda_is_encoded_as_it_is(tokenizer):
+    text = "Use a grid-stride loop.\n\n```python\nprint(1 << 3)\n```"
+    assert labelled(tokenizer, text) == (
+        tokenizer.encode(text, add_special_tokens=False),
+        [0] * len(tokenizer.encode(text, add_special_tokens=False)),
+    )
+
+
+class _WithOffsets:
+    """A fast tokenizer whose offsets are tampered with."""
+
+    def __init__(self, tokenizer, tamper):
+        self._tokenizer, self._tamper = tokenizer, tamper
+
+    def __getattr__(self, name):
+        return getattr(self._tokenizer, name)
+
+    def __call__(self, text, **options):
+        encoding = self._tokenizer(text, **options)
+        offsets = self._tamper(text, encoding.encodings[0].offsets)
+
+        class Alignment:
+            def char_to_token(self, position):
+                return next((i for i, (start, end) in enumerate(offsets) if start <= position < end), None)
+
+        Alignment.offsets = offsets
+
+        class Encoding(dict):
+            encodings = (Alignment(),)
+
+        return Encoding(encoding)
+
+
+def _byte_offsets(text, offsets):
+    return [(len(text[:start].encode()), len(text[:end].encode())) for start, end in offsets]
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda text, offsets: [(0, 0)] * len(offsets),
+        lambda text, offsets: offsets[::-1],
+        lambda text, offsets: [(start + 1, end + 1) for start, end in offsets],
+        lambda text, offsets: [(start, end + len(text)) for start, end in offsets],
+        _byte_offsets,
+    ],
+    ids=["empty", "reversed", "shifted", "outside", "bytes for characters"],
+)
+def test_wrong_offsets_are_found_out(byte_level, answers, tamper):
+    text = "Größe: 好. " + answers.answer
+    spans = find_spans(text)
+    with pytest.warns(UserWarning, match="gives wrong offsets"):
+        ids, mask = TokenAligner(_WithOffsets(byte_level, tamper)).mask(text, spans)
+    assert (ids, mask) == TokenAligner(byte_level).mask(text, spans)
+    assert 1 in mask
+
+
+def test_tokens_that_do_not_spell_the_text_are_an_error(byte_level, answers):
+    class Liar(_WithOffsets):
+        is_fast = False
+
+        def convert_ids_to_tokens(self, ids):
+            return ["zz"] * len(ids)
+
+    with pytest.raises(AlignmentError, match="use_fast_tokenizer: true"):
+        TokenAligner(Liar(byte_level, None)).mask(answers.answer, find_spans(answers.answer))
+
+
+def test_sound_offsets_raise_no_warning(byte_level, sentencepiece_type, texts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for tokenizer in (byte_level, sentencepiece_type):
+            aligner = TokenAligner(tokenizer)
+            for text in texts[:10]:
+                aligner.mask(text, find_spans(text))
+            assert aligner._trusts_offsets

@@ -1,0 +1,209 @@
+"""The answers file: what is written comes back, broken lines are named, and a file cut off anywhere goes on."""
+
+import json
+import logging
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuset_stage.jsonl import Appender, LinesError, read_objects
+from cuset_stage.tasks.answers_file import Answer, AnswersError, append_answer, read_answers
+
+
+FULL = Answer(
+    task="scan", sample=2, answer="Größe ∑\n```cpp\nint main() {}\n```", reasoning="hm", tokens=7, prompt_tokens=11,
+    finish_reason="stop", model="m", adapter="a", level=1, temperature=0.8, top_p=0.95, seed=3, max_tokens=64, seconds=1.5,
+    extra={"sample_seed": 99, "nested": {"a": [1, None]}},
+)  # fmt: skip
+
+
+def write(path, *records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def line(**changes):
+    return {"task": "t", "sample": 0, "answer": "x", **changes}
+
+
+def test_round_trip_of_every_field(tmp_path):
+    file = tmp_path / "new" / "answers.jsonl"
+    with Appender(file) as appender:
+        append_answer(appender, FULL)
+        append_answer(appender, Answer(task="scan", sample=3, answer="\ud800 lone surrogate\u2028"))
+    first, second = read_answers(file)
+    assert first == Answer(**{**vars(FULL), "source": f"{file}:1"})
+    assert second.answer == "\ud800 lone surrogate\u2028"
+    assert file.read_bytes().count(b"\n") == 2
+    assert "Größe" in file.read_text(encoding="utf-8")
+
+
+def test_code_that_is_given_is_not_extracted(tmp_path):
+    file = write(
+        tmp_path / "a.jsonl",
+        line(code="int main() {}"),
+        line(sample=1, answer="```cpp\nmain(1)\n```"),
+        {"task": 7, "sample": 2, "code": "c"},
+    )
+    given_code, extracted, code_only = read_answers(file)
+    assert given_code.program(language="cuda") == "int main() {}"
+    assert extracted.program(language="cuda") == "main(1)\n"
+    assert (code_only.task, code_only.answer, code_only.program(language="python")) == ("7", "c", "c")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"sample": 0, "answer": "x"}, "key 'task' is missing; expected str"),
+        ({"task": "t", "answer": "x"}, "key 'sample' is missing; expected int"),
+        ({"task": "t", "sample": 0}, "key 'answer' is missing; expected str"),
+        (line(sample="0"), r"sample is str \('0'\); expected int"),
+        (line(sample=True), "sample is bool"),
+        (line(sample=-1), "samples are numbered from 0"),
+        (line(tokens=-1), "tokens=-1: expected a count, 0 or more, or null"),
+        (line(prompt_tokens=-7), "prompt_tokens=-7: expected a count"),
+        (line(sample=100_000), "sample is 100000; expected an integer from 0 below 100,000"),
+        (line(tokens=2**53), r"tokens is 9007199254740992; expected an integer from 0 below 2\*\*53, or null"),
+        (line(level=-1), "level=-1: expected a level, 1 to 3, 1 or more, or null"),
+        (line(answer=["x"]), "answer is list"),
+        (line(temperature="hot"), "expected int or float"),
+        (line(temperature=float("nan")), "temperature is nan; expected a finite number"),
+        ([1], "list; expected one JSON object a line"),
+    ],
+)
+def test_broken_line_is_named(tmp_path, record, message):
+    file = write(tmp_path / "a.jsonl", line(), record)
+    with pytest.raises(AnswersError, match=message) as error:
+        read_answers(file)
+    assert str(error.value).startswith(f"{file}:2: ")
+
+
+def test_line_that_is_not_json_is_named(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"task": "t"\n\n' + json.dumps(line()) + "\n")
+    with pytest.raises(AnswersError, match=r"a\.jsonl:1: not JSON"):
+        read_answers(file)
+
+
+def test_same_sample_twice_names_both_lines(tmp_path):
+    file = write(tmp_path / "a.jsonl", line(), line(sample=1), line())
+    with pytest.raises(AnswersError, match=r"a\.jsonl:3: sample 0 of task 't' is already at .*a\.jsonl:1;"):
+        read_answers(file)
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(AnswersError, match=r"cannot read .*none\.jsonl: No such file"):
+        read_answers(tmp_path / "none.jsonl")
+
+
+def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
+    whole = "".join(
+        json.dumps(record, ensure_ascii=False) + "\n" for record in (line(answer="ä"), line(sample=1, answer="∑"))
+    ).encode()
+    end_of_first = whole.index(b"\n") + 1
+    for cut in range(len(whole) + 1):
+        file = tmp_path / f"{cut}.jsonl"
+        file.write_bytes(whole[:cut])
+        # whole without the last line end is a whole line still
+        expected = (cut >= end_of_first - 1) + (cut >= len(whole) - 1)
+        torn = cut not in (0, end_of_first - 1, end_of_first, len(whole) - 1, len(whole))
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert len(read_answers(file)) == expected
+        assert ("cut off" in caplog.text) == torn
+        with Appender(file) as appender:
+            append_answer(appender, Answer(task="new", sample=0, answer="n"))
+        assert [answer.task for answer in read_answers(file)] == ["t"] * expected + ["new"]
+
+
+def test_torn_line_longer_than_what_is_read_at_once(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps(line()) + "\n" + '{"task": "' + "x" * 200_000)
+    with Appender(file):
+        pass
+    assert file.read_text() == json.dumps(line()) + "\n"
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_any_bytes_give_answers_or_a_clear_error(tmp_path_factory, data):
+    file = tmp_path_factory.mktemp("bytes") / "a.jsonl"
+    file.write_bytes(data)
+    try:
+        read_answers(file)
+    except AnswersError as error:
+        assert str(file) in str(error)
+
+
+def test_two_writers_are_refused(tmp_path):
+    file = tmp_path / "a.jsonl"
+    program = f"from pathlib import Path\nfrom cuset_stage.jsonl import Appender\nAppender(Path({str(file)!r}))"
+    with Appender(file):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert done.returncode
+        assert "another process is writing to it" in done.stderr
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
+
+
+def test_full_disk_leaves_whole_lines(tmp_path):
+    """A process whose file size is limited meets an error in the middle of a line, as on a full disk."""
+    file = tmp_path / "a.jsonl"
+    program = f"""
+import resource, signal
+from pathlib import Path
+from cuset_stage.jsonl import Appender, LinesError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+with Appender(Path({str(file)!r})) as appender:
+    appender.append({{"kept": 1}})
+    try:
+        appender.append({{"lost": "x" * 5000}})
+    except LinesError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "cannot write" in done.stdout, done.stderr
+    assert list(read_objects(file)) == [(1, {"kept": 1})]
+    with pytest.raises(LinesError, match="cannot write"):
+        Appender(file / "below.jsonl")
+
+
+def test_folder_of_answers(tmp_path):
+    for name, text in {
+        "scan/0.cu": "int main() {}",
+        "scan/10.md": "```cpp\nmain()\n```",
+        "level1/7/1.py": "class ModelNew: pass",
+        "README.md": "x",
+        "scan/notes.rst": "x",
+    }.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    found = read_answers(tmp_path)
+    assert [(answer.task, answer.sample) for answer in found] == [("level1/7", 1), ("scan", 0), ("scan", 10)]
+    assert [answer.program(language="cuda") for answer in found] == [
+        "class ModelNew: pass",
+        "int main() {}",
+        "main()\n",
+    ]
+
+
+def test_folder_that_holds_something_else(tmp_path):
+    with pytest.raises(AnswersError, match="no answers in this folder"):
+        read_answers(tmp_path)
+    (tmp_path / "scan").mkdir()
+    (tmp_path / "scan" / "kernel.cu").write_text("")
+    with pytest.raises(AnswersError, match=r"kernel\.cu: the name of an answer is its sample's number, such as 0\.cu"):
+        read_answers(tmp_path)
+    (tmp_path / "scan" / "kernel.cu").rename(tmp_path / "scan" / "20261121.cu")
+    with pytest.raises(
+        AnswersError, match=r"20261121\.cu: sample is 20261121; expected an integer from 0 below 100,000"
+    ):
+        read_answers(tmp_path)
+    (tmp_path / "scan" / "20261121.cu").rename(tmp_path / "scan" / "0.cu")
+    (tmp_path / "scan" / "0.md").write_text("")
+    with pytest.raises(AnswersError, match=r"0\.md: sample 0 of task 'scan' is already at .*0\.cu"):
+        read_answers(tmp_path)

@@ -1,0 +1,406 @@
+"""Task sets of every format are read as they are; what breaks a format is named by file, row and key."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_row, write_lines
+
+from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.tasks import ModuleTask, ReferenceOracle, ScriptOracle, TaskError, Tensor, load_tasks
+from cuset_stage.tasks.messages import chat_messages
+from cuset_stage.tasks.shapes import ShapeError, evaluate_shape, evaluate_size, shape_names
+
+
+MODEL = """\
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+def get_inputs():
+    return [torch.rand(4)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+# --------------------------------------------------------------------------------------------------------- CUDABench
+
+
+def test_cudabench_row(tmp_path):
+    task = load_row(tmp_path, cudabench_row())
+    assert (task.id, task.name, task.family, task.language) == ("3", "Double", "Double", "cuda")
+    assert task.oracle == ScriptOracle(generate=GEN, compare=COMPARE)
+    assert task.cases[0].inputs == (Tensor("x", "float32", (64,)),)
+    assert task.cases[0].outputs[0].nbytes == 256
+    assert task.cases[0].outputs[0].file == "data/y.bin"
+    assert task.source == "tasks.jsonl:1"
+    assert task.solution == "int main() { return 0; }"
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"), [("(1024,)", (1024,)), ("(2, 3)", (2, 3)), ("[4, 5]", (4, 5)), ("(7)", (7,)), ("()", ())]
+)
+def test_cudabench_shapes(tmp_path, shape, expected):
+    task = load_row(tmp_path, cudabench_row(inputs=[{"name": "x", "dtype": "int64", "shape": shape}]))
+    assert task.cases[0].inputs[0].shape == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "size"),
+    [
+        ("np.float32", "float32", 4), ("float", "float32", 4), ("torch.float32", "float32", 4), ("<f4", "float32", 4),
+        ("np.float", "float64", 8), ("numpy.int_", "int64", 8), ("int", "int32", 4), ("uint8_t", "uint8", 1),
+        ("bool_", "bool", 1), ("|b1", "bool", 1), ("=c8", "complex64", 8), ("torch.bfloat16", "bfloat16", 2),
+        ("unsigned int", "uint32", 4), (">f4", ">f4", None), ("f3", "f3", None), ("torch.float8_e5m2", "float8_e5m2", None),
+    ],
+)  # fmt: skip
+def test_names_of_dtypes(tmp_path, written, name, size):
+    row = cudabench_row(outputs=[{"name": "y", "dtype": written, "shape": "(5,)"}])
+    (output,) = load_row(tmp_path, row).cases[0].outputs
+    assert (output.dtype, output.nbytes) == (name, size and 5 * size)
+
+
+def test_an_output_that_only_compare_py_names(tmp_path):
+    task = load_row(tmp_path, cudabench_row(outputs=[]))
+    (output,) = task.cases[0].outputs
+    assert output.name == "y"
+    assert output.nbytes is None
+
+
+def test_messages_name_files_sizes_and_the_gpu(tmp_path):
+    task = load_row(tmp_path, cudabench_row())
+    system, user = chat_messages(task)
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert "```cpp" in system["content"]
+    for part in ("Double", "one thread an element", "float32", "(64,)", "data/x.bin", "data/y.bin", "Some GPU"):
+        assert part in user["content"]
+    other = chat_messages(task, level=3, gpu="H100")[1]["content"]
+    assert "Double." in other and "H100" in other and "Some GPU" not in other
+
+
+def test_a_level_that_a_task_has_not(tmp_path):
+    with pytest.raises(TaskError, match=r"task double \(tasks.jsonl:1\): no prompt of level 2; it has 1"):
+        chat_messages(load_row(tmp_path, cuset_row()), level=2)
+
+
+def test_an_unknown_gpu_is_not_named(tmp_path):
+    assert "GPU:" not in chat_messages(load_row(tmp_path, cudabench_row(gpu="unknown")))[1]["content"]
+
+
+# --------------------------------------------------------------------------------------------------------------- own
+
+
+def test_own_row(tmp_path):
+    row = cuset_row(outputs=[{"name": "y", "dtype": "float32", "shape": ["2 * (n - 1) // 3", 4]}])
+    task = load_row(tmp_path, row | {"idioms": ["one thread an element"], "sizes": {"n": [1, 99]}})
+    assert [case.name for case in task.cases] == ["even", "odd"]
+    assert [case.outputs[0].shape for case in task.cases] == [(20, 4), (10, 4)]
+    assert task.cases[1].parameters == {"n": 17}
+    assert isinstance(task.oracle, ReferenceOracle)
+    assert (task.family, task.split, task.idioms) == ("elementwise", "train", ("one thread an element",))
+    assert chat_messages(task) == [{"role": "user", "content": "Double x."}]
+
+
+def test_without_cases_there_is_one(tmp_path):
+    row = cuset_row(inputs=[], outputs=[{"name": "y", "dtype": "int8", "shape": [3]}])
+    del row["cases"]
+    task = load_row(tmp_path, row)
+    assert [(case.name, dict(case.parameters)) for case in task.cases] == [("default", {})]
+
+
+def test_a_folder_says_the_same_as_its_row(tmp_path):
+    row = cuset_row()
+    folder = tmp_path / "kernels" / "double"
+    folder.mkdir(parents=True)
+    meta = {key: row[key] for key in ("family", "split", "inputs", "outputs", "cases")}
+    (folder / "task.json").write_text(json.dumps(meta))
+    (folder / "prompt.md").write_text("Double x.")
+    (folder / "reference.py").write_text(DOUBLE)
+    (folder / "kernel.cu").write_text("int main() {}")
+    from_folder = load_tasks(tmp_path / "kernels").by_id("double")
+    assert from_folder.fingerprint == load_row(tmp_path, row).fingerprint
+    assert from_folder.solution == "int main() {}"
+    assert load_tasks(folder).tasks == load_tasks(tmp_path / "kernels").tasks
+
+
+def test_the_row_that_is_shown_to_people_is_a_task(tmp_path, pytestconfig):
+    text = (pytestconfig.rootpath / "data" / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "tasks.jsonl").write_text(shown, encoding="utf-8")
+    (task,) = load_tasks(tmp_path / "tasks.jsonl").tasks
+    prepared = CaseCache(tmp_path / "cache").prepare(task, task.cases[0])
+    assert np.fromfile(prepared.expected["data/y.bin"], np.float32).shape == (1001,)
+    table = text.split("## A task set of your own")[1].split("```")[0]
+    keys = re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\|([^|]*)\|", table)))
+    assert set(keys) >= {*cuset_row(), *json.loads(shown)}
+
+
+def test_the_fingerprint_is_what_decides_judgement(tmp_path):
+    first = load_row(tmp_path, cuset_row()).fingerprint
+    assert load_row(tmp_path, cuset_row(prompt="Other words.", family="other")).fingerprint == first
+    changes = [{"reference": DOUBLE + "\n"}, {"id": "other"}, {"cases": [{"name": "even", "parameters": {"n": 33}}]}]
+    assert len({load_row(tmp_path, cuset_row(**change)).fingerprint for change in changes} | {first}) == 4
+
+
+def test_the_bundled_tasks_load(pytestconfig):
+    tasks = load_tasks(pytestconfig.rootpath / "data" / "kernels")
+    assert tasks.format == "cuset"
+    assert len(tasks) > 30
+    assert all(task.solution and task.cases for task in tasks)
+
+
+# ------------------------------------------------------------------------------------------------------- KernelBench
+
+
+def test_kernelbench_folder(tmp_path):
+    for name in ("level1/10_Softmax", "level1/2_Matmul", "level2/1_Fused"):
+        file = tmp_path / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(MODEL)
+    tasks = load_tasks(tmp_path)
+    assert tasks.format == "kernelbench"
+    assert [task.id for task in tasks] == ["level1_2_Matmul", "level1_10_Softmax", "level2_1_Fused"]
+    assert all(isinstance(task, ModuleTask) and task.language == "python" for task in tasks)
+    assert MODEL.strip() in chat_messages(tasks.tasks[0])[1]["content"]
+    assert [task.id for task in load_tasks(tmp_path / "level2")] == ["level2_1_Fused"]
+
+
+def test_kernelbench_jsonl_and_parquet_say_the_same(tmp_path):
+    rows = [{"code": MODEL, "level": 1, "name": "2_Matmul", "problem_id": 2}]
+    lines = load_tasks(write_lines(tmp_path / "kb.jsonl", *rows))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "kb.parquet")
+    table = load_tasks(tmp_path / "kb.parquet")
+    assert lines.tasks[0].id == table.tasks[0].id == "level1_2_Matmul"
+    assert lines.tasks[0].fingerprint == table.tasks[0].fingerprint
+
+
+# ----------------------------------------------------------------------------------------------------------- choosing
+
+
+@pytest.fixture
+def three(tmp_path):
+    rows = [cuset_row(id="a"), cuset_row(id="b", split="eval", name="Bee"), cuset_row(id="c")]
+    return write_lines(tmp_path / "three.jsonl", *rows)
+
+
+def test_split_and_only(three):
+    assert [task.id for task in load_tasks(three, split="train")] == ["a", "c"]
+    assert [task.id for task in load_tasks(three, only=["c", "Bee"])] == ["b", "c"]
+    assert load_tasks(three, only=["c"]).sha256 == load_tasks(three).sha256
+
+
+def test_wanted_tasks_that_are_not_there(three):
+    with pytest.raises(TaskError, match="no task of split 'test'; splits: eval, train"):
+        load_tasks(three, split="test")
+    with pytest.raises(TaskError, match="no task 'Beee'; did you mean Bee"):
+        load_tasks(three, only=["Beee"])
+    with pytest.raises(TaskError, match="no task 'zzz'; it has a, b, c"):
+        load_tasks(three).by_id("zzz")
+
+
+# ---------------------------------------------------------------------------------------------------------- bad input
+
+
+def without(row: dict, key: str) -> dict:
+    return {name: value for name, value in row.items() if name != key}
+
+
+SIZE = [{"name": "x", "dtype": "float32", "shape": ["n"]}]
+BAD_ROWS = [
+    (cuset_row(prompt=7), r"tasks.jsonl:2: prompt: expected text, found a number \(7\)"),
+    (cuset_row(prompt=" "), r"tasks.jsonl:2: prompt: is empty"),
+    (cuset_row(id="a/b"), r"tasks.jsonl:2: id: 'a/b': expected letters, digits"),
+    (cuset_row(id=".."), r"tasks.jsonl:2: id: '..': expected letters, digits"),
+    (cuset_row(id="first"), r"tasks.jsonl:2: id: 'first' is already the id of tasks.jsonl:1"),
+    (cuset_row(inputs={"x": 1}), r"tasks.jsonl:2: inputs: expected a list of objects, found an object"),
+    (cuset_row(inputs=SIZE + SIZE), r"tasks.jsonl:2: inputs: name 'x' is used twice"),
+    (cuset_row(outputs=[]), r"tasks.jsonl:2: outputs: is empty"),
+    (cuset_row(outputs=SIZE), r"tasks.jsonl:2: outputs: name 'x' is used twice"),
+    (
+        cuset_row(inputs=[{"name": "x", "dtype": "float", "shape": ["n"]}]),
+        r"tasks.jsonl:2: inputs\[0\]: dtype: 'float': expected one of bool, float16, float32",
+    ),
+    (
+        cuset_row(inputs=[{"name": "x", "dtype": "float32"}]),
+        r"tasks.jsonl:2: inputs\[0\]: shape: missing; the row has name, dtype",
+    ),
+    (
+        cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n", "m"]}]),
+        r"tasks.jsonl:2: inputs\[0\]: shape: case even: 'm': 'm' is no parameter of the case",
+    ),
+    (
+        cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n **"]}]),
+        r"tasks.jsonl:2: inputs\[0\]: shape: case even: 'n \*\*' is not an expression",
+    ),
+    (
+        cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n - 17"]}]),
+        r"tasks.jsonl:2: inputs\[0\]: shape: case odd: 'n - 17' is 0, a size is positive",
+    ),
+    (cuset_row(cases=[]), r"tasks.jsonl:2: cases: is empty"),
+    (
+        cuset_row(cases=[{"name": "a", "parameters": [1]}]),
+        r"tasks.jsonl:2: cases\[0\]: parameters: expected an object",
+    ),
+    (
+        cuset_row(cases=[{"name": "a", "parameters": {"n": 1}}] * 2),
+        r"tasks.jsonl:2: cases\[1\]: name: 'a' is used twice",
+    ),
+    (without(cuset_row(), "reference"), r"tasks.jsonl:2: reference: missing; the row has id, family"),
+    (without(cuset_row(), "id"), r"tasks.jsonl:2: id: missing; the row has family"),
+]
+
+
+@pytest.mark.parametrize(("row", "message"), BAD_ROWS)
+def test_a_bad_row_is_named(tmp_path, row, message):
+    with pytest.raises(TaskError, match=message):
+        load_tasks(write_lines(tmp_path / "tasks.jsonl", cuset_row(id="first"), row))
+
+
+BAD_CUDABENCH = [
+    (without(cudabench_row(), "level2_prompt"), r"cb.jsonl:2: level2_prompt: missing"),
+    (cudabench_row(id=True), r"cb.jsonl:2: id: expected an integer or a text, found True"),
+    (cudabench_row(id=1), r"cb.jsonl:2: id: '1' is already the id of cb.jsonl:1"),
+    (
+        cudabench_row(inputs=[{"name": "x", "dtype": "float32", "shape": "(n,)"}]),
+        r"cb.jsonl:2: inputs\[0\]: shape: '\(n,\)': expected a tuple of positive integers",
+    ),
+    (
+        cudabench_row(inputs=[{"name": "x", "dtype": "float32", "shape": "(0, 4)"}]),
+        r"cb.jsonl:2: inputs\[0\]: shape: '\(0, 4\)': expected a tuple of positive integers",
+    ),
+    (
+        cudabench_row(inputs=[{"name": "../x", "dtype": "float32", "shape": "(4,)"}]),
+        r"cb.jsonl:2: inputs\[0\]: name: '../x': expected letters",
+    ),
+    (cudabench_row(outputs=[], **{"compare.py": "print('T')"}), r"cb.jsonl:2: outputs: declares none"),
+]
+
+
+@pytest.mark.parametrize(("row", "message"), BAD_CUDABENCH)
+def test_a_bad_row_of_cudabench_is_named(tmp_path, row, message):
+    with pytest.raises(TaskError, match=message):
+        load_tasks(write_lines(tmp_path / "cb.jsonl", cudabench_row(id=1), row))
+
+
+BAD_FILES = [
+    ("", "is empty"),
+    ('{"id": 1}\n', "the first row has the keys id, which is no format we know"),
+    (json.dumps(cuset_row()) + '\n{"id": \n', r"bad.jsonl:2: not JSON"),
+    (json.dumps(cuset_row()) + "\n[1, 2]\n", r"bad.jsonl:2: expected an object, found a list"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_FILES)
+def test_a_bad_file_is_named(tmp_path, text, message):
+    (tmp_path / "bad.jsonl").write_text(text)
+    with pytest.raises(TaskError, match=message) as error:
+        load_tasks(tmp_path / "bad.jsonl")
+    assert str(tmp_path / "bad.jsonl") in str(error.value)
+
+
+DEEP = "[" * 200_000 + "]" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("bad.jsonl", json.dumps(cuset_row()) + '\n{"id": ' + DEEP + "}\n", "bad.jsonl:2: lists or objects within each other"),
+        ("bad.json", DEEP, "bad.json: lists or objects within each other"),
+        ("task.json", DEEP, "task.json: lists or objects within each other"),
+        ("bad.jsonl", json.dumps(cuset_row(reference="a\ud800")), r"bad.jsonl:1: 'reference': holds half of a surrogate pair"),
+        ("bad.jsonl", json.dumps(cuset_row(cases=[{"name": "a", "parameters": {"n": 3, "s": "\udc00"}}])),
+         r"bad.jsonl:1: 'cases': holds half of a surrogate pair .\\udc00"),
+        ("bad.json", json.dumps([cudabench_row(**{"gen.py": "\udfff"})]), "bad.json:1: 'gen.py': holds half of"),
+        ("task.json", json.dumps({"inputs": "\ud800"}), "task.json: 'inputs': holds half of a surrogate pair"),
+    ],
+)  # fmt: skip
+def test_json_that_is_too_deep_or_no_text(tmp_path, name, text, message):
+    place = tmp_path / name
+    place.write_text(text)
+    with pytest.raises(TaskError, match=message):
+        load_tasks(tmp_path if name == "task.json" else place)
+
+
+def test_other_bad_paths(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "broken.parquet").write_text("x")
+    (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}\n')
+    for name, message in [
+        ("absent.jsonl", "no such file or folder"),
+        ("notes.txt", "expected a folder or a file that ends in .jsonl"),
+        ("broken.parquet", "not a Parquet file"),
+        ("latin.jsonl", "not UTF-8"),
+        (".", "neither <task>/task.json"),
+    ]:
+        if name == ".":
+            (tmp_path / "broken.parquet").unlink()  # a folder with Parquet files is KernelBench's
+        with pytest.raises(TaskError, match=message):
+            load_tasks(tmp_path / name)
+    with pytest.raises(TaskError, match="format 'kernel': expected auto, cudabench, cuset, kernelbench"):
+        load_tasks(tmp_path, format="kernel")
+
+
+def test_a_folder_without_its_reference(tmp_path):
+    (tmp_path / "double").mkdir()
+    (tmp_path / "double" / "task.json").write_text("{}")
+    (tmp_path / "double" / "prompt.md").write_text("x")
+    with pytest.raises(TaskError, match=r"double/reference.py: missing"):
+        load_tasks(tmp_path)
+
+
+def test_kernelbench_code_without_its_parts(tmp_path):
+    rows = {"code": MODEL.replace("get_inputs", "inputs"), "level": 1, "name": "a", "problem_id": 2}
+    with pytest.raises(TaskError, match=r"kb.jsonl:1: code: does not define get_inputs"):
+        load_tasks(write_lines(tmp_path / "kb.jsonl", rows))
+    with pytest.raises(TaskError, match=r"kb.jsonl:1: level: expected a number, found '1'"):
+        load_tasks(write_lines(tmp_path / "kb.jsonl", rows | {"level": "1"}))
+
+
+# ------------------------------------------------------------------------------------------------------------- shapes
+
+SIZES = {"m": 5, "n": 12, "k": 3}
+expressions = st.recursive(
+    st.sampled_from([*SIZES, "1", "2", "7"]),
+    lambda parts: st.builds(
+        "({} {} {})".format, parts, st.sampled_from(["+", "-", "*", "//", "%"]), parts
+    ),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@given(expressions)
+def test_sizes_are_what_python_says(expression):
+    try:
+        expected = eval(expression, {}, SIZES)
+    except ZeroDivisionError:
+        expected = 0
+    if expected > 0:
+        assert evaluate_size(expression, SIZES) == expected
+    else:
+        with pytest.raises(ShapeError):
+            evaluate_size(expression, SIZES)
+    assert shape_names([expression]) <= set(SIZES)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["__import__('os').getpid()", "m.real", "m[0]", "m ** 99999", "2.5", "True", "1 << 60", "-m", "[m]", "m if n else k",
+     "(" * 150 + "m" + ")" * 150, "9" * 40, 0, -1, 2.0, True, None],
+)  # fmt: skip
+def test_nothing_else_is_a_size(entry):
+    with pytest.raises(ShapeError):
+        evaluate_shape([entry], SIZES)
+
+
+def test_a_parameter_that_is_text_is_no_size():
+    with pytest.raises(ShapeError, match="parameter 'm' is 'ties', a shape needs an integer"):
+        evaluate_shape(["m"], {"m": "ties"})
