@@ -13,6 +13,7 @@ import yaml
 
 
 ROOT = Path(__file__).parent.parent
+pytest_plugins = ["judge_fixtures"]
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -1,7 +1,14 @@
-"""What the sub-commands share: the application they register with, and how they end on bad input."""
+"""What the sub-commands share: the application they register with, how they read settings, and how they end on bad input."""
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 import typer
 
+from ..settings import Settings, SettingsError
+
+
+S = TypeVar("S", bound=Settings)
 
 app = typer.Typer(
     help="Tools around `stage: cuset`, the CUDA-sensitive training stage of LLaMA-Factory. Training itself is "
@@ -17,6 +24,45 @@ def fail(message: str) -> typer.Exit:
     """Print the message to standard error; the caller raises what is returned (exit code 2)."""
     typer.echo(f"cuset: {message}", err=True)
     return typer.Exit(2)
+
+
+def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
+    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help."""
+
+    def register(function: Callable[[S], None]) -> Callable[[S], None]:
+        bare = " ".join(key.upper() for key in settings.positional)
+
+        @group.command(
+            name,
+            help=function.__doc__,
+            epilog=_keys_text(settings),
+            no_args_is_help=any(field.is_required() for field in settings.model_fields.values()),
+            context_settings={"ignore_unknown_options": True, "max_content_width": 120},
+        )
+        def run(
+            arguments: Annotated[
+                list[str] | None,
+                typer.Argument(metavar=f"[FILE.yaml] {bare} [KEY=VALUE ...]".replace("  ", " "), show_default=False),
+            ] = None,
+        ) -> None:
+            try:
+                read = settings.read(arguments or [])
+            except SettingsError as error:
+                raise fail(f"{name}: {error}") from None
+            function(read)
+
+        return function
+
+    return register
+
+
+def _keys_text(settings: type[Settings]) -> str:
+    """The keys as paragraphs that click wraps one by one."""
+    lines = ["Keys, in FILE.yaml or as KEY=VALUE:"]
+    for key, kind, default, description in settings.describe():
+        given = "required" if default == "required" else f"default {default}" if default else "optional"
+        lines.append(f"{key} ({kind}; {given}): {description}")
+    return "\n\n".join(lines)
 
 
 def names(value: str) -> tuple[str, ...]:

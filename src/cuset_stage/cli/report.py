@@ -1,53 +1,54 @@
 """`cuset report`: judged runs as Markdown, CSV and one HTML page."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 import typer
+from pydantic import BeforeValidator, Field, PositiveInt
 
-from ._app import app, fail, names
+from ..settings import Settings, split_names
+from ._app import app, command, fail
 
 
-@app.command()
-def report(
-    results: Annotated[list[Path], typer.Argument(help="Results files of `cuset evaluate`, one a method.")],
-    output: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
-    audit: Annotated[
-        Path | None, typer.Option(help="Findings of an audit of the task set: totals also without flagged tasks.")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="Compare every method with this one. Without it, every pair.")
-    ] = None,
-    k: Annotated[str, typer.Option(help="The k of pass@k, comma-separated.")] = "1,3",
-    intersect: Annotated[
-        bool, typer.Option("--intersect", help="Runs on different task sets: count the tasks all of them hold.")
-    ] = False,
-    title: Annotated[str | None, typer.Option(help="The report's title.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    formats: Annotated[str, typer.Option("--format", help="md, csv, html, comma-separated.")] = "md,csv,html",
-) -> None:
+class ReportSettings(Settings):
+    positional: ClassVar[tuple[str, ...]] = ("results",)
+
+    results: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
+        description="results files of `cuset evaluate`, one a method", min_length=1
+    )
+    output: Path = Field(Path("report"), description="the folder to write into")
+    audit: Path | None = Field(None, description="findings of `cuset audit-tasks`: totals also without flagged tasks")
+    baseline: str | None = Field(None, description="compare every method with this one; without it, every pair")
+    k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
+        (1, 3), description="the k of pass@k", min_length=1
+    )
+    intersect: bool = Field(False, description="runs on different task sets: count the tasks all of them hold")
+    title: str | None = Field(None, description="the report's title")
+    seed: int = Field(0, description="seed of the bootstrap")
+    format: Annotated[tuple[Literal["md", "csv", "html"], ...], BeforeValidator(split_names)] = Field(
+        ("md", "csv", "html"), description="which files to write", min_length=1
+    )
+
+
+@command(app, "report", ReportSettings)
+def report(settings: ReportSettings) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
     from ..judge.results import ResultsError
-    from ..report import FORMATS, AuditError, ReportError, build_report, collect, write_report
+    from ..report import AuditError, ReportError, build_report, collect, write_report
     from ..report.terminal import print_report
 
+    if settings.output.exists() and not settings.output.is_dir():
+        raise fail(f"output={settings.output}: this is a file; give a folder.")
     try:
-        ks = tuple(int(part) for part in names(k))
-    except ValueError:
-        raise fail(f"--k {k}: positive integers, comma-separated, such as 1,3.") from None
-    wanted = names(formats)
-    if not wanted or set(wanted) - set(FORMATS):
-        raise fail(f"--format {formats}: one or more of {', '.join(FORMATS)}, comma-separated.")
-    if output.exists() and not output.is_dir():
-        raise fail(f"--output {output}: this is a file; give a folder.")
-    try:
-        collection = collect(results, audit=audit, intersect=intersect)
-        made = build_report(collection, ks=ks, baseline=baseline, seed=seed, title=title)
-        written = write_report(made, output, wanted)
+        collection = collect(settings.results, audit=settings.audit, intersect=settings.intersect)
+        made = build_report(
+            collection, ks=settings.k, baseline=settings.baseline, seed=settings.seed, title=settings.title
+        )
+        written = write_report(made, settings.output, settings.format)
     except (ReportError, ResultsError, AuditError) as error:
         raise fail(str(error)) from None
     except OSError as error:
-        raise fail(f"--output {output}: cannot be written ({error.strerror}).") from None
+        raise fail(f"output={settings.output}: cannot be written ({error.strerror}).") from None
     print_report(made)
     for path in written:
         typer.echo(str(path))

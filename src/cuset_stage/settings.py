@@ -1,0 +1,200 @@
+"""Settings of the commands: one typed class each, read from a YAML file and `key=value`, as llamafactory-cli reads recipes.
+
+A command's class says which keys exist, their types, ranges and defaults, and a line of help for each; the command line, `--help`
+and the documentation are made from it. May import pydantic and yaml.
+"""
+
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticUndefined
+
+from .text import nearest, shown
+
+
+class SettingsError(ValueError):
+    """A key that does not exist, a value out of range, a file that cannot be read; the message names it and the fix."""
+
+
+def split_names(value: Any) -> Any:
+    """`a,b` as a list, for `BeforeValidator`."""
+    return [part for part in (part.strip() for part in value.split(",")) if part] if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
+"""A list of names: `a,b` on the command line, a list or `a,b` in YAML."""
+
+Numbers = Annotated[tuple[int, ...], BeforeValidator(split_names)]
+"""A list of integers: `0,1` on the command line, a list in YAML."""
+
+
+class Settings(BaseModel):
+    """What a command can be told. A subclass lists its keys as fields with `Field(description=..., ge=..., ...)`.
+
+    `positional` names the fields that arguments without a `=` are for, in order; the last takes all that are left when it is a list.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, validate_default=False)
+    positional: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def read(cls, arguments: Sequence[str]) -> Self:
+        """Settings from a command line: `[FILE.yaml] [value ...] [key=value ...]`; what stands later wins.
+
+        Raises:
+            SettingsError: names the argument or the file and the key, what was expected, and the nearest known key.
+        """
+        values: dict[str, Any] = {}
+        origins: dict[str, str] = {}
+        bare: list[str] = []
+        given: dict[str, Any] = {}
+        for number, argument in enumerate(arguments):
+            if argument.startswith("-"):
+                raise SettingsError(_new_form(cls, argument, arguments[number + 1 :]))
+            key, equals, value = argument.partition("=")
+            if equals and key.isidentifier():
+                given[key] = _parsed(value)
+            elif argument.endswith((".yaml", ".yml")) and not values and not bare:
+                values = read_yaml(Path(argument))
+                origins = dict.fromkeys(values, argument)
+            else:
+                bare.append(argument)
+        for key, value in {**cls._from_bare(bare), **given}.items():
+            values[key] = value
+            origins.pop(key, None)
+        return cls.checked(values, origins)
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any], origins: Mapping[str, str] = types.MappingProxyType({})) -> Self:
+        """Settings from a mapping. origins: key -> the file it stands in, for messages."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            errors = error.errors()
+            inner = {
+                one["loc"][0] for one in errors if len(one["loc"]) > 1
+            }  # a bad item also makes its tuple too short
+            kept = [one for one in errors if not (one["type"] == "too_short" and one["loc"][0] in inner)]
+            raise SettingsError("; ".join(_problem(cls, one, values, origins) for one in kept)) from None
+
+    @classmethod
+    def _from_bare(cls, bare: Sequence[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        left = list(bare)
+        for name in cls.positional:
+            if not left:
+                break
+            if name == cls.positional[-1] and _is_list(cls.model_fields[name].annotation):
+                found[name], left = left, []
+            else:
+                found[name] = left.pop(0)
+        if left:
+            raise SettingsError(f"{left[0]}: expected FILE.yaml or key=value; {nearest(left[0], cls.model_fields)}")
+        return found
+
+    @classmethod
+    def describe(cls) -> Iterator[tuple[str, str, str, str]]:
+        """(key, what it takes, default, description) of every key, for `--help` and the documentation."""
+        for name, field in cls.model_fields.items():
+            default = (
+                "" if field.default is PydanticUndefined else _written(field.get_default(call_default_factory=True))
+            )
+            yield (
+                name,
+                _type_name(field.annotation),
+                "required" if field.is_required() else default,
+                field.description or "",
+            )
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping a YAML file holds.
+
+    Raises:
+        SettingsError: the file cannot be read, or holds something else.
+    """
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not YAML: {error}") from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise SettingsError(f"{path}: expected `key: value` lines, found {shown(value)}")
+    return value
+
+
+def _parsed(text: str) -> Any:
+    """Lists, mappings and null as YAML has them; everything else stays text, of which pydantic makes what the field holds."""
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, list | dict) or (value is None and text) else text
+
+
+def _new_form(cls: type[Settings], argument: str, rest: Sequence[str]) -> str:
+    name, equals, value = argument.lstrip("-").partition("=")
+    key = name.replace("-", "_")
+    if key not in cls.model_fields:
+        return f"{argument}: settings are written key=value; {nearest(key, cls.model_fields)}"
+    if not equals:
+        flag = cls.model_fields[key].annotation is bool
+        value = "true" if flag else (rest[0] if rest else "VALUE")
+        argument = argument if flag or not rest else f"{argument} {rest[0]}"
+    return f"{argument}: settings are written key=value: {key}={value}"
+
+
+def _problem(
+    cls: type[Settings], error: Mapping[str, Any], values: Mapping[str, Any], origins: Mapping[str, str]
+) -> str:
+    key = str(error["loc"][0]) if error["loc"] else ""
+    where = f"{origins[key]}: " if key in origins else ""
+    inner = "".join(f"[{part}]" for part in error["loc"][1:] if isinstance(part, int))
+    if error["type"] == "extra_forbidden":
+        return f"{where}{key}: no such key; {nearest(key, cls.model_fields)}"
+    if error["type"] == "missing":
+        description = cls.model_fields[key].description
+        return f"{key}: missing; say {key}=... ({description})" if description else f"{key}: missing; say {key}=..."
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    if not key:  # a check of several keys
+        return f"{where}{message}"
+    expected = message if error["type"] == "value_error" else f"expected {message}"
+    return f"{where}{key}{inner}={shown(error['input'])}: {expected}"
+
+
+def _is_list(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (list, tuple)
+
+
+def _type_name(annotation: Any) -> str:
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return _type_name(arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(_type_name(one) for one in arguments if one is not type(None))
+    if origin is typing.Literal:
+        return ", ".join(map(str, arguments))
+    if origin in (list, tuple):
+        return f"list of {_type_name(arguments[0])}"
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(str(one.value) for one in annotation)
+    return {int: "integer", float: "number", bool: "true or false", str: "text", Path: "path"}.get(annotation, "value")
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return ",".join(map(str, value))
+    return str(value.value if isinstance(value, Enum) else value)

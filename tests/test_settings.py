@@ -1,0 +1,88 @@
+"""Settings from a YAML file and `key=value`: what is read, and what a wrong key, value or file is told."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from pydantic import Field, model_validator
+
+from cuset_stage.settings import Names, Numbers, Settings, SettingsError
+
+
+class Example(Settings):
+    positional: ClassVar[tuple[str, ...]] = ("source", "rest")
+
+    source: Path = Field(description="where from")
+    rest: Names = Field((), description="what else")
+    per_gpu: int = Field(1, ge=1, description="programs at a time")
+    ratio: float | None = Field(None, ge=0, lt=1, description="a share")
+    fresh: bool = Field(False, description="from the beginning")
+    name: str = Field("a", description="what it is called")
+    gpus: Numbers | None = Field(None, description="indices")
+    extra: dict[str, int] = Field({}, description="anything")
+
+    @model_validator(mode="after")
+    def _check(self):
+        if self.fresh and self.rest:
+            raise ValueError("fresh=true and rest contradict each other: leave one out")
+        return self
+
+
+def test_later_wins_over_earlier(tmp_path):
+    file = tmp_path / "example.yaml"
+    file.write_text("source: from_yaml\nper_gpu: 2\nrest: [x, y]\nname: 7\n")
+    assert Example.read([str(file)]) == Example(source="from_yaml", per_gpu=2, rest=("x", "y"), name="7")
+    assert Example.read([str(file), "other", "per_gpu=3", "per_gpu=4"]) == Example(
+        source="other", per_gpu=4, rest=("x", "y"), name="7"
+    )
+
+
+def test_values_take_the_fields_type():
+    read = Example.read(["s", "b", "c", "name=007", "gpus=0,1", "extra={a: 1}", "ratio=1e-3", "fresh=off"])
+    assert read == Example(source="s", rest=("b", "c"), name="007", gpus=(0, 1), extra={"a": 1}, ratio=1e-3)
+    assert Example.read(["s", "rest=a,b", "ratio=null"]) == Example(source="s", rest=("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], r"^source: missing; say source=\.\.\. \(where from\)$"),
+        (["s", "per_gpuu=2"], "^per_gpuu: no such key; did you mean per_gpu"),
+        (["s", "per_gpu=0"], "^per_gpu='0': expected greater than or equal to 1$"),
+        (["s", "ratio=1"], "^ratio='1': expected less than 1$"),
+        (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
+        (["s", "--per-gpu", "4"], "^--per-gpu 4: settings are written key=value: per_gpu=4$"),
+        (["s", "--per-gpu=4"], "^--per-gpu=4: settings are written key=value: per_gpu=4$"),
+        (["s", "--fresh"], "^--fresh: settings are written key=value: fresh=true$"),
+        (["s", "--frsh"], "^--frsh: settings are written key=value; did you mean fresh"),
+        (["s", "a", "fresh=true"], "^fresh=true and rest contradict each other: leave one out$"),
+    ],
+)
+def test_what_is_wrong_is_named(arguments, message):
+    with pytest.raises(SettingsError, match=message):
+        Example.read(arguments)
+
+
+def test_a_files_mistakes_name_the_file(tmp_path):
+    file = tmp_path / "example.yaml"
+    file.write_text("source: s\nper_gpu: 0\n")
+    with pytest.raises(SettingsError, match=rf"^{file}: per_gpu=0: expected greater than or equal to 1$"):
+        Example.read([str(file)])
+    file.write_text("- a\n")
+    with pytest.raises(SettingsError, match=r"expected `key: value` lines"):
+        Example.read([str(file)])
+    file.write_text("a: [")
+    with pytest.raises(SettingsError, match="not YAML"):
+        Example.read([str(file)])
+    with pytest.raises(SettingsError, match=r"gone\.yaml: cannot be read: No such file"):
+        Example.read(["gone.yaml"])
+
+
+def test_every_key_is_described():
+    assert list(Example.describe())[:5] == [
+        ("source", "path", "required", "where from"),
+        ("rest", "list of text", "", "what else"),
+        ("per_gpu", "integer", "1", "programs at a time"),
+        ("ratio", "number", "", "a share"),
+        ("fresh", "true or false", "false", "from the beginning"),
+    ]
