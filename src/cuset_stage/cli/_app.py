@@ -10,6 +10,9 @@ from ..settings import Settings, SettingsError
 
 S = TypeVar("S", bound=Settings)
 
+COMMANDS: dict[str, type[Settings]] = {}
+"""The settings of every command, such as "report" or "curate verify"; the documentation is made from it."""
+
 app = typer.Typer(
     help="Tools around `stage: cuset`, the CUDA-sensitive training stage of LLaMA-Factory. Training itself is "
     "`llamafactory-cli train recipe.yaml`.",
@@ -30,6 +33,7 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
     """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help."""
 
     def register(function: Callable[[S], None]) -> Callable[[S], None]:
+        COMMANDS[f"{group.info.name} {name}" if isinstance(group.info.name, str) else name] = settings
         bare = " ".join(key.upper() for key in settings.positional)
 
         @group.command(
