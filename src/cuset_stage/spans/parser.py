@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 import tree_sitter_cuda
-from tree_sitter import Language, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 
 _QUERY = """
@@ -51,8 +51,8 @@ def is_parsable(code: str) -> bool:
     return deepest <= _DEPTH_LIMIT
 
 
-def parse_spans(text: str) -> dict[str, list[tuple[int, int]]]:
-    """Capture name -> extents in `text`. Empty when the text takes too long to parse.
+def parse_tree(text: str) -> Node | None:
+    """The root of the syntax tree; None when the text takes too long to parse.
 
     Characters outside ASCII are parsed as `_`, one byte each: they sit in comments and literals, and byte offsets then
     are str indices.
@@ -65,11 +65,16 @@ def parse_spans(text: str) -> dict[str, list[tuple[int, int]]]:
         left -= 1
         return left < 0
 
-    language, query = _grammar()
     view = memoryview(source)
     try:
-        tree = Parser(language).parse(lambda offset, _point: view[offset:], progress_callback=stop)
+        tree = Parser(_grammar()[0]).parse(lambda offset, _point: view[offset:], progress_callback=stop)
     except ValueError:  # what the binding raises when the callback ends the parse
-        return {}
-    captures = QueryCursor(query).captures(tree.root_node)
+        return None
+    return tree.root_node
+
+
+def parse_spans(text: str) -> dict[str, list[tuple[int, int]]]:
+    """Capture name -> extents in `text`. Empty when the text takes too long to parse."""
+    root = parse_tree(text)
+    captures = {} if root is None else QueryCursor(_grammar()[1]).captures(root)
     return {name: [(node.start_byte, node.end_byte) for node in nodes] for name, nodes in captures.items()}

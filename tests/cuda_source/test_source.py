@@ -1,0 +1,183 @@
+"""The functions of a program: none is invisible, and every range is exact."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cuset_stage import find_spans
+from cuset_stage.cuda_source import Source, answer_code, comment_above, functions
+
+
+KERNELS = sorted((Path(__file__).parents[2] / "data" / "kernels").glob("*/kernel.cu"))
+BODY = "{ a[threadIdx.x] = 1; }"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "__global__ void k(int* a)",
+        "template <typename T, int N = (3 > 2)>\n__global__ void __launch_bounds__(N) k(T* a)",
+        "__global__ __launch_bounds__(256, 2) void k(int* a)",
+        "__global__ void LAUNCH_BOUNDS(256, 2) k(int* a)",
+        "__global__ void __cluster_dims__(2, 1, 1) k(int* a)",
+        "__attribute__((global)) void k(int* a)",
+        "#define KERNEL __global__ void\nKERNEL k(int* a)",
+        "#define KERNEL __global__ void\n#define FAST KERNEL\nstatic FAST k(int* a)",
+        "RAFT_KERNEL void k(int* a)",
+        "CUTLASS_GLOBAL\nvoid k(int* a)",
+        "DEFINE_THING(3)\n__global__ void k(int* a)",
+        'extern "C" __global__ void k(int* a)',
+        "template <> __global__ void k<3>(int* a)",
+        "#ifdef WIDE\n__global__ void k(long* a, int b)\n#else\n__global__ void k(int* a)\n#endif\n",
+        "__global__ void k(int* a,\n#ifdef WIDE\n  long b)\n#else\n  int b)\n#endif\n",
+        "// Ünïcode, 漢字 und 😀\n__global__ void k(int* a)",
+        "namespace outer { namespace {\n__global__ void k(int* a)",
+    ],
+)
+def test_a_kernel_is_found_however_it_is_written(head):
+    source = f"int before() {{ return 0; }}\n{head} {BODY}\nint after() {{ return 1; }}\n"
+    kernel = next(function for function in functions(source) if function.is_kernel)
+    assert kernel.name == "k"
+    assert kernel.body_text(source) == BODY
+    assert kernel.source(source).endswith(BODY) and "before" not in kernel.source(source)
+    assert {"before", "after"} <= {function.name for function in functions(source)}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{ __shared__ __align__(16) float t[3]; a[0] = t[1]; }",
+        "{\n#ifdef A\n  if (a[0]) {\n#else\n  {\n#endif\n  a[0] = 1; } }",
+        "{ MACRO(3) a[0] = 1; k<<<1,\n#ifdef A\n 32\n#else\n 64\n#endif\n >>>(a); }",
+        '{ asm volatile("{ mov.u32 %0, 1; }" : "=r"(a[0])); const char* s = "}"; char c = \'}\'; /* } */ }',
+    ],
+)
+def test_the_body_is_whole_where_the_tree_has_errors(body):
+    source = f"__global__ void k(int* a) {body}\n__global__ void next(int* a) {BODY}\n"
+    assert [(each.name, each.body_text(source)) for each in functions(source)] == [("k", body), ("next", BODY)]
+
+
+def test_kernels_of_macros_and_of_cut_off_programs():
+    macro = "#define MAKE(T) \\\n  __global__ void k(T* a) { a[0] = 1; }\nMAKE(int)\n"
+    assert [each.body_text(macro) for each in functions(macro)] == ["{ a[0] = 1; }"]
+    cut = "int f() { return 1; }\n__global__ void k(int* a) { if (a[0] > 1) { a[0]"
+    assert functions(cut)[-1].body_text(cut) == "{ if (a[0] > 1) { a[0]"
+
+
+def test_a_missing_brace_does_not_hide_what_follows():
+    source = f"void host() {{ if (x) {{ f(); }}\n__global__ void k(int* a) {BODY}\nint main() {{ return 0; }}"
+    found = {each.name: each for each in functions(source)}
+    assert found["k"].is_kernel and found["k"].body_text(source) == BODY
+
+
+def test_functions_and_their_parameters():
+    source = """
+template <int N>
+__device__ __forceinline__ float4 mix(const float* __restrict__ x, std::size_t n = 3, float (&sums)[N]) { return x[n]; }
+struct Adder {
+    __host__ __device__ float operator()(float a, unsigned int b[]) const { return a; }
+    int size() const { return 0; }
+};
+float Adder2::value(int) { auto twice = [=] __device__(int i) { return 2 * i; }; return twice(1); }
+template <class T> const T& first(const T* a) { return *a; }
+"""
+    found = [(each.name, each.is_kernel, each.is_device, each.parameters) for each in functions(source)]
+    assert found == [
+        ("mix", False, True, (("float *", "x"), ("size_t", "n"), ("float &", "sums"))),
+        ("operator()", False, True, (("float", "a"), ("unsigned int *", "b"))),
+        ("size", False, False, ()),
+        ("value", False, False, ()),
+        ("", False, True, ()),
+        ("first", False, False, (("T *", "a"),)),
+    ]
+    assert functions(source)[0].source(source).startswith("template <int N>")
+    assert functions(source)[-1].source(source).startswith("template <class T>")
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.parent.name)
+def test_bundled_programs(path):
+    source = path.read_text(encoding="utf-8")
+    found = Source(source).functions
+    bodies = [each.body for each in found if each.is_kernel]
+    assert bodies == [(span.start, span.end) for span in find_spans(source, ["kernel_body"])]
+    assert {"main"} <= {each.name for each in found}
+    for each in found:
+        assert each.name.isidentifier() or each.name.startswith(("operator", "~")) or not each.parameters
+        assert each.body_text(source)[0] + each.body_text(source)[-1] == "{}"
+        assert each.name in source[each.head : each.body[0]] and each.source(source)[0] not in " \n};"
+
+
+def test_code_keeps_its_length_and_loses_what_is_no_code():
+    source = '#define A(x) \\\n  f(x)\nint s = 1; // "ä"\nf("x", \'c\'); /* 漢 */ g();\n'
+    code = Source(source).code
+    assert len(code) == len(source) and code.split() == ["int", "s", "=", "1;", "f(", ",", ");", "g();"]
+
+
+def test_comment_above():
+    source = "/* Adds\n * two. */\nint f() {}\n\n// One line,\n// and another.\nint g() {}\nint h() {}\n"
+    said = [comment_above(source, each.head) for each in functions(source)]
+    assert said == ["Adds\ntwo.", "One line,\nand another.", None]
+
+
+def test_answer_code():
+    kernel = f"__global__ void k(int* a) {BODY}\n"
+    answer = (
+        f"The `__global__` kernel `a<<<b`:\n```cuda\n{kernel}```\nNote that i < n.\n```cpp\nk<<<1, 2>>>(a);\n```\n"
+    )
+    code = answer_code(answer)
+    assert len(code) == len(answer) and code.split() == f"{kernel} k<<<1, 2>>>(a);".split()
+    assert answer_code("for (;;) {}").strip() == "" and answer_code(kernel) == kernel
+
+
+PIECES = st.sampled_from(
+    [
+        "__global__",
+        "__device__",
+        "void",
+        "k",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "<",
+        ">",
+        ";",
+        ",",
+        "=",
+        "#if",
+        "#else\n",
+        "#endif\n",
+        "#define\\\n",
+        "//",
+        "/*",
+        "*/",
+        '"',
+        "'",
+        "template",
+        "struct",
+        "ä",
+        "漢",
+        "\n",
+    ]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=60).map(" ".join) | st.text(max_size=60))
+@example("\ud800 __global__ void k() {")
+@example("__global__ void () {}\0")
+def test_any_text_is_read(text):
+    for each in Source(text).functions:
+        assert 0 <= each.head <= each.body[0] < each.body[1] <= len(text)
+    assert len(answer_code(text)) == len(text)
+
+
+def test_a_long_program_is_read_once_through():
+    source = "".join(
+        f"__global__ void k{i}(float* a) {{ if (a[{i}] > 0) {{ a[{i}] = {i}; }} }}\n" for i in range(2000)
+    )
+    assert [each.name for each in functions(source)] == [f"k{i}" for i in range(2000)]
