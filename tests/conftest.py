@@ -17,6 +17,17 @@ pytest_plugins = ["judge_fixtures"]
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+RUN_SECONDS = 600  # no run that a test starts takes longer, or it hangs
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock for which everybody
+    else's builds would wait for ever."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        cache = config.cache.mkdir("torch_extensions")
+        for lock in cache.rglob("lock"):
+            lock.unlink(missing_ok=True)
+        os.environ["TORCH_EXTENSIONS_DIR"] = str(cache)  # workers inherit it
 
 
 def load_script(name: str):
@@ -67,12 +78,35 @@ class Run:
 
 
 @pytest.fixture(scope="session")
-def llamafactory(tiny_model, tmp_path_factory):
-    """Run a recipe through the real llamafactory-cli on the CPU, on `ranks` processes."""
+def cli_server():
+    from cli_server import CliServer
+
+    server = CliServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def llamafactory(tiny_model, tmp_path_factory, request):
+    """Run a recipe as llamafactory-cli does, on the CPU unless it says otherwise, on `ranks` processes.
+
+    The same recipe gives the same run again, unless `anew`. With `real`, and on GPUs, the console script itself runs, and torchrun
+    starts the ranks; otherwise children of a server (helpers/cli_server.py) do the same without importing LLaMA-Factory each time.
+    """
+    known: dict[str, Run] = {}
+    cache = tmp_path_factory.mktemp("datasets")
 
     def run(
-        recipe: dict, *, ranks: int = 1, check: bool = True, command: list[str] | None = None, **environment: str
+        recipe: dict, *, ranks: int = 1, check: bool = True, real: bool = False, anew: bool = False, **environment: str
     ) -> Run:
+        key = json.dumps([recipe, ranks, real, environment], sort_keys=True, default=str)
+        if key not in known or anew:
+            known[key] = execute(recipe, ranks, real or not recipe.get("use_cpu", True), environment)
+        if check and known[key].returncode:
+            pytest.fail(f"llamafactory-cli ended with {known[key].returncode}:\n{known[key].output[-6000:]}")
+        return known[key]
+
+    def execute(recipe: dict, ranks: int, real: bool, environment: dict[str, str]) -> Run:
         folder = tmp_path_factory.mktemp("run")
         recipe = {
             "model_name_or_path": str(tiny_model),
@@ -104,30 +138,25 @@ def llamafactory(tiny_model, tmp_path_factory):
         env = {
             **os.environ,
             "PATH": binaries + os.pathsep + os.environ["PATH"],
-            "HF_DATASETS_CACHE": str(folder / "cache"),
-            "OMP_NUM_THREADS": "1" if ranks > 1 else "2",
+            "HF_DATASETS_CACHE": str(cache),
+            "OMP_NUM_THREADS": "1",
             **environment,
         }
+        if not real:
+            server = request.getfixturevalue("cli_server")
+            status, output = server.run(file, env, ranks * (ranks > 1 or "FORCE_TORCHRUN" in env), RUN_SECONDS)
+            return Run(Path(recipe["output_dir"]), output, status)
+
         if ranks > 1:
             env |= {"FORCE_TORCHRUN": "1", "NPROC_PER_NODE": str(ranks)}
-        command = command or [str(Path(binaries) / "llamafactory-cli")]
-
-        def execute() -> subprocess.CompletedProcess:
-            return subprocess.run(
-                [*command, "train", str(file)], env=env, capture_output=True, text=True, timeout=900, cwd=folder
-            )
-
-        done = execute()
-        # gloo's threads can outlive their process group: a rank that has finished its work then aborts while it exits. With
-        # eight ranks on two cores that is no rare thing.
-        for _ in range(3):
-            if ranks > 1 and done.returncode and "terminate called without an active exception" in done.stderr:
-                shutil.rmtree(recipe["output_dir"], ignore_errors=True)
-                done = execute()
-        output = done.stdout + done.stderr
-        if check and done.returncode:
-            pytest.fail(f"llamafactory-cli ended with {done.returncode}:\n{output[-6000:]}")
-        return Run(Path(recipe["output_dir"]), output, done.returncode)
+        command = [str(Path(binaries) / "llamafactory-cli"), "train", str(file)]
+        for _ in range(4):
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=RUN_SECONDS, cwd=folder)
+            # gloo's threads can outlive their process group: a rank that has finished its work then aborts while it exits.
+            if ranks == 1 or "terminate called without an active exception" not in done.stderr:
+                break
+            shutil.rmtree(recipe["output_dir"], ignore_errors=True)
+        return Run(Path(recipe["output_dir"]), done.stdout + done.stderr, done.returncode)
 
     return run
 

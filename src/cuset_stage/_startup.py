@@ -5,32 +5,18 @@ llamafactory-cli, torchrun's and Ray's workers, the web UI's children. So this f
 has already loaded, does nothing but put one finder on sys.meta_path, and never raises there. The patches themselves
 (cuset_stage.stage.patches) are imported when the first of the modules below is.
 
-A patch that fails must not break `stage: sft`: the error is kept in `errors` and check() raises it when the recipe
-asks for `stage: cuset`.
+A patch that fails must not break `stage: sft`: _compatibility keeps the error and raises it when the recipe asks for
+`stage: cuset`.
 """
 
 import os
 import sys
 
+from ._compatibility import SYMBOLS, applied, compatibility_error, errors
 
-SUPPORTED = "0.9.5"  # the LLaMA-Factory version the patches were tested with
 
-# Module -> the symbol that cuset_stage.stage.patches.apply(module) changes in it.
-SYMBOLS = {
-    "llamafactory.extras.constants": "TRAINING_STAGES",
-    "llamafactory.hparams.finetuning_args": "FinetuningArguments",
-    "llamafactory.data.loader": "_get_dataset_processor",
-    "llamafactory.train.sft": "run_sft",
-}
 ARGUMENTS = "llamafactory.hparams.finetuning_args"
 V1_LAUNCHER = "llamafactory.v1.launcher"  # not patched: it knows no stages, so asking it for cuset is refused
-
-errors: dict[str, Exception] = {}  # module -> what went wrong when it was patched
-applied: set[str] = set()  # modules whose patch is in place
-
-
-class CompatibilityError(RuntimeError):
-    """LLaMA-Factory, as installed, cannot run `stage: cuset`."""
 
 
 def disabled() -> bool:
@@ -48,19 +34,6 @@ def install() -> None:
                 _patch(sys.modules[name])
     except Exception as error:
         errors["cuset_stage._startup"] = error
-
-
-def check() -> None:
-    """Raise CompatibilityError unless every LLaMA-Factory module that is loaded carries its patch.
-
-    For the code behind `stage: cuset`: without the patch of, say, train.sft, the run would train plain SFT.
-    """
-    for name in SYMBOLS:
-        # Somebody else's finder can come before ours and load the module alone.
-        if name in sys.modules and name not in applied and name not in errors:
-            errors[name] = RuntimeError("the module was loaded without passing cuset-stage's import hook")
-    if errors:
-        raise _compatibility_error() from next(iter(errors.values()))
 
 
 def asks_for_cuset(argv: list[str] | None = None) -> bool:
@@ -152,7 +125,7 @@ def _hook(name, loader):
             _patch(module)
         # Without this patch LLaMA-Factory would only say that it knows no stage of that name.
         if name == ARGUMENTS and name in errors and asks_for_cuset():
-            raise _compatibility_error() from errors[name]
+            raise compatibility_error() from errors[name]
 
     loader.exec_module = exec_module
 
@@ -174,26 +147,3 @@ def _patch(module):
 def _refuse_v1():
     if asks_for_cuset():
         raise SystemExit("stage: cuset does not exist in LLaMA-Factory's v1 engine; unset USE_V1 and run it again.")
-
-
-def _compatibility_error():
-    from importlib import metadata
-
-    from cuset_stage import __version__
-
-    try:
-        installed = metadata.version("llamafactory")
-    except metadata.PackageNotFoundError:
-        installed = "of unknown version"
-    failures = "; ".join(
-        f"{name}.{SYMBOLS[name]} ({type(error).__name__}: {error})" if name in SYMBOLS else f"{name} ({error!r})"
-        for name, error in errors.items()
-    )
-    if installed == SUPPORTED:
-        way_out = "That version is supported, so one of the two is damaged: install both again"
-    else:
-        way_out = f"Supported is {SUPPORTED}: pip install llamafactory=={SUPPORTED}"
-    return CompatibilityError(
-        f"cuset-stage {__version__} could not patch LLaMA-Factory {installed}: {failures}. {way_out}, "
-        "or train without CuSeT by `stage: sft`."
-    )

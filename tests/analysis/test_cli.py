@@ -1,15 +1,17 @@
 """The `cuset` command, bad input included."""
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 from typer.testing import CliRunner
 
 import cuset_stage
-from cuset_stage import _startup
+from cuset_stage import _compatibility
 from cuset_stage.analysis import doctor
 from cuset_stage.cli import app
 from cuset_stage.curate.columns import MAPS
@@ -122,7 +124,9 @@ def test_doctor_says_what_is_wrong(run, monkeypatch):
 
 
 def test_doctor_reports_a_patch_that_failed(monkeypatch):
-    monkeypatch.setitem(_startup.errors, "llamafactory.data.loader", AttributeError("gone"))
+    import llamafactory.data.loader  # noqa: F401
+
+    monkeypatch.setitem(_compatibility.errors, "llamafactory.data.loader", AttributeError("gone"))
     finding = doctor._patches()
     assert finding.state == "fail" and "llamafactory.data.loader" in finding.result
 
@@ -130,4 +134,18 @@ def test_doctor_reports_a_patch_that_failed(monkeypatch):
 def test_doctor_in_this_environment(run):
     result = run("doctor")
     assert result.exit_code == 0, result.output
-    assert "llamafactory" in result.output and "4 of 4" in result.output
+    assert "llamafactory" in result.output and "5 of 5" in result.output
+
+
+@pytest.mark.parametrize(("minutes", "state"), [(5, "note"), (200, "fail")])
+def test_doctor_names_the_lock_of_a_build_that_was_killed(monkeypatch, tmp_path, minutes, state):
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    assert doctor._build_locks() == []
+    lock = tmp_path / "cpu_adam" / "lock"
+    lock.parent.mkdir()
+    lock.touch()
+    os.utime(lock, (time.time() - 60 * minutes,) * 2)
+    (finding,) = doctor._build_locks()
+    assert finding.state == state and f"{lock} is {minutes} minutes old" in finding.result
+    assert finding.way_out.endswith(f"rm {lock}")
+    assert ("may be running" in finding.result) == (state == "note")

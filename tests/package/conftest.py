@@ -24,6 +24,7 @@ PATCHED = (
     "llamafactory.extras.constants",
     "llamafactory.hparams.finetuning_args",
     "llamafactory.train.sft",
+    "llamafactory.train.tuner",
 )
 PRETEND = {
     # Stands in for cuset_stage.stage: counts how often a module was patched, fails on the one it is told to.
@@ -70,7 +71,8 @@ from ..extras import constants
 from ..hparams import finetuning_args
 from . import sft
 def run_exp():
-    patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, sft)]
+    tuner = sys.modules[__name__]
+    patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, sft, tuner)]
     print("run_exp", patched, sys.executable, *sys.argv[1:], flush=True)
 """,
     "llamafactory/v1/launcher.py": """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage import _startup
+from cuset_stage import _compatibility, _startup
 
 from .conftest import PATCHED
 
@@ -18,27 +18,36 @@ IMPORT_ALL = f"import importlib; [importlib.import_module(name) for name in {PAT
 @pytest.mark.parametrize("failing", PATCHED)
 def test_plain_sft_goes_on(failing, installed, pretend):
     code = (
-        IMPORT_ALL + "from cuset_stage import _startup\n"
-        f"assert set(_startup.errors) == {{{failing!r}}} and len(_startup.applied) == 3\n"
-        "try: _startup.check()\n"
-        "except _startup.CompatibilityError as error: print(error, '| from', type(error.__cause__).__name__)"
+        IMPORT_ALL + "from cuset_stage import _compatibility\n"
+        f"assert set(_compatibility.errors) == {{{failing!r}}} and len(_compatibility.applied) == 4\n"
+        "try: _compatibility.check()\n"
+        "except _compatibility.CompatibilityError as error: print(error, '| from', type(error.__cause__).__name__)"
     )
     done = installed.run("-c", code, path=pretend, FAILS=failing)
     assert done.returncode == 0, done.stderr
-    for word in ("9.9.9", f"{failing}.{_startup.SYMBOLS[failing]}", "0.9.5", "pip install", "| from AttributeError"):
+    for word in (
+        "9.9.9",
+        f"{failing}.{_compatibility.SYMBOLS[failing]}",
+        "0.9.5",
+        "pip install",
+        "| from AttributeError",
+    ):
         assert word in done.stdout
 
 
 def test_check_is_silent_when_all_is_well(installed, pretend):
-    code = IMPORT_ALL + "from cuset_stage import _startup; _startup.check(); print(sorted(_startup.applied))"
+    code = (
+        IMPORT_ALL
+        + "from cuset_stage import _compatibility; _compatibility.check(); print(sorted(_compatibility.applied))"
+    )
     assert installed.run("-c", code, path=pretend).stdout.strip() == str(sorted(PATCHED))
 
 
 def test_check_notices_a_module_that_slipped_through(installed, pretend):
     code = (
-        "import sys, types; from cuset_stage import _startup\n"
+        "import sys, types; from cuset_stage import _compatibility\n"
         "sys.modules['llamafactory.train.sft'] = types.ModuleType('llamafactory.train.sft')\n"
-        "_startup.check()"
+        "_compatibility.check()"
     )
     done = installed.run("-c", code, path=pretend)
     assert "llamafactory.train.sft.run_sft (RuntimeError: the module was loaded without" in done.stderr
@@ -46,8 +55,8 @@ def test_check_notices_a_module_that_slipped_through(installed, pretend):
 
 def test_reload_clears_the_error(installed, pretend):
     code = (
-        "import importlib, os, llamafactory.train.sft as sft; from cuset_stage import _startup\n"
-        "assert _startup.errors; os.environ.pop('FAILS'); importlib.reload(sft); _startup.check()\n"
+        "import importlib, os, llamafactory.train.sft as sft; from cuset_stage import _compatibility\n"
+        "assert _compatibility.errors; os.environ.pop('FAILS'); importlib.reload(sft); _compatibility.check()\n"
         "print(sft.patched)"
     )
     assert installed.run("-c", code, path=pretend, FAILS="llamafactory.train.sft").stdout.strip() == "1"
@@ -73,11 +82,11 @@ def test_unhookable_loader_is_an_error_kept(installed, pretend):
         "class Finder:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'llamafactory.train.sft': return importlib.machinery.ModuleSpec(name, Loader)\n"
-        "sys.meta_path.insert(1, Finder())\n" + IMPORT_ALL + "from cuset_stage import _startup\n"
-        "print(_startup.errors, len(_startup.applied))"
+        "sys.meta_path.insert(1, Finder())\n" + IMPORT_ALL + "from cuset_stage import _compatibility\n"
+        "print(_compatibility.errors, len(_compatibility.applied))"
     )
     done = installed.run("-c", code, path=pretend)
-    assert done.stdout.startswith("{'llamafactory.train.sft': TypeError(") and done.stdout.endswith(" 3\n"), done
+    assert done.stdout.startswith("{'llamafactory.train.sft': TypeError(") and done.stdout.endswith(" 4\n"), done
 
 
 def test_v1_refuses_cuset_and_nothing_else(installed, pretend, recipe):
@@ -146,14 +155,14 @@ def test_unreadable_recipe_is_left_to_llamafactory(tmp_path):
 
 
 def test_the_installed_llamafactory_has_what_the_hook_and_the_launcher_rely_on():
-    """Read, not imported: the four symbols, and the launcher that hands torchrun its own __file__."""
+    """Read, not imported: the five symbols, and the launcher that hands torchrun its own __file__."""
     package = Path(importlib.util.find_spec("llamafactory").origin).parent
 
     def tree_of(module: str) -> ast.Module:
         path = package.joinpath(*module.split(".")[1:])
         return ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8"))
 
-    for module, symbol in _startup.SYMBOLS.items():
+    for module, symbol in _compatibility.SYMBOLS.items():
         names = set()
         for node in tree_of(module).body:
             names |= {alias.asname or alias.name for alias in getattr(node, "names", [])}

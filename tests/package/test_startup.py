@@ -12,13 +12,17 @@ patched = [importlib.import_module(name).patched for name in {PATCHED!r}]
 
 
 def test_imports_nothing_else(installed):
-    """The whole hook is two modules on top of os and sys, which `site` itself has imported by then."""
+    """The whole hook is three modules on top of os and sys, which `site` itself has imported by then."""
     code = (
         f"import os, sys; sys.path.append({str(installed.site)!r}); before = set(sys.modules)\n"
         "import cuset_stage._startup as s; s.install()\n"
         "print(*sorted(set(sys.modules) - before))"
     )
-    assert installed.run("-S", "-c", code).stdout.split() == ["cuset_stage", "cuset_stage._startup"]
+    assert installed.run("-S", "-c", code).stdout.split() == [
+        "cuset_stage",
+        "cuset_stage._compatibility",
+        "cuset_stage._startup",
+    ]
 
 
 @pytest.mark.parametrize("flags", [(), ("-I",), ("-E",), ("-s",), ("-S",), ("-B",), ("-O",), ("-X", "importtime")])
@@ -50,7 +54,7 @@ def test_broken_install_is_silent(broken, built, new_environment):
 
 def test_each_module_is_patched_once(installed, pretend):
     done = installed.run("-c", REPORT + "print(patched)", path=pretend)
-    assert done.stdout.strip() == "[1, 1, 1, 1]", done
+    assert done.stdout.strip() == "[1, 1, 1, 1, 1]", done
 
 
 @pytest.mark.parametrize("value, patched", [("1", 0), ("true", 0), ("YES", 0), ("0", 1), ("", 1)])
@@ -109,7 +113,7 @@ def test_other_finders_keep_working(installed, pretend):
     )
     for place in ("[:0]", "[1:1]"):  # before ours and behind it
         done = installed.run("-c", code.replace("[:0]", place), path=pretend)
-        assert done.stdout.split("\n")[:2] == ["[1, 1, 1, 1]", "True"], done.stderr
+        assert done.stdout.split("\n")[:2] == ["[1, 1, 1, 1, 1]", "True"], done.stderr
 
 
 def test_zipped_llamafactory(installed, pretend, tmp_path):
@@ -125,7 +129,7 @@ def test_zipped_llamafactory(installed, pretend, tmp_path):
         "print([module.patched for module in modules])\n" + REPORT + "print(patched)"
     )
     done = installed.run("-c", code, path=archive)
-    assert done.stdout.split("\n")[:2] == ["[1, 1]", "[1, 1, 1, 1]"], done.stderr
+    assert done.stdout.split("\n")[:2] == ["[1, 1]", "[1, 1, 1, 1, 1]"], done.stderr
 
 
 def test_spawned_children_are_patched(installed, pretend, tmp_path):
@@ -141,7 +145,7 @@ def test_spawned_children_are_patched(installed, pretend, tmp_path):
 def test_package_imports_its_rooms_on_first_use(installed):
     code = (
         "import sys, cuset_stage\n"
-        "rooms = lambda: [name for name in sys.modules if name.startswith('cuset_stage.') and '_startup' not in name]\n"
+        "rooms = lambda: [name for name in sys.modules if name.startswith('cuset_stage.') and '._' not in name]\n"
         "assert rooms() == [], rooms()\n"
         "assert {*cuset_stage.__all__} <= {*dir(cuset_stage)} and cuset_stage.__version__ == '0.1.0'\n"
         "try: cuset_stage.nothing\n"

@@ -114,7 +114,7 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(use_dft_loss=True), "use_dft_loss: true .* cuset_objective: dft, or use stage: sft"),
         (dict(use_eaft_loss=True), "cuset_objective: eaft"),
         (dict(use_asft_loss=True), "cuset_objective: asft"),
-        (dict(use_hyper_parallel=True), "use_hyper_parallel: true .* or use stage: sft"),
+        (dict(use_hyper_parallel=True), "use_hyper_parallel chooses another trainer.* or use stage: sft"),
         (dict(prob_threshold="0.1"), "prob_threshold belongs to ProFit"),
         (dict(stage="sft", prob_threshold="0.1"), "prob_threshold belongs to ProFit: set stage: cuset"),
         (dict(cuset_objective="profit", prob_threshold="high"), "prob_threshold='high': expected a number"),
@@ -133,9 +133,10 @@ def test_wrong_values_and_combinations_are_refused(parse, change, message):
         parse(**change)
 
 
-def test_the_megatron_trainer_is_refused(parse, monkeypatch):
-    monkeypatch.setenv("USE_MCA", "1")
-    with pytest.raises(ValueError, match="USE_MCA runs the Megatron trainer"):
+@pytest.mark.parametrize("name", ["USE_MCA", "USE_MEGATRON_BRIDGE"])
+def test_a_trainer_that_the_environment_chooses_is_refused(monkeypatch, name):
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(ValueError, match=f"{name} chooses another trainer"):
         FinetuningArguments(stage="cuset")
 
 

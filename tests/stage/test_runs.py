@@ -30,7 +30,9 @@ def plain_sft(llamafactory):
 
 def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft):
     without = llamafactory(
-        {"stage": "sft", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}, CUSET_STAGE_DISABLE="1"
+        {"stage": "sft", "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2},
+        real=True,
+        CUSET_STAGE_DISABLE="1",
     )
     assert losses(without) == losses(plain_sft)
     assert weights(without) == weights(plain_sft)
@@ -323,7 +325,7 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     path = tmp_path / "tokenized"
     keys = {"stage": "cuset", "tokenized_path": str(path), "max_samples": 6, "max_steps": 2}
     first = llamafactory(keys)
-    again = llamafactory(keys)
+    again = llamafactory(keys, anew=True)
     assert losses(again) == losses(first)
     assert json.loads((path / "cuset_labels.json").read_text())["kinds"] == ["kernel_body", "launch_config"]
 

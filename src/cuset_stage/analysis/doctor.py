@@ -6,12 +6,16 @@ Looks at the packages' metadata and the start-up hook first, then imports LLaMA-
 import contextlib
 import importlib
 import io
+import os
 import platform
+import shlex
 import sys
+import time
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
-from .. import __version__, _startup
+from .. import __version__, _compatibility, _startup
 
 
 PACKAGES = (
@@ -26,6 +30,7 @@ PACKAGES = (
     "tree-sitter",
     "tree-sitter-cuda",
 )
+BUILD_MINUTES = 60  # no build of an operator takes longer
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ def examine() -> list[Finding]:
         findings.append(_spans())
         findings.append(_patches())
         findings.append(_device())
+        findings += _build_locks()
     return findings
 
 
@@ -70,12 +76,12 @@ def _package(name: str) -> Finding:
         installed = metadata.version(name)
     except metadata.PackageNotFoundError:
         return Finding("fail", name, "is not installed", f'pip install "{name}{allowed or ""}"')
-    if name == "llamafactory" and installed != _startup.SUPPORTED:
+    if name == "llamafactory" and installed != _compatibility.SUPPORTED:
         return Finding(
             "note",
             name,
-            f"{installed}; cuset-stage was tested with {_startup.SUPPORTED}",
-            f"if the patches below do not apply: pip install llamafactory=={_startup.SUPPORTED}",
+            f"{installed}; cuset-stage was tested with {_compatibility.SUPPORTED}",
+            f"if the patches below do not apply: pip install llamafactory=={_compatibility.SUPPORTED}",
         )
     if allowed and not SpecifierSet(allowed).contains(installed, prereleases=True):
         return Finding("note", name, f"{installed}; cuset-stage asks for {allowed}", f'pip install "{name}{allowed}"')
@@ -119,10 +125,10 @@ def _patches() -> Finding:
     # LLaMA-Factory and DeepSpeed greet on both streams when they are imported.
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            for module in _startup.SYMBOLS:
+            for module in _compatibility.SYMBOLS:
                 importlib.import_module(module)
-        _startup.check()
-    except _startup.CompatibilityError as error:
+        _compatibility.check()
+    except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
         return Finding(
@@ -131,7 +137,9 @@ def _patches() -> Finding:
             f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}",
             "install a set of versions that belong together: pip install -c requirements/constraints.txt cuset-stage",
         )
-    return Finding("ok", "patches", f"{len(_startup.SYMBOLS)} of {len(_startup.SYMBOLS)} apply to LLaMA-Factory")
+    return Finding(
+        "ok", "patches", f"{len(_compatibility.SYMBOLS)} of {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory"
+    )
 
 
 def _device() -> Finding:
@@ -141,3 +149,27 @@ def _device() -> Finding:
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         return Finding("ok", "GPU", ", ".join(names))
     return Finding("note", "GPU", "none found: only small models train on a CPU", "try it with: bash scripts/demo.sh")
+
+
+def _build_locks() -> list[Finding]:
+    """Locks in torch's extension cache: DeepSpeed compiles its operators there, and waits for ever for a build that was killed."""
+    from torch.utils.cpp_extension import get_default_build_root
+
+    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or get_default_build_root())
+    findings = []
+    for lock in sorted([*root.glob("*/lock"), *root.glob("*/*/lock")]):
+        try:
+            minutes = (time.time() - lock.stat().st_mtime) / 60
+        except FileNotFoundError:  # the build has just ended
+            continue
+        is_old = minutes > BUILD_MINUTES
+        age = f"{minutes:.0f} minutes old; every run that needs this operator (DeepSpeed) waits while it is there"
+        findings.append(
+            Finding(
+                "fail" if is_old else "note",
+                "build lock",
+                f"{lock} is {age}. " + ("Its build was probably killed" if is_old else "A build may be running"),
+                f"{'if no build is running' if is_old else 'if it stays'}: rm {shlex.quote(str(lock))}",
+            )
+        )
+    return findings

@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 
 from ..objective.settings import NORMALIZATIONS, OBJECTIVES, REGION_SCOPES, ObjectiveSettings
+from . import proof
 
 
 STAGE = "cuset"
@@ -73,6 +74,8 @@ def extend(base: type) -> type:
                 self.stage = "sft"
                 _check(self)
             super().__post_init__()
+            if self.is_cuset:
+                proof.expect(self)
 
         def to_dict(self) -> dict[str, Any]:
             """What is shown to people and written to disk says `stage: cuset`."""
@@ -141,7 +144,7 @@ def _check_profit_keys(args: Any) -> None:
 
 def _check(args: Any) -> None:
     """Refuse what this group of keys alone can tell to be wrong."""
-    from .._startup import check as check_patches
+    from .._compatibility import check as check_patches
     from ..spans import KINDS
 
     check_patches()
@@ -170,15 +173,12 @@ def _check(args: Any) -> None:
                 f"{key}: true selects LLaMA-Factory's own loss, which stage: cuset replaces. Remove it and set "
                 f"cuset_objective: {name}, or use stage: sft."
             )
-    if getattr(args, "use_hyper_parallel", False):
-        raise ValueError(
-            "use_hyper_parallel: true runs a trainer of its own, which would train without CuSeT's loss. Remove it, or "
-            "use stage: sft."
-        )
-    if getattr(args, "use_mca", False) or os.getenv("USE_MCA", "0").lower() in ("1", "true", "y", "yes", "on"):
-        raise ValueError(
-            "USE_MCA runs the Megatron trainer, which would train without CuSeT's loss. Unset it, or use stage: sft."
-        )
+    # Known ways to a trainer of another kind, refused before a model is loaded; `proof` refuses those nobody knows yet.
+    for name in ("use_hyper_parallel", "USE_MCA", "USE_MEGATRON_BRIDGE"):
+        if getattr(args, name.lower(), False) or os.getenv(name, "0").lower() in ("1", "true", "y", "yes", "on"):
+            raise ValueError(
+                f"{name} chooses another trainer, which would train without CuSeT's loss. Unset it, or use stage: sft."
+            )
 
 
 def changed_keys(args: Any, prefix: str = "cuset_") -> list[str]:

@@ -19,7 +19,7 @@ from llamafactory.extras import logging
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
 from llamafactory.model import load_model, load_tokenizer
 
-from .._startup import check
+from .._compatibility import check
 from .processors import LabelRules, labelling
 
 

@@ -1,4 +1,4 @@
-"""What changes in LLaMA-Factory: four symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: five symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
 needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
@@ -92,11 +92,20 @@ def _patch_constants(module: ModuleType) -> None:
     stages.setdefault(STAGE_TITLE, "cuset")
 
 
+def _patch_tuner(module: ModuleType) -> None:
+    from .proof import proved
+
+    whole_run = _expect_parameters(module, "_training_function", ["config"])
+    if not hasattr(whole_run, "__wrapped__"):
+        module._training_function = proved(whole_run)
+
+
 _PATCHES = {
     "llamafactory.hparams.finetuning_args": _patch_arguments,
     "llamafactory.train.sft": _patch_sft,
     "llamafactory.data.loader": _patch_loader,
     "llamafactory.extras.constants": _patch_constants,
+    "llamafactory.train.tuner": _patch_tuner,
 }
 
 

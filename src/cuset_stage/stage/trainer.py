@@ -11,6 +11,7 @@ from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
 from ..objective.terms import no_loss
+from . import proof
 from .head import FusedHead
 from .modelcard import describe_method
 
@@ -91,6 +92,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
+        if model.training:
+            proof.confirm()
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)

@@ -13,6 +13,7 @@ from llamafactory.extras import logging
 from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 
+from . import proof
 from .arguments import kernel_aliases, objective_settings, sensitive_kinds
 from .checks import check_combination
 from .collator import CusetDataCollator
@@ -67,6 +68,7 @@ def run_cuset(
         },
     )
     run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
+    proof.finish()
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:

@@ -1,0 +1,130 @@
+"""Runs of llamafactory-cli in children of one process that has imported LLaMA-Factory: importing takes longer than a tiny run.
+
+A child has its own environment, folder and command line, and calls what the console script calls. Ranks are children with the
+environment that torchrun gives them, and call what torchrun runs. Beside the server, a test file keeps a run or two through the real
+console script and the real torchrun.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+
+class CliServer:
+    """The tests' side."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+
+    def run(self, recipe: Path, env: dict[str, str], ranks: int, timeout: float) -> tuple[int, str]:
+        """Exit status (of the first rank that failed) and standard output followed by standard error. ranks: 0: no torchrun."""
+        request = {"recipe": str(recipe), "env": env, "ranks": ranks, "timeout": timeout}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        status = int(self._process.stdout.readline())
+        return status, "".join((recipe.parent / name).read_text(errors="replace") for name in ("stdout", "stderr"))
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(timeout=60)
+
+
+def serve() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    import matplotlib.pyplot  # noqa: F401
+    import peft  # noqa: F401
+    import transformers.models.qwen2.modeling_qwen2  # noqa: F401
+    from llamafactory import cli  # noqa: F401
+    from llamafactory.train import tuner  # noqa: F401
+
+    import cuset_stage.stage.workflow  # noqa: F401
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        print(run(**request), file=answers, flush=True)
+
+
+def run(recipe: str, env: dict[str, str], ranks: int, timeout: float) -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    pids = set()
+    for rank in range(max(ranks, 1)):
+        pid = os.fork()
+        if pid == 0:
+            child(Path(recipe), env | (rank_environment(rank, ranks, port) if ranks else {}), bool(ranks))
+        pids.add(pid)
+    deadline, status = time.monotonic() + timeout, 0
+    while pids:
+        pid, code = os.waitpid(-1, os.WNOHANG)
+        if pid in pids:
+            pids.remove(pid)
+            code = os.waitstatus_to_exitcode(code)
+            if code and not status:
+                status, deadline = code, min(deadline, time.monotonic() + 10)  # the other ranks wait for this one
+        elif time.monotonic() > deadline:
+            status = status or 124
+            for each in pids:
+                os.killpg(each, signal.SIGKILL)
+            deadline = float("inf")
+        else:
+            time.sleep(0.02)
+    return status
+
+
+def rank_environment(rank: int, ranks: int, port: int) -> dict[str, str]:
+    return {
+        **{name: str(rank) for name in ("RANK", "LOCAL_RANK")},
+        **{name: str(ranks) for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE")},
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+    }
+
+
+def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:
+    """Does not return."""
+    os.setsid()
+    os.chdir(recipe.parent)
+    for fd, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), fd)
+    os.environ.clear()
+    os.environ.update(env)
+    status = 1
+    try:
+        if is_rank:
+            from llamafactory.train.tuner import run_exp as main
+
+            sys.argv = ["launcher.py", str(recipe)]
+        else:
+            from llamafactory.cli import main
+
+            sys.argv = ["llamafactory-cli", "train", str(recipe)]
+        main()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    serve()

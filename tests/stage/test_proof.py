@@ -1,0 +1,106 @@
+"""`stage: cuset` trains with CuSeT's trainer or not at all, whatever way LLaMA-Factory takes."""
+
+import gc
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from llamafactory.hparams.finetuning_args import FinetuningArguments
+from llamafactory.train import tuner
+from llamafactory.train.sft import workflow
+
+from cuset_stage.stage import proof
+from cuset_stage.stage.proof import OtherTrainerError
+
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@pytest.fixture
+def recipe(tiny_model, tmp_path):
+    recipe = {"stage": "cuset", "model_name_or_path": str(tiny_model), "output_dir": str(tmp_path / "out")}
+    recipe |= {"dataset_dir": str(DATA), "dataset": "cuset_kernels", "template": "qwen", "do_train": True}
+    recipe |= {"max_steps": 1, "max_samples": 2, "cutoff_len": 64, "finetuning_type": "full", "save_strategy": "no"}
+    return recipe | {"report_to": "none", "use_cpu": True}
+
+
+def step_of_torch():
+    parameter = torch.nn.Parameter(torch.ones(1))
+    parameter.grad = torch.ones(1)
+    torch.optim.SGD([parameter], lr=0.5).step()
+    return float(parameter.detach())
+
+
+def loop_of_its_own(model_args, data_args, training_args, *_):
+    """As a bridge to another library has: no trainer of transformers."""
+    Path(training_args.output_dir, "trained").write_text(str(step_of_torch()))
+
+
+@pytest.mark.parametrize(
+    ("route", "optimizer"), [(workflow.run_sft, "AdamW"), (loop_of_its_own, "SGD")], ids=["run_sft", "own loop"]
+)
+def test_another_trainer_is_refused_before_its_first_step(recipe, monkeypatch, route, optimizer):
+    """What the Megatron bridge of LLaMA-Factory's development version does: a way round run_sft, chosen by an environment variable."""
+    monkeypatch.setattr(tuner, "run_sft", route)
+    with pytest.raises(OtherTrainerError, match=f"another trainer would have trained.*{optimizer} was about to"):
+        tuner.run_exp(recipe)
+    output = Path(recipe["output_dir"])
+    assert not list(output.glob("*.safetensors")) and not (output / "trained").exists()
+    assert step_of_torch() == 0.5  # afterwards the process is as it was
+
+
+def test_a_run_that_goes_elsewhere_has_failed(recipe, monkeypatch):
+    """To another process, say, where nobody looks."""
+    monkeypatch.setattr(tuner, "run_sft", lambda *_: None)
+    with pytest.raises(
+        OtherTrainerError, match=r"ended without CuSeT's workflow.*USE_MEGATRON_BRIDGE.*or use stage: sft"
+    ):
+        tuner.run_exp(recipe)
+
+
+def test_other_stages_train_as_they_like(recipe, monkeypatch):
+    """In the same process as a recipe of cuset, too, before and after."""
+    arguments = FinetuningArguments(stage="cuset")
+    monkeypatch.setattr(tuner, "run_sft", loop_of_its_own)
+    Path(recipe["output_dir"]).mkdir()
+    tuner.run_exp({**recipe, "stage": "sft"})
+    assert Path(recipe["output_dir"], "trained").read_text() == "0.5"
+    del arguments
+
+
+def test_a_recipe_that_was_only_read_asks_for_nothing():
+    arguments = FinetuningArguments(stage="cuset")
+    with pytest.raises(OtherTrainerError, match="SGD"):
+        step_of_torch()
+    del arguments
+    gc.collect()
+    assert step_of_torch() == 0.5
+
+
+def test_the_loss_of_cuset_is_the_proof():
+    arguments = FinetuningArguments(stage="cuset")
+    proof.confirm()
+    assert arguments.is_cuset and step_of_torch() == 0.5
+
+
+def test_the_command_ends_with_an_error(recipe, tmp_path):
+    """Through the console script's own function, in a process of its own."""
+    (tmp_path / "recipe.yaml").write_text(json.dumps(recipe))
+    code = (
+        "import sys; from llamafactory import cli; from llamafactory.train import tuner; from llamafactory.train.sft import workflow\n"
+        "tuner.run_sft = workflow.run_sft; cli.main()"
+    )
+    command = [sys.executable, "-c", code, "train", str(tmp_path / "recipe.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode != 0
+    assert "OtherTrainerError: stage: cuset: another trainer would have trained" in done.stderr
+    assert not list(Path(recipe["output_dir"]).glob("*.safetensors"))
+
+
+def test_the_v1_engine_is_refused(llamafactory):
+    run = llamafactory({"stage": "cuset", "max_steps": 1}, real=True, check=False, USE_V1="1")
+    assert run.returncode != 0
+    assert "does not exist in LLaMA-Factory's v1 engine; unset USE_V1" in run.output
