@@ -13,12 +13,10 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsWriter
 from cuset_stage.judge.run_header import describe_run
-from cuset_stage.report import build_report, collect
-from cuset_stage.report.audit import read_audit_file
+from cuset_stage.report import build_report, collect, read_audit
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection
-from cuset_stage.report.html import render_html
 from cuset_stage.report.markdown import render_markdown
-from cuset_stage.report.numbers import scores
+from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
 from cuset_stage.tasks import load_tasks
 from cuset_stage.tasks.answers_file import read_answers
@@ -71,7 +69,7 @@ def test_a_second_split_that_was_stopped_is_not_finished(tmp_path: Path) -> None
     kept = [(task, number, 1) for task in TRAIN for number in (0, 1)]
     collection = collect([write_part(tmp_path, kept, split="eval")])
     assert "Not finished: SFT 4 of 4 samples not judged" in texts(collection)
-    assert "left from another --split or --limit: SFT 2 beyond 2" in texts(collection)
+    assert "left from another split or limit: SFT 2 beyond 2" in texts(collection)
     assert [task.id for task in collection.tasks] == ["a", "b", "t1", "t2"]
     (run,) = collection.runs
     assert run.verdict("a", 0) == NOT_JUDGED
@@ -86,9 +84,9 @@ def test_what_an_earlier_split_left_half_done_is_charged_to_nobody(tmp_path: Pat
     (run,) = collection.runs
     assert "Not finished" not in texts(collection)
     assert run.verdict("t1", 1) == NOT_JUDGED
-    estimate = build_report(collection, ks=(2,)).rates["SFT", Rule.FIRST, 2, "passed"].estimate
+    estimate = build_report(collection, ks=(2,)).rates["SFT", Rule.FIRST, 2, "passed"]
     assert (estimate.value, estimate.tasks, estimate.left_out) == (1.0, 2, 1)
-    assert scores(collection, run).kevin == pytest.approx(0.3)
+    assert build_report(collection).scores["SFT"].kevin == pytest.approx(0.3)
 
 
 def test_a_task_without_an_answer_still_fails(tmp_path: Path) -> None:
@@ -155,7 +153,7 @@ def test_line_separators_within_a_message_are_read(tmp_path: Path) -> None:
     """`cuset audit-tasks` writes them as they are."""
     message = "gen.py says:\u2028no\x85device\x0c"
     path = audit_lines(tmp_path / "audit.jsonl", {"task": "a", "findings": [{"code": "x", "message": message}]})
-    assert read_audit_file(path).findings == {"a": [message]}
+    assert read_audit(path).findings == {"a": [message]}
 
 
 @pytest.mark.parametrize("seen", [0, 1])
@@ -185,7 +183,7 @@ def test_an_audit_that_could_not_be_finished_flags_nothing(tmp_path: Path, resul
     assert "b: b asks for a CUDA device, there is none here." in texts(collection)
     assert "The audit covers 3 of 4 tasks" in texts(collection, loud=False)
     report = build_report(collection, ks=(1,))
-    assert report.unflagged_rates["SFT", Rule.FIRST, 1, "passed"].estimate.tasks == 3
+    assert report.unflagged_rates["SFT", Rule.FIRST, 1, "passed"].tasks == 3
     flagged = render_markdown(report).split("## Flagged tasks")[1]
     assert "zeros pass" in flagged and "CUDA device" not in flagged
 
@@ -207,7 +205,7 @@ def test_an_oracle_that_fails_reaches_the_report(run: Any, tmp_path: Path) -> No
         tasks=[failing, task_row("whole", "right")],
         code=3,
     )
-    command = ["report", str(tmp_path / "results.jsonl"), "--output", str(tmp_path / "report"), "--k", "1"]
+    command = ["report", str(tmp_path / "results.jsonl"), f"output={tmp_path / 'report'}", "k=1"]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     text = (tmp_path / "report" / "report.md").read_text()
@@ -223,4 +221,4 @@ def test_failing_oracles_stand_before_failing_machines(tmp_path: Path) -> None:
     path = write_results(tmp_path / "r.jsonl", "SFT", verdicts, change=said)
     (note,) = [note.text for note in collect([path]).notes if "What the judge failed with" in note.text]
     assert "by task: b: b1 failed at line 3; d0: d0" in note
-    assert "and 2 more. An oracle" in note
+    assert "and 2 more. Correct an oracle" in note

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import typer
-from pydantic import BeforeValidator, Field, PositiveInt
+from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
 
 from ..settings import Settings, split_names
 from ._app import app, command, fail
@@ -24,7 +24,7 @@ class ReportSettings(Settings):
     )
     intersect: bool = Field(False, description="runs on different task sets: count the tasks all of them hold")
     title: str | None = Field(None, description="the report's title")
-    seed: int = Field(0, description="seed of the bootstrap")
+    seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
     format: Annotated[tuple[Literal["md", "csv", "html"], ...], BeforeValidator(split_names)] = Field(
         ("md", "csv", "html"), description="which files to write", min_length=1
     )
@@ -34,8 +34,7 @@ class ReportSettings(Settings):
 def report(settings: ReportSettings) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
     from ..judge.results import ResultsError
-    from ..report import AuditError, ReportError, build_report, collect, write_report
-    from ..report.terminal import print_report
+    from ..report import AuditError, ReportError, build_report, collect, print_report, write_report
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")

@@ -4,24 +4,25 @@
     report = build_report(collection, ks=(1, 3))
     write_report(report, Path("report"))
 
-`collect` reads, `build` and `numbers` compute, `tables` and `details` make cells, and `markdown`, `csv_files` and `html` lay them out.
+`collect` reads, `numbers` computes, `tables` and `details` make cells, `sections` puts them in order, and `markdown`, `page` and
+`write` (CSV) lay them out.
 """
 
-from .audit import AuditError, read_audit
-from .build import Report, build_report
+from .audit_file import AuditError, read_audit
 from .collect import ReportError, collect
 from .collection import Collection
-from .write import FORMATS, write_report
+from .numbers import Report, build_report
+from .write import print_report, write_report
 
 
 __all__ = [
-    "FORMATS",
     "AuditError",
     "Collection",
     "Report",
     "ReportError",
     "build_report",
     "collect",
+    "print_report",
     "read_audit",
     "write_report",
 ]

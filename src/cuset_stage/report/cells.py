@@ -1,5 +1,6 @@
 """Tables as data: a cell's text, its value and the filter behind it; and how numbers are written."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,9 +18,7 @@ class Cell:
     text: str
     value: Any = None
     detail: str = ""
-    ends: tuple[float, float] | None = (
-        None  # of the interval that `detail` shows; CSV has them in columns of their own
-    )
+    ends: tuple[float, float] | None = None  # of the interval that `detail` shows, for CSV
     rank: int = 0
     shade: float | None = None  # 0 to 1
     link: Mapping[str, str] = field(default_factory=dict)  # the filter of samples behind the number
@@ -31,6 +30,11 @@ class Column:
     group: str = ""
     text: bool = False  # left-aligned
 
+    @property
+    def heading(self) -> str:
+        """The name with its group's, where groups have no row of their own."""
+        return f"{self.group}: {self.name}" if self.group else self.name
+
 
 @dataclass(frozen=True)
 class Table:
@@ -41,13 +45,8 @@ class Table:
     text: str = ""
 
 
-def counted(count: int, noun: str) -> str:
-    """ "1 run", "2 runs"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.1f}"
+def text_columns(*names: str) -> list[Column]:
+    return [Column(name, text=True) for name in names]
 
 
 def label(text: str, **link: str) -> Cell:
@@ -55,18 +54,20 @@ def label(text: str, **link: str) -> Cell:
 
 
 def number(value: float | None, digits: int = 0) -> Cell:
-    return Cell(ABSENT) if value is None else Cell(f"{value:,.{digits}f}", round(value, 6))
+    """Absent for None and NaN."""
+    known = value is not None and not math.isnan(value)
+    return Cell(f"{value:,.{digits}f}", round(value, 6)) if known else Cell(ABSENT)
 
 
-def seconds(value: float | None) -> Cell:
-    if value is None:
-        return Cell(ABSENT)
-    return Cell(f"{value:.2f}" if value < 100 else f"{value:,.0f}", round(value, 6))
+def share(value: float | None, **link: str) -> Cell:
+    """A percentage on a shaded ground."""
+    known = value is not None and not math.isnan(value)
+    return Cell(percent(value), round(100 * value, 4), shade=value, link=link) if known else Cell(ABSENT)
 
 
 def estimate_cell(estimate: Estimate | None, reason: str = "") -> Cell:
     """A percentage with its interval; how many tasks it is over when some are left out."""
-    if estimate is None or estimate.value is None:
+    if estimate is None:
         return Cell(ABSENT, detail=reason)
     detail = f"{percent(estimate.low)}–{percent(estimate.high)}"
     if estimate.left_out:
@@ -74,35 +75,44 @@ def estimate_cell(estimate: Estimate | None, reason: str = "") -> Cell:
     return Cell(percent(estimate.value), round(100 * estimate.value, 4), detail)
 
 
-def ranked(column: list[Cell], groups: list[list[int]], *, lowest: bool = False) -> list[Cell]:
-    """The cells with the best of each group marked, and the second-best of three or more; equal texts share a rank."""
-    marked = list(column)
-    for group in groups:
-        shown = sorted(
-            {float(column[i].text.replace(",", "")) for i in group if column[i].value is not None}, reverse=not lowest
-        )
-        for i in group:
-            if column[i].value is None or len(group) < 2 or len(shown) < 2:
-                continue
-            place = shown.index(float(column[i].text.replace(",", ""))) + 1
-            if place == 1 or (place == 2 and len(group) > 2 and len(shown) > 2):
-                marked[i] = replace(column[i], rank=place)
-    return marked
+def difference_cell(estimate: Estimate | None) -> Cell:
+    """Percentage points with a sign, and their interval."""
+    if estimate is None:
+        return Cell(ABSENT)
+    value, low, high = estimate.value, estimate.low, estimate.high
+    ends = (round(100 * low, 4), round(100 * high, 4))
+    return Cell(_signed(value), round(100 * value, 4), f"{_signed(low)} to {_signed(high)}", ends)
+
+
+def p_cell(value: float) -> Cell:
+    return Cell(p_text(value), value)
 
 
 def p_text(value: float) -> str:
-    return (
-        "<0.0001"
-        if value < 0.0001
-        else f"{value:.4f}"
-        if value < 0.01
-        else f"{value:.3f}"
-        if value < 0.1
-        else f"{value:.2f}"
-    )
+    if value < 0.0001:
+        return "<0.0001"
+    return f"{value:.{4 if value < 0.01 else 3 if value < 0.1 else 2}f}"
 
 
-def signed(share: float) -> str:
-    """Percentage points with a sign; a true minus, and no sign at zero."""
-    text = f"{100 * share:+.1f}".replace("-", "−")
+def percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _signed(value: float) -> str:
+    """A true minus, and no sign at zero."""
+    text = f"{100 * value:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
+
+
+def ranked(column: list[Cell], groups: list[list[int]]) -> list[Cell]:
+    """The cells with the highest of each group marked, and the second of three or more; equal texts share a rank."""
+    marked = list(column)
+    for group in groups:
+        values = [float(column[i].text) for i in group if column[i].value is not None]
+        places = sorted(set(values), reverse=True)
+        for i in group:
+            if column[i].value is not None and len(places) > 1:
+                rank = 1 + places.index(float(column[i].text))
+                if rank == 1 or (rank == 2 and len(places) > 2):
+                    marked[i] = replace(column[i], rank=rank)
+    return marked

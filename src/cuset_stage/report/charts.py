@@ -1,153 +1,127 @@
 """Charts as rows of inline SVG in percent coordinates: they follow the page's width and its colours without a script."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from . import numbers
-from .build import Report
 from .collection import CRITERIA
+from .numbers import Report
 from .statistics import Rule
-from .tables import VERDICTS
+from .tables import VERDICTS, spread
 
 
 @dataclass(frozen=True)
 class Chart:
     """`rows` are (label, SVG); `legend` is (class of the mark, text)."""
 
-    key: str
     caption: str
     rows: Sequence[tuple[str, Markup]]
     axis: Markup
     legend: Sequence[tuple[str, str]]
 
 
-def pass_charts(report: Report) -> list[Chart]:
-    """pass@k with its interval, a chart a criterion, under CUDABench's rule."""
-    return [_pass_chart(report, criterion) for criterion in reversed(report.collection.criteria)]
+def charts(report: Report) -> dict[str, list[Chart]]:
+    """Section -> its charts."""
+    passed = [pass_chart(report, criterion) for criterion in reversed(report.collection.criteria)]
+    tokens = token_chart(report)
+    return defaultdict(list, results=passed, verdicts=[verdict_chart(report)], tokens=[tokens] if tokens else [])
 
 
-def _pass_chart(report: Report, criterion: str) -> Chart:
-    drawn = {
-        run.label: [
-            (place, rate.estimate)
-            for place, k in enumerate(report.ks)
-            if (rate := report.rates[run.label, Rule.FIRST, k, criterion]).estimate and rate.estimate.value is not None
-        ]
+def pass_chart(report: Report, criterion: str) -> Chart:
+    """pass@k with its interval under CUDABench's rule, from 0 to the next ten points above the largest."""
+    estimates = {
+        run.label: [report.rates[run.label, Rule.FIRST, k, criterion] for k in report.ks]
         for run in report.collection.runs
     }
-    ends = [end for marks in drawn.values() for _, e in marks for end in (e.low, e.high)]
-    low, high = _limits(min(ends, default=0.0), max(ends, default=1.0))
+    largest = max((e.high for found in estimates.values() for e in found if e), default=1.0)
+    limit = min(1.0, max(0.2, math.ceil(10 * largest) / 10))
 
     def x(value: float) -> str:
-        return f"{100 * (value - low) / (high - low):.2f}%"
+        return f"{100 * value / limit:.2f}%"
 
-    ticks = _ticks(low, high)
+    step = 2 if limit > 0.5 else 1
+    ticks = [tenths / 10 for tenths in range(0, round(10 * limit) + 1, step)]
     rows = []
-    for run in report.collection.runs:
-        parts = [_grid(x, ticks)]
-        for place, e in drawn[run.label]:
-            y = f"{_offset(place, len(report.ks)):.1f}"
-            title = (
-                f"{run.label}, pass@{report.ks[place]}: {100 * e.value:.1f}% ({100 * e.low:.1f}–{100 * e.high:.1f})"
-            )
-            parts.append(
-                Markup(
-                    '<g class="k{}"><title>{}</title><line class="whisker" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-                    '<circle cx="{}" cy="{}" r="4.5"/></g>'
-                ).format(min(place, 3), title, x(e.low), x(e.high), y, y, x(e.value), y)
-            )
-        rows.append((run.label, _svg(f"{run.label}: " + _spoken(report, run.label, criterion), parts)))
-    return Chart(
-        f"pass-{criterion}",
-        f"{CRITERIA[criterion]}, % of tasks, first samples, with 95% intervals",
-        rows,
-        _axis(x, [(tick, f"{100 * tick:.0f}") for tick in ticks]),
-        [(f"dot k{min(place, 3)}", f"pass@{k}") for place, k in enumerate(report.ks)],
-    )
-
-
-def _spoken(report: Report, label: str, criterion: str) -> str:
-    parts = []
-    for k in report.ks:
-        e = report.rates[label, Rule.FIRST, k, criterion].estimate
-        parts.append(f"pass@{k} {100 * e.value:.1f}%" if e and e.value is not None else f"pass@{k} unknown")
-    return ", ".join(parts)
+    for label, found in estimates.items():
+        marks, said = [_grid(x, ticks)], []
+        for place, (k, e) in enumerate(zip(report.ks, found, strict=True)):
+            if e is None:
+                said.append(f"pass@{k} unknown")
+                continue
+            said.append(f"pass@{k} {100 * e.value:.1f}% ({100 * e.low:.1f}–{100 * e.high:.1f})")
+            y = f"{15 + min(10, 22 / len(report.ks)) * (place - (len(report.ks) - 1) / 2):.1f}"
+            whisker = tag("line", class_="whisker", x1=x(e.low), x2=x(e.high), y1=y, y2=y)
+            dot = tag("circle", cx=x(e.value), cy=y, r=4.5)
+            marks.append(tag("g", tag("title", f"{label}, {said[-1]}"), whisker, dot, class_=f"k{min(place, 3)}"))
+        rows.append(_row(label, ", ".join(said), marks))
+    caption = f"{CRITERIA[criterion]}, % of tasks, first samples, with 95% intervals"
+    legend = [(f"dot k{min(place, 3)}", f"pass@{k}") for place, k in enumerate(report.ks)]
+    return Chart(caption, rows, _axis(x, [(tick, f"{100 * tick:.0f}") for tick in ticks]), legend)
 
 
 def verdict_chart(report: Report) -> Chart:
     """How the samples of each run ended, as shares of all of them."""
-    rows, shown = [], []
-    for run in report.collection.runs:
-        counts = numbers.verdict_counts(report.collection, run)
-        total = sum(counts.values()) or 1
-        parts, at = [], 0.0
-        for verdict in [*VERDICTS, *sorted(set(counts) - set(VERDICTS))]:
-            if counts[verdict]:
-                width = 100 * counts[verdict] / total
-                title = f"{VERDICTS.get(verdict, verdict)}: {counts[verdict]} of {total} ({width:.1f}%)"
-                parts.append(
-                    Markup(
-                        '<rect class="v-{}" x="{:.3f}%" width="{:.3f}%" y="5" height="20"><title>{}</title></rect>'
-                    ).format(verdict, at, width, title)
-                )
-                at += width
-                shown.append(verdict)
-        spoken = ", ".join(f"{VERDICTS.get(v, v)} {c}" for v, c in counts.most_common())
-        rows.append((run.label, _svg(f"{run.label}: {spoken}", parts)))
-    ticks = [0, 0.25, 0.5, 0.75, 1.0]
-    return Chart(
-        "verdicts",
-        "Samples by verdict, %",
-        rows,
-        _axis(lambda value: f"{100 * value:.2f}%", [(tick, f"{100 * tick:.0f}") for tick in ticks]),
-        [(f"square v-{verdict}", text) for verdict, text in VERDICTS.items() if verdict in shown],
-    )
+    counts = {run.label: report.collection.verdicts(run) for run in report.collection.runs}
+    found = {verdict for count in counts.values() for verdict in count}
+    names = {verdict: text for verdict, text in VERDICTS.items() if verdict in found}
+    names |= {verdict: verdict for verdict in sorted(found - names.keys())}
+    rows = []
+    for label, count in counts.items():
+        marks, at = [], 0.0
+        for verdict, text in names.items():
+            width = 100 * count[verdict] / (count.total() or 1)
+            title = tag("title", f"{text}: {count[verdict]} of {count.total()} ({width:.1f}%)")
+            if width:
+                place = {"x": f"{at:.3f}%", "width": f"{width:.3f}%", "y": 5, "height": 20}
+                marks.append(tag("rect", title, class_=f"v-{verdict}", **place))
+            at += width
+        rows.append(_row(label, ", ".join(f"{names[verdict]} {n}" for verdict, n in count.most_common()), marks))
+    axis = _axis(lambda value: f"{value}%", [(tick, str(tick)) for tick in (0, 25, 50, 75, 100)])
+    legend = [(f"square v-{verdict}", text) for verdict, text in names.items()]
+    return Chart("Samples by verdict, %", rows, axis, legend)
 
 
 def token_chart(report: Report) -> Chart | None:
     """The spread of tokens a sample; on a logarithmic scale when it covers more than a factor of 30. None without counts."""
-    spreads = {run.label: numbers.tokens(report.collection, run).spread for run in report.collection.runs}
-    known = [found for found in spreads.values() if found]
+    spreads = {run.label: spread(report.collection.lines(run)["tokens"]) for run in report.collection.runs}
+    known = [found for found in spreads.values() if found["count"]]
     if not known:
         return None
-    smallest, largest = max(1.0, min(s.p5 for s in known)), max(1.0, max(s.p95 for s in known))
+    smallest, largest = (max(1.0, limit) for limit in (min(s["5%"] for s in known), max(s["95%"] for s in known)))
     logarithmic = largest > 30 * smallest
-    scale: Callable[[float], float] = (lambda value: math.log10(max(value, 1.0))) if logarithmic else float
     if logarithmic:
         ticks = [m * 10.0**e for e in range(7) for m in (1, 2, 5) if smallest / 2.5 <= m * 10.0**e <= largest * 2.5]
-        low, high = scale(ticks[0]), scale(ticks[-1])
+        low, high = math.log10(ticks[0]), math.log10(ticks[-1])
     else:
-        ticks = _ticks(0.0, largest * 1.04, 8)
+        step = next(m * 10.0**e for e in range(-1, 9) for m in (1, 2, 5) if m * 10.0**e >= largest / 8)
         low, high = 0.0, largest * 1.04
+        ticks = [step * i for i in range(int(high / step) + 1)]
+
+    def place(value: float) -> float:
+        scaled = math.log10(max(value, 1.0)) if logarithmic else value
+        return min(100.0, max(0.0, 100 * (scaled - low) / (high - low)))
 
     def x(value: float) -> str:
-        return f"{min(100.0, max(0.0, 100 * (scale(value) - low) / (high - low))):.2f}%"
-
-    def width(a: float, b: float) -> str:
-        return f"{max(0.0, float(x(b)[:-1]) - float(x(a)[:-1])):.2f}%"
+        return f"{place(value):.2f}%"
 
     rows = []
     for label, s in spreads.items():
-        parts = [_grid(x, ticks)]
-        text = "no counts"
-        if s:
-            text = f"median {s.median:,.0f}, mean {s.mean:,.0f}, half between {s.p25:,.0f} and {s.p75:,.0f}"
-            parts.append(
-                Markup(
-                    '<g class="box"><title>{}</title><line class="whisker" x1="{}" x2="{}" y1="15" y2="15"/>'
-                    '<rect x="{}" width="{}" y="7" height="16" rx="2"/><line class="median" x1="{}" x2="{}" y1="7" y2="23"/>'
-                    '<circle cx="{}" cy="15" r="3.5"/></g>'
-                ).format(
-                    *(f"{label}: {text}", x(s.p5), x(s.p95), x(s.p25), width(s.p25, s.p75)),
-                    *(x(s.median), x(s.median), x(s.mean)),
-                )
+        marks, said = [_grid(x, ticks)], "no counts"
+        if s["count"]:
+            said = f"median {s['50%']:,.0f}, mean {s['mean']:,.0f}, half between {s['25%']:,.0f} and {s['75%']:,.0f}"
+            width = f"{place(s['75%']) - place(s['25%']):.2f}%"
+            shapes = (
+                tag("line", class_="whisker", x1=x(s["5%"]), x2=x(s["95%"]), y1=15, y2=15),
+                tag("rect", x=x(s["25%"]), width=width, y=7, height=16, rx=2),
+                tag("line", class_="median", x1=x(s["50%"]), x2=x(s["50%"]), y1=7, y2=23),
+                tag("circle", cx=x(s["mean"]), cy=15, r=3.5),
             )
-        rows.append((label, _svg(f"{label}: {text}", parts)))
+            marks.append(tag("g", tag("title", f"{label}: {said}"), *shapes, class_="box"))
+        rows.append(_row(label, said, marks))
     return Chart(
-        "tokens",
         "Tokens a sample" + (", logarithmic scale" if logarithmic else ""),
         rows,
         _axis(x, [(tick, f"{tick:,.0f}") for tick in ticks]),
@@ -155,47 +129,20 @@ def token_chart(report: Report) -> Chart | None:
     )
 
 
-def _svg(spoken: str, parts: Sequence[Markup]) -> Markup:
-    return Markup('<svg role="img" aria-label="{}" width="100%" height="30">{}</svg>').format(
-        spoken, Markup("").join(parts)
-    )
+def tag(name: str, *children: str, **attributes: object) -> Markup:
+    """An element; text and attributes are escaped. class_ is class."""
+    given = Markup(" ").join(Markup('{}="{}"').format(key.rstrip("_"), value) for key, value in attributes.items())
+    return Markup("<{} {}>{}</{}>").format(name, given, Markup("").join(children), name)
+
+
+def _row(label: str, said: str, marks: Sequence[Markup]) -> tuple[str, Markup]:
+    return label, tag("svg", *marks, role="img", **{"aria-label": f"{label}: {said}"}, width="100%", height=30)
 
 
 def _grid(x: Callable[[float], str], ticks: Sequence[float]) -> Markup:
-    return Markup("").join(
-        Markup('<line class="grid" x1="{}" x2="{}" y1="0" y2="30"/>').format(x(tick), x(tick)) for tick in ticks
-    )
+    return Markup("").join(tag("line", class_="grid", x1=x(tick), x2=x(tick), y1=0, y2=30) for tick in ticks)
 
 
 def _axis(x: Callable[[float], str], ticks: Sequence[tuple[float, str]]) -> Markup:
-    marks = Markup("").join(
-        Markup('<text x="{}" y="12" text-anchor="middle">{}</text>').format(x(at), text) for at, text in ticks
-    )
-    return Markup('<svg aria-hidden="true" class="axis" width="100%" height="16">{}</svg>').format(marks)
-
-
-def _offset(place: int, count: int) -> float:
-    """Vertical place of one of `count` marks in a row 30 high."""
-    return 15.0 + (place - (count - 1) / 2) * min(10.0, 22.0 / max(1, count))
-
-
-def _limits(smallest: float, largest: float) -> tuple[float, float]:
-    """Round limits around the intervals, at least 20 points apart, inside 0 to 1."""
-    low, high = math.floor(smallest * 20 - 0.2) / 20, math.ceil(largest * 20 + 0.2) / 20
-    if high - low < 0.2:
-        middle = (low + high) / 2
-        low, high = middle - 0.1, middle + 0.1
-    if high > 1:
-        low, high = max(0.0, low - (high - 1)) if high - low <= 0.2 else low, 1.0
-    if low < 0:
-        low, high = 0.0, min(1.0, max(high, 0.2))
-    return low, high
-
-
-def _ticks(low: float, high: float, at_most: int = 7) -> list[float]:
-    """Round values inside the limits."""
-    raw = (high - low) / at_most
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [index * step for index in range(first, math.floor(high / step + 1e-9) + 1)]
+    marks = [tag("text", text, x=x(tick), y=14, **{"text-anchor": "middle"}) for tick, text in ticks]
+    return tag("svg", *marks, class_="axis", width="100%", height=18, **{"aria-hidden": "true"})

@@ -1,11 +1,13 @@
-"""What a report is about: runs, tasks, and what a reader has to know of them. No reading, no numbers."""
+"""What a report is about: runs, tasks, and what a reader has to know of them. No reading, no statistics."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 
@@ -14,6 +16,24 @@ NO_ANSWER = "no_answer"  # the report's own: a task of the set, or a sample of i
 NOT_JUDGED = "not_judged"  # the report's own: the same in a run that was interrupted
 UNANSWERED = "(unanswered "  # how the ids begin that stand for tasks of which only the number is known
 CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the sample's key -> the paper's word (Table 2)
+FIELDS = (
+    *(
+        "task",
+        "name",
+        "family",
+        "sample",
+        "verdict",
+        "compiled",
+        "passed",
+        "case",
+        "message",
+        "tokens",
+        "prompt_tokens",
+    ),
+    *("finish_reason", "compile_s", "compile_cached", "run_s", "compare_s", "overhead_s", "speedup", "reference_s"),
+    *("kernel_s", "flags", "code_sha256", "cases", "same_as_sample"),
+)
+"""The columns of `Collection.lines`."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +45,6 @@ class Note:
 
 
 @dataclass(frozen=True)
-class TaskInfo:
-    """A row of every per-task array. `known` is False for tasks of the set that no run says anything about."""
-
-    id: str
-    name: str
-    family: str
-    findings: tuple[str, ...] = ()  # of the audit: why its oracle is weak
-    known: bool = True
-
-
-@dataclass(frozen=True)
 class Run:
     """One method on one prompt level: what a row of Table 2 is made from."""
 
@@ -44,10 +53,17 @@ class Run:
     header: Mapping[str, Any]
     level: int
     samples: Mapping[tuple[str, int], Mapping[str, Any]]  # (task id, sample number) -> line of the results file
-    complete: bool
-    planned: int | None = None  # lines on the tasks that the header asks for, when all are judged; None: not known
-    present: int = 0  # those of them that are there
-    asked: frozenset[str] | None = None  # the ids of these tasks; None: those of all lines
+    planned: int | None  # lines on the tasks that the header asks for, when all are judged; None: not known
+    present: int  # those of them that are there
+    asked: frozenset[str] | None  # the ids of these tasks; None: those of all lines
+
+    def told(self, key: str, inner: str) -> Any:
+        """header[key][inner]; None where either is missing."""
+        return (self.header.get(key) or {}).get(inner)
+
+    @property
+    def complete(self) -> bool:
+        return self.planned is None or self.present >= self.planned
 
     @property
     def width(self) -> int:
@@ -60,20 +76,32 @@ class Run:
 
     @property
     def model(self) -> str:
-        model = (self.header.get("generation") or {}).get("model") or ""
+        model = self.told("generation", "model") or ""
         return ", ".join(map(str, model)) if isinstance(model, list) else str(model)
+
+    def offers(self, criterion: str, k: int) -> bool:
+        """Whether it has k samples a task, judged on the criterion."""
+        return self.width >= k and not (criterion == "passed" and self.compile_only)
 
     def verdict(self, task: str, number: int) -> str:
         """The verdict of a sample, NO_ANSWER or NOT_JUDGED where there is no line."""
         sample = self.samples.get((task, number))
-        if sample is None:
-            return self.absence(task)
-        return str(sample["verdict"])
+        return self.absence(task) if sample is None else sample["verdict"]
 
     def absence(self, task: str) -> str:
-        """What it means that a sample of the task has no line: of a task left from another --split nothing is known."""
+        """What it means that a sample of the task has no line: of a task left from another split nothing is known."""
         known = self.complete and (self.asked is None or task in self.asked or task.startswith(UNANSWERED))
         return NO_ANSWER if known else NOT_JUDGED
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """A row of every per-task array."""
+
+    id: str
+    name: str
+    family: str
+    findings: tuple[str, ...] = ()  # of the audit: why its oracle is weak
 
 
 @dataclass(frozen=True)
@@ -82,31 +110,38 @@ class Collection:
 
     runs: tuple[Run, ...]
     tasks: tuple[TaskInfo, ...]
-    notes: tuple[Note, ...] = field(default=())
-    audited: int | None = None  # how many of the tasks an audit covers; None: none was given
-    audit_notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # code -> task id -> message
+    notes: tuple[Note, ...]
+    audited: int | None  # how many of the tasks an audit covers; None: none was given
+    audit_notes: Mapping[str, Mapping[str, str]]  # code -> task id -> message
 
-    def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
-        """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN where it is not known: for samples of an interrupted run that
-        were not judged, and for infra_error, unless the sample had compiled by then; 0 for an answer that was never given.
-        """
+    def measure(self, run: Run, value: Callable[[Mapping[str, Any]], float]) -> NDArray[np.float64]:
+        """[T, S]: the value of each sample, 0 for an answer that was never given, NaN for what an interrupted run did not judge."""
         values = np.empty((len(self.tasks), run.width))
         for row, task in enumerate(self.tasks):
             values[row] = 0.0 if run.absence(task.id) == NO_ANSWER else np.nan
             for number in range(run.width):
-                sample = run.samples.get((task.id, number))
-                if sample is not None:
-                    known = sample["verdict"] != INFRA_ERROR or (criterion == "compiled" and sample["compiled"])
-                    values[row, number] = float(sample[criterion]) if known else np.nan
+                if sample := run.samples.get((task.id, number)):
+                    values[row, number] = value(sample)
         return values
 
-    def judged(self, run: Run) -> Iterable[Mapping[str, Any]]:
+    def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
+        """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN also for infra_error, unless the sample had compiled."""
+
+        def outcome(sample: Mapping[str, Any]) -> float:
+            known = sample["verdict"] != INFRA_ERROR or (criterion == "compiled" and sample["compiled"])
+            return sample[criterion] if known else np.nan
+
+        return self.measure(run, outcome)
+
+    def lines(self, run: Run) -> pd.DataFrame:
         """The run's lines on the collection's tasks, in their order."""
-        for task in self.tasks:
-            for number in range(run.width):
-                sample = run.samples.get((task.id, number))
-                if sample is not None:
-                    yield sample
+        keys = ((task.id, number) for task in self.tasks for number in range(run.width))
+        lines = (run.samples[key] for key in keys if key in run.samples)
+        return pd.DataFrame([[line.get(field) for field in FIELDS] for line in lines], columns=FIELDS, dtype=object)
+
+    def verdicts(self, run: Run) -> Counter[str]:
+        """How many samples ended how, those without a line included."""
+        return Counter(run.verdict(task.id, number) for task in self.tasks for number in range(run.width))
 
     @property
     def unflagged(self) -> NDArray[np.bool_]:

@@ -1,142 +1,149 @@
 """Notes on the runs: what moves their numbers, and how their settings differ."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .audit import AuditFile
+from ..text import one_line
+from .audit_file import AuditFile
 from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 
 
-ORACLES = 8  # tasks a note names with what their oracles said; more are counted
-ORACLE_TEXT = 300  # characters of what an oracle said
+NAMED = 8  # tasks a note names with what was said of them; more are counted
 
 
-def run_notes(collection: Collection) -> Iterable[Note]:
-    """What moves the numbers of single runs; one note a kind, naming the runs."""
+def counted(count: int, noun: str) -> str:
+    """ "1 run", "2 runs"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def run_notes(collection: Collection) -> Iterator[Note]:
+    """What moves the numbers of single runs; one loud note a kind, naming the runs."""
     told: dict[str, list[str]] = {}
 
     def tell(text: str, run: Run, detail: str) -> None:
-        told.setdefault(text, []).append(f"{run.label} {detail}")
+        told.setdefault(text, []).append(f"{run.label} {detail}".strip())
 
     for run in collection.runs:
-        cells = Counter(run.verdict(task.id, number) for task in collection.tasks for number in range(run.width))
-        total = len(collection.tasks) * run.width
-        count = int((run.header.get("tasks") or {}).get("count") or 0)
+        cells = collection.verdicts(run)
+        if run.header.get("isolation") == "none":
+            tell(
+                "Judged without isolation (isolation: none): {}. The programs could read and change what the judge could, expected "
+                "outputs and verdicts included: believe these numbers only if you trust every program.",
+                run,
+                "",
+            )
         if cells[INFRA_ERROR]:
-            tasks = len({task for (task, _), sample in run.samples.items() if sample["verdict"] == INFRA_ERROR})
-            detail = f"{cells[INFRA_ERROR]} of {total} samples, on {tasks} {'task' if tasks == 1 else 'tasks'}"
+            tasks = {task for (task, _), sample in run.samples.items() if sample["verdict"] == INFRA_ERROR}
             tell(
                 "The judge itself failed (infra_error): {}. These samples are charged to nobody: one that had compiled counts as "
                 "compiled, and a task is left out of every other number that needs one of them. Judge them again before you publish.",
                 run,
-                detail,
+                f"{cells[INFRA_ERROR]} of {cells.total()} samples, on {counted(len(tasks), 'task')}",
             )
         if not run.complete:
             tell(
                 "Not finished: {}. The numbers are of the judged samples and will change.",
                 run,
-                f"{(run.planned or 0) - run.present} of {run.planned} samples not judged",
+                f"{run.planned - run.present} of {run.planned} samples not judged",
             )
         if cells[NO_ANSWER]:
             tell(
                 "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number.",
                 run,
-                f"{cells[NO_ANSWER]} of {total}",
+                f"{cells[NO_ANSWER]} of {cells.total()}",
             )
-        if flagged := sum(bool(sample.get("flags")) for sample in collection.judged(run)):
+        if flagged := int(collection.lines(run)["flags"].astype(bool).sum()):
             tell(
                 "Samples with a suspicion of the judge: {}. Look at them before you quote a number.", run, str(flagged)
             )
-        judged = {task for task, _ in run.samples}
+        judged, count = {task for task, _ in run.samples}, run.told("tasks", "count") or 0
         extra = len(judged) - count if run.asked is None else len(judged - run.asked)
         if extra > 0:
             tell(
-                "More tasks in the results than the run was asked for, left from another --split or --limit: {}. They are counted; judge "
+                "More tasks in the results than the run was asked for, left from another split or limit: {}. They are counted; judge "
                 "into a file of its own to keep them out.",
                 run,
                 f"{extra} beyond {count}",
             )
-    return [Note(text.format("; ".join(details)), loud=True) for text, details in told.items()]
+    for text, details in told.items():
+        yield Note(text.format("; ".join(details)), loud=True)
+    yield from _oracle_notes(collection)
 
 
-def oracle_notes(collection: Collection) -> Iterable[Note]:
+def _oracle_notes(collection: Collection) -> Iterator[Note]:
     """The tasks on which the judge failed and with what, those first of which no program could be judged: their oracles fail."""
     said: dict[str, str] = {}
     judged: set[str] = set()
+    here = {task.id for task in collection.tasks}
     for run in collection.runs:
-        for sample in collection.judged(run):
-            if sample["verdict"] == INFRA_ERROR:
-                said[sample["task"]] = str(sample.get("message") or "no message")
+        for (task, _), sample in run.samples.items():
+            if sample["verdict"] == INFRA_ERROR and task in here:
+                said[task] = sample.get("message") or "no message"
             elif sample["compiled"]:
-                judged.add(sample["task"])
+                judged.add(task)
     if said:
         ordered = {task: said[task] for task in sorted(said, key=lambda task: task in judged)}
         yield Note(
-            f"What the judge failed with, by task: {_listed(ordered)} An oracle that fails is mended in the task set, a machine "
-            "by judging again.",
+            f"What the judge failed with, by task: {_listed(ordered)} Correct an oracle that fails in the task set; after a "
+            "failure of the machine, judge again.",
             loud=True,
         )
 
 
-def audit_file_notes(path: Path, audit: AuditFile, here: set[str]) -> Iterable[Note]:
-    """Whether the file of --audit is of these tasks, and which of their audits did not end."""
-    if audit.tasks and not audit.tasks & here:
+def audit_notes(collection: Collection, path: Path | None, audit: AuditFile) -> Iterator[Note]:
+    """Whether the audit file is of these tasks, which of its audits did not end, and which tasks have none."""
+    here = {task.id for task in collection.tasks}
+    spoken = audit.audited | audit.unfinished.keys()
+    if spoken and not spoken & here:
         yield Note(f"The audit {path} speaks of none of these tasks: is it of another task set?", loud=True)
     if unfinished := {task: text for task, text in audit.unfinished.items() if task in here}:
-        count = f"{len(unfinished)} {'task' if len(unfinished) == 1 else 'tasks'}"
         yield Note(
-            f"The audit could not be finished on {count}, so it is not known whether their oracles are weak; they are not "
-            f"counted as flagged. {_listed(unfinished)}",
+            f"The audit could not be finished on {counted(len(unfinished), 'task')}, so it is not known whether their oracles are "
+            f"weak; they are not counted as flagged. {_listed(unfinished)}",
             loud=True,
         )
-
-
-def coverage_note(covered: int | None, tasks: int) -> Iterable[Note]:
-    """What an audit of a part of the tasks leaves open."""
-    if covered is not None and covered < tasks:
+    if collection.audited is not None and collection.audited < len(collection.tasks):
         yield Note(
-            f"The audit covers {covered} of {tasks} tasks: of the others it is not known whether their oracles are "
-            "weak. `cuset audit-tasks` goes on where it was; judge or report again then."
+            f"The audit covers {collection.audited} of {len(collection.tasks)} tasks: of the others it is not known whether their "
+            "oracles are weak. Run `cuset audit-tasks` again to resume it; judge or report again then."
         )
 
 
 def _listed(said: Mapping[str, str]) -> str:
-    """ "a: message; b: message; and 3 more": each message in one line, cut where it is long."""
-    parts = []
-    for task, text in list(said.items())[:ORACLES]:
-        text = " ".join(text.split())
-        parts.append(f"{task}: {text if len(text) <= ORACLE_TEXT else text[: ORACLE_TEXT - 1] + '…'}")
-    if len(said) > ORACLES:
-        parts.append(f"and {len(said) - ORACLES} more")
+    """ "a: message; b: message; and 3 more"."""
+    parts = [f"{task}: {one_line(text, 300)}" for task, text in list(said.items())[:NAMED]]
+    parts += [f"and {len(said) - NAMED} more"] * (len(said) > NAMED)
     return "; ".join(parts).rstrip(".") + "."
 
 
-def setting_notes(runs: Sequence[Run]) -> Iterable[Note]:
+def gpu_names(run: Run) -> list[str]:
+    """The different names of its GPUs."""
+    return sorted({str(gpu.get("name")) for gpu in run.header.get("gpus") or []})
+
+
+def setting_notes(runs: Sequence[Run]) -> Iterator[Note]:
     """What differs between runs and may move the numbers although the method is the same."""
-
-    def shown(value: Any) -> str:
-        return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else str(value)
-
-    for name, value in {
-        "GPU": lambda run: ", ".join(sorted({str(gpu.get("name")) for gpu in run.header.get("gpus") or []})) or None,
-        "CUDA toolkit": lambda run: run.header.get("toolkit"),
-        "architecture": lambda run: run.header.get("arch"),
-        "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
-        "limits": lambda run: shown(run.header.get("limits")),
-        "isolation": lambda run: run.header.get("isolation"),
-        "torch": lambda run: run.header.get("torch"),
-        "extraction rule": lambda run: run.header.get("extract"),
-        "prompt level": lambda run: run.level,
-        "samples a task": lambda run: run.width,
-        "version of cuset-stage": lambda run: run.header.get("cuset_stage"),
-        "compile-only": lambda run: run.compile_only,
-    }.items():
-        values: dict[str, list[str]] = {}
-        for run in runs:
-            values.setdefault(shown(value(run)), []).append(run.label)
-        if len(values) > 1:
-            parts = "; ".join(f"{', '.join(labels)}: {text}" for text, labels in values.items())
+    settings: dict[str, list[Any]] = {
+        "GPU": [", ".join(gpu_names(run)) or None for run in runs],
+        "CUDA toolkit": [run.header.get("toolkit") for run in runs],
+        "architecture": [run.header.get("arch") for run in runs],
+        "compiler flags": [" ".join(run.header.get("flags") or []) for run in runs],
+        "limits": [run.header.get("limits") for run in runs],
+        "isolation": [run.header.get("isolation") for run in runs],
+        "torch": [run.header.get("torch") for run in runs],
+        "extraction rule": [run.header.get("extract") for run in runs],
+        "prompt level": [run.level for run in runs],
+        "samples a task": [run.width for run in runs],
+        "version of cuset-stage": [run.header.get("cuset_stage") for run in runs],
+        "compile-only": [run.compile_only for run in runs],
+    }
+    for name, values in settings.items():
+        labels: dict[str, list[str]] = {}
+        for run, value in zip(runs, values, strict=True):
+            text = json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else str(value)
+            labels.setdefault(text, []).append(run.label)
+        if len(labels) > 1:
+            parts = "; ".join(f"{', '.join(of)}: {text}" for text, of in labels.items())
             yield Note(f"The runs differ in {name} ({parts}).")

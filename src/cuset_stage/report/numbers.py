@@ -1,42 +1,25 @@
-"""The numbers of a report: rates with intervals, paired comparisons, rewards, tokens, times. No text, no layout."""
+"""The numbers of a report, computed once: rates with intervals, paired comparisons, published scores. No text, no layout."""
 
 import itertools
-import statistics as stdlib_statistics
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import __version__
 from . import rewards
-from .collection import INFRA_ERROR, NO_ANSWER, Collection, Run
+from .collect import ReportError
+from .collection import INFRA_ERROR, Collection, Run
 from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
-RESAMPLES = 10_000
 FAST_P = (0.0, 1.0, 2.0)
-
-
-@dataclass(frozen=True)
-class Rate:
-    """One number of the main table. `estimate` is None when the run has fewer than k samples a task, or was not judged on it."""
-
-    run: str
-    rule: Rule
-    k: int
-    criterion: str
-    estimate: Estimate | None
-
-
-@dataclass(frozen=True)
-class Difference:
-    """pass@k of `first` minus `second` over the tasks where both are known, with a paired bootstrap interval."""
-
-    rule: Rule
-    k: int
-    estimate: Estimate
+Key = TypeVar("Key", bound=Hashable)
+Rates = dict[tuple[str, Rule, int, str], Estimate | None]
+"""(run's label, rule, k, criterion) -> pass@k; None for a run with fewer than k samples a task, or not judged on the criterion."""
 
 
 @dataclass(frozen=True)
@@ -47,227 +30,140 @@ class Comparison:
     second: str
     criterion: str
     test: McNemar  # on first samples
-    adjusted: float  # Holm, over the comparisons of this criterion
-    differences: tuple[Difference, ...]
-    only_first: tuple[int, ...]  # rows of the tasks that `first` alone solves with its first sample
-    only_second: tuple[int, ...]
-
-
-def rates(
-    collection: Collection, ks: Sequence[int], *, seed: int = 0, rows: NDArray[np.bool_] | None = None
-) -> dict[tuple[str, Rule, int, str], Rate]:
-    """pass@k of every run under both rules, with one bootstrap for all. `rows` [T] restricts the tasks."""
-    chosen = np.ones(len(collection.tasks), dtype=bool) if rows is None else rows
-    keys, columns = [], []
-    results: dict[tuple[str, Rule, int, str], Rate] = {}
-    for run in collection.runs:
-        for criterion in collection.criteria:
-            outcomes = collection.outcomes(run, criterion)[chosen]
-            for rule, k in itertools.product(Rule, ks):
-                key = (run.label, rule, k, criterion)
-                results[key] = Rate(*key, None)
-                if run.width >= k and not (criterion == "passed" and run.compile_only):
-                    keys.append(key)
-                    columns.append(task_scores(outcomes, k, rule))
-    if columns:
-        for key, estimate in zip(
-            keys, estimate_means(np.stack(columns, axis=1), resamples=RESAMPLES, seed=seed), strict=True
-        ):
-            results[key] = Rate(*key, estimate)
-    return results
-
-
-def comparisons(
-    collection: Collection, ks: Sequence[int], *, baseline: str | None = None, seed: int = 0
-) -> list[Comparison]:
-    """Every run against the baseline, or without one every pair; for each criterion both were judged on."""
-    by_label = {run.label: run for run in collection.runs}
-    if baseline is None:
-        pairs = [(second, first) for first, second in itertools.combinations(by_label, 2)]
-    else:
-        pairs = [(label, baseline) for label in by_label if label != baseline]
-    results: list[Comparison] = []
-    for criterion in reversed(collection.criteria):
-        judged = [
-            pair
-            for pair in pairs
-            if criterion == "compiled" or not any(by_label[label].compile_only for label in pair)
-        ]
-        judged = [pair for pair in judged if all(by_label[label].width for label in pair)]
-        outcomes = {label: collection.outcomes(by_label[label], criterion) for pair in judged for label in pair}
-        tests = [mcnemar_exact(*(outcomes[label][:, 0] for label in pair)) for pair in judged]
-        keys, columns = [], []
-        for pair in judged:
-            for rule, k in itertools.product(Rule, ks):
-                if min(by_label[label].width for label in pair) >= k:
-                    first, second = (task_scores(outcomes[label], k, rule) for label in pair)
-                    keys.append((pair, rule, k))
-                    columns.append(first - second)
-        estimates = (
-            estimate_means(np.stack(columns, axis=1), bounds=(-1.0, 1.0), resamples=RESAMPLES, seed=seed)
-            if columns
-            else []
-        )
-        for pair, test, adjusted in zip(judged, tests, holm([test.p_value for test in tests]), strict=True):
-            gap = outcomes[pair[0]][:, 0] - outcomes[pair[1]][:, 0]
-            results.append(
-                Comparison(
-                    *pair,
-                    criterion,
-                    test,
-                    adjusted,
-                    tuple(
-                        Difference(rule, k, estimate)
-                        for (of, rule, k), estimate in zip(keys, estimates, strict=True)
-                        if of == pair
-                    ),
-                    tuple(np.flatnonzero(gap > 0).tolist()),
-                    tuple(np.flatnonzero(gap < 0).tolist()),
-                )
-            )
-    return results
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Quantiles of what was measured; None without a measurement."""
-
-    count: int
-    mean: float
-    p5: float
-    p25: float
-    median: float
-    p75: float
-    p95: float
-    largest: float
-    total: float
-
-
-def spread(values: Iterable[float | None]) -> Spread | None:
-    """The spread of the values that are there."""
-    known = np.array([value for value in values if value is not None], dtype=np.float64)
-    if not len(known):
-        return None
-    quantiles = np.quantile(known, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
-    return Spread(len(known), float(known.mean()), *quantiles, float(known.max()), float(known.sum()))
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """Tokens of the answers of a run, prompt not counted."""
-
-    spread: Spread | None
-    unknown: int  # answers without a count
-    cut: int  # answers that ended at the token limit
-    answers: int
-
-
-def tokens(collection: Collection, run: Run) -> Tokens:
-    """Over every answer of the run, whatever its verdict: they were all generated."""
-    samples = list(collection.judged(run))
-    counts = [sample.get("tokens") for sample in samples]
-    return Tokens(
-        spread(counts),
-        counts.count(None),
-        sum(sample.get("finish_reason") == "length" for sample in samples),
-        len(samples),
-    )
+    adjusted: float  # the p-value, by Holm's method over the comparisons of this criterion
+    differences: Mapping[tuple[Rule, int], Estimate | None]  # pass@k of first minus second, with a paired bootstrap
+    only_first: list[int]  # rows of the tasks that `first` alone solves with its first sample
+    only_second: list[int]
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Published scores of a run over the judged samples; fast_p over first samples, None without measured speed-ups."""
+    """Published scores of a run: mean rewards a sample, and fast_p over first samples, empty without measured speed-ups."""
 
     kevin: float | None
     grpo: float | None
-    fast: Mapping[float, Estimate] | None
-    speedup: Spread | None  # of right samples
-
-
-def scores(collection: Collection, run: Run, *, seed: int = 0) -> Scores:
-    """A task's reward is the mean of its samples; an answer that was never given is worth 0, an infra_error is left out."""
-
-    def mean(reward: Callable[[Mapping[str, Any]], float]) -> float | None:
-        means = []
-        for task in collection.tasks:
-            values = []
-            for number in range(run.width):
-                sample = run.samples.get((task.id, number))
-                if sample is None and run.absence(task.id) == NO_ANSWER:
-                    values.append(0.0)
-                elif sample is not None and sample["verdict"] != INFRA_ERROR:
-                    values.append(reward(sample))
-            if values:
-                means.append(stdlib_statistics.fmean(values))
-        return stdlib_statistics.fmean(means) if means else None
-
-    if run.compile_only or not run.width:
-        return Scores(None, None, None, None)
-    measured = spread(sample.get("speedup") for sample in collection.judged(run) if sample["passed"])
-    fast = None
-    if measured:
-        right = collection.outcomes(run, "passed")[:, 0]
-        first = [run.samples.get((task.id, 0)) or {} for task in collection.tasks]
-        gains = np.array(
-            [np.nan if sample.get("speedup") is None else sample["speedup"] for sample in first], dtype=float
-        )
-        columns = np.stack([fast_p(right, gains, p) for p in FAST_P], axis=1)
-        fast = dict(zip(FAST_P, estimate_means(columns, resamples=RESAMPLES, seed=seed), strict=True))
-    return Scores(mean(rewards.kevin), mean(rewards.grpo), fast, measured)
-
-
-def verdict_counts(collection: Collection, run: Run) -> Counter[str]:
-    """How many samples ended how, those without a line included."""
-    return Counter(run.verdict(task.id, number) for task in collection.tasks for number in range(run.width))
-
-
-def families(collection: Collection) -> dict[str, NDArray[np.bool_]]:
-    """Family -> [T] whether a task belongs to it; in the order of the names."""
-    names = np.array([task.family for task in collection.tasks])
-    return {name: names == name for name in sorted(set(names.tolist()))}
-
-
-def mean_score(outcomes: NDArray[np.float64], k: int, rule: Rule) -> tuple[float | None, int]:
-    """pass@k without an interval, and over how many tasks."""
-    values = task_scores(outcomes, k, rule)
-    known = values[~np.isnan(values)]
-    return (float(known.mean()) if len(known) else None), len(known)
-
-
-def case_counts(collection: Collection, run: Run) -> dict[str, tuple[int, int]]:
-    """Case name -> (samples that passed it, samples it was judged on)."""
-    counts: dict[str, tuple[int, int]] = {}
-    for sample in collection.judged(run):
-        for case in sample.get("cases") or ():
-            if case.get("verdict") != INFRA_ERROR:
-                passed, judged = counts.get(str(case["name"]), (0, 0))
-                counts[str(case["name"])] = (passed + (case.get("verdict") == "passed"), judged + 1)
-    return counts
+    fast: Mapping[float, Estimate | None]
 
 
 @dataclass(frozen=True)
-class Timing:
-    """Seconds a sample."""
+class Report:
+    """The collection and its numbers."""
 
-    compile: Spread | None  # nvcc, cache hits left out
-    cached: int
-    run: Spread | None
-    compare: Spread | None
-    overhead: Spread | None  # the judge's own work beyond nvcc and the program
+    title: str
+    created: str
+    version: str
+    collection: Collection
+    ks: tuple[int, ...]
+    seed: int
+    rates: Rates
+    unflagged_rates: Rates | None  # None when no task is flagged
+    comparisons: list[Comparison]
+    scores: dict[str, Scores]  # run's label -> scores
 
 
-def timing(collection: Collection, run: Run) -> Timing:
-    """Over the samples that were judged themselves: those with the code of an earlier sample repeat its times, and an
-    answer without code took none."""
-    samples = [
-        sample
-        for sample in collection.judged(run)
-        if sample.get("same_as_sample") is None and sample["verdict"] != "no_code"
-    ]
-    return Timing(
-        spread(sample.get("compile_s") for sample in samples if not sample.get("compile_cached")),
-        sum(bool(sample.get("compile_cached")) for sample in samples),
-        spread(sample.get("run_s") for sample in samples),
-        spread(sample.get("compare_s") for sample in samples),
-        spread(sample.get("overhead_s") for sample in samples),
+def build_report(
+    collection: Collection,
+    *,
+    ks: Sequence[int] = (1, 3),
+    baseline: str | None = None,
+    seed: int = 0,
+    title: str | None = None,
+) -> Report:
+    """Compute a report. ReportError for an unknown baseline."""
+    labels = [run.label for run in collection.runs]
+    if baseline is not None and baseline not in labels:
+        raise ReportError(f"baseline={baseline}: no such run; it is one of {', '.join(labels)}.")
+    ks = tuple(sorted(set(ks)))
+    name = (collection.runs[0].told("tasks", "path") or "").rstrip("/").rsplit("/", 1)[-1]
+    every, unflagged = np.ones(len(collection.tasks), dtype=bool), collection.unflagged
+    return Report(
+        title=title or f"Evaluation on {name or 'a task set'}",
+        created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        version=__version__,
+        collection=collection,
+        ks=ks,
+        seed=seed,
+        rates=pass_rates(collection, ks, every, seed),
+        unflagged_rates=None if unflagged.all() else pass_rates(collection, ks, unflagged, seed),
+        comparisons=compare(collection, ks, baseline, seed),
+        scores=published_scores(collection, seed),
     )
+
+
+def pass_rates(collection: Collection, ks: Sequence[int], rows: NDArray[np.bool_], seed: int) -> Rates:
+    """pass@k of every run under both rules, over the tasks of `rows` [T]."""
+    rates: Rates = {}
+    columns = {}
+    for run, criterion in itertools.product(collection.runs, collection.criteria):
+        outcomes = collection.outcomes(run, criterion)[rows]
+        for rule, k in itertools.product(Rule, ks):
+            rates[run.label, rule, k, criterion] = None
+            if run.offers(criterion, k):
+                columns[run.label, rule, k, criterion] = task_scores(outcomes, k, rule)
+    return rates | _estimates(columns, seed)
+
+
+def compare(collection: Collection, ks: Sequence[int], baseline: str | None, seed: int) -> list[Comparison]:
+    """Every run against the baseline, or without one every pair; for each criterion both were judged on."""
+    if baseline is None:
+        pairs = [(second, first) for first, second in itertools.combinations(collection.runs, 2)]
+    else:
+        base = next(run for run in collection.runs if run.label == baseline)
+        pairs = [(run, base) for run in collection.runs if run is not base]
+    results: list[Comparison] = []
+    for criterion in reversed(collection.criteria):
+        judged = [pair for pair in pairs if all(run.offers(criterion, 1) for run in pair)]
+        outcomes = {run.label: collection.outcomes(run, criterion) for pair in judged for run in pair}
+        tests = [mcnemar_exact(outcomes[a.label][:, 0], outcomes[b.label][:, 0]) for a, b in judged]
+        columns = {
+            (a.label, b.label, rule, k): task_scores(outcomes[a.label], k, rule)
+            - task_scores(outcomes[b.label], k, rule)
+            for a, b in judged
+            for rule, k in itertools.product(Rule, ks)
+            if min(a.width, b.width) >= k
+        }
+        estimates = _estimates(columns, seed, bounds=(-1.0, 1.0))
+        for (a, b), test, adjusted in zip(judged, tests, holm([test.p_value for test in tests]), strict=True):
+            pair = (a.label, b.label)
+            gap = outcomes[a.label][:, 0] - outcomes[b.label][:, 0]
+            differences = {key[2:]: estimate for key, estimate in estimates.items() if key[:2] == pair}
+            only = (np.flatnonzero(gap > 0).tolist(), np.flatnonzero(gap < 0).tolist())
+            results.append(Comparison(*pair, criterion, test, adjusted, differences, *only))
+    return results
+
+
+def published_scores(collection: Collection, seed: int) -> dict[str, Scores]:
+    """The scores of every run that was run at all."""
+    runs = [run for run in collection.runs if run.offers("passed", 1)]
+    columns = {}
+    for run in runs:
+        speedups = collection.measure(run, lambda sample: sample.get("speedup") or np.nan)
+        right = collection.outcomes(run, "passed")
+        if ((right > 0) & (speedups > 0)).any():
+            columns |= {(run.label, p): fast_p(right[:, 0], speedups[:, 0], p) for p in FAST_P}
+    estimates = _estimates(columns, seed)
+    return {
+        run.label: Scores(
+            _mean_reward(collection, run, rewards.kevin),
+            _mean_reward(collection, run, rewards.grpo),
+            {p: estimates[label, p] for label, p in estimates if label == run.label},
+        )
+        for run in runs
+    }
+
+
+def _mean_reward(collection: Collection, run: Run, reward: Callable[[Mapping[str, Any]], float]) -> float | None:
+    """The mean over tasks of their samples' mean; an infra_error is left out."""
+    values = collection.measure(run, lambda one: np.nan if one["verdict"] == INFRA_ERROR else reward(one))
+    values = values[~np.isnan(values).all(axis=1)]
+    return float(np.nanmean(values, axis=1).mean()) if len(values) else None
+
+
+def _estimates(
+    columns: Mapping[Key, NDArray[np.float64]], seed: int, bounds: tuple[float, float] = (0.0, 1.0)
+) -> dict[Key, Estimate | None]:
+    """One bootstrap for all columns [T]."""
+    if not columns:
+        return {}
+    estimates = estimate_means(np.stack(list(columns.values()), axis=1), bounds=bounds, seed=seed)
+    return dict(zip(columns, estimates, strict=True))

@@ -12,6 +12,10 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest
+
+
+RESAMPLES = 10_000
 
 
 class Rule(StrEnum):
@@ -27,24 +31,13 @@ def pass_at_k_unbiased(n: int, c: int, k: int) -> float:
     1 - C(n - c, k) / C(n, k), Chen et al. 2021 (arXiv 2107.03374), Eq. 1. Evaluated as a sum of logarithms, so that neither a
     large n overflows nor a small result cancels. ValueError unless 0 <= c <= n and 1 <= k <= n.
     """
-    if not 0 <= c <= n:
-        raise ValueError(f"c={c}: the number of right samples, in [0, n={n}]")
-    if not 1 <= k <= n:
-        raise ValueError(f"k={k}: in [1, n={n}]; pass@{k} cannot be estimated from fewer than {k} samples")
-    if c == 0:
-        return 0.0
+    if not (0 <= c <= n and 1 <= k <= n):
+        raise ValueError(f"n={n}, c={c}, k={k}: needs c in [0, n] right samples and k in [1, n]")
     if c > n - k:
         return 1.0
     # The binomials' quotient has min(c, k) factors: it is symmetric in c and k.
     few, many = sorted((c, k))
     return -math.expm1(math.fsum(math.log1p(-many / (n - i)) for i in range(few)))
-
-
-def pass_at_k_first(flags: Sequence[bool], k: int) -> bool:
-    """Whether any of the first k samples passed: what CUDABench's harness counts. ValueError when there are fewer than k."""
-    if not 1 <= k <= len(flags):
-        raise ValueError(f"k={k}: in [1, {len(flags)}], the number of samples")
-    return any(flags[:k])
 
 
 def task_scores(outcomes: ArrayLike, k: int, rule: Rule) -> NDArray[np.float64]:
@@ -58,20 +51,18 @@ def task_scores(outcomes: ArrayLike, k: int, rule: Rule) -> NDArray[np.float64]:
         raise ValueError(f"outcomes of shape {outcomes.shape}, k={k}: needs [tasks, samples] with at least k samples")
     if rule is Rule.FIRST:
         return outcomes[:, :k].max(axis=1, initial=0.0)  # NaN propagates
-    known = (~np.isnan(outcomes)).sum(axis=1)
-    right = np.nansum(outcomes, axis=1).astype(int)
-    pairs, place = np.unique(np.stack([known, right], axis=1), axis=0, return_inverse=True)
-    table = np.array([pass_at_k_unbiased(n, c, k) if n >= k else math.nan for n, c in pairs.tolist()])
-    return table[place.reshape(-1)] if len(table) else np.empty(0)
+    known = (~np.isnan(outcomes)).sum(axis=1).tolist()
+    right = np.nansum(outcomes, axis=1).astype(int).tolist()
+    return np.array([pass_at_k_unbiased(n, c, k) if n >= k else math.nan for n, c in zip(known, right, strict=True)])
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over tasks. The interval is None without tasks."""
+    """A mean over tasks with the ends of its interval."""
 
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float
+    low: float
+    high: float
     tasks: int  # in the mean
     left_out: int  # tasks whose score is unknown
 
@@ -81,10 +72,10 @@ def estimate_means(
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
     confidence: float = 0.95,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
-) -> list[Estimate]:
-    """The mean of each column of scores [T, M] and its percentile bootstrap interval over tasks.
+) -> list[Estimate | None]:
+    """The mean of each column of scores [T, M] and its percentile bootstrap interval over tasks; None without a known task.
 
     A NaN leaves its task out of that column. One seed draws the same tasks for every column, so columns of differences
     (bounds=(-1, 1)) are a paired bootstrap. Where all tasks of a column have one score the bootstrap has no spread; the interval
@@ -96,53 +87,35 @@ def estimate_means(
         raise ValueError(f"scores of shape {scores.shape}: needs [tasks, columns]")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence}: a probability in (0, 1)")
-    known = ~np.isnan(scores)
-    counts = known.sum(axis=0)
-    values = np.where(known, scores, 0.0)
-    spread = [
-        column[mask].min() < column[mask].max() if mask.any() else False
-        for column, mask in zip(scores.T, known.T, strict=True)
-    ]
+    if not scores.size:
+        return [None] * scores.shape[1]
     tail = (1 - confidence) / 2
-    lows, highs = _bootstrap(values[:, spread], known[:, spread], tail, resamples, seed)
-    bootstrap = iter(zip(lows, highs, strict=True))
-    results = []
-    for column, (tasks, varies) in enumerate(zip(counts.tolist(), spread, strict=True)):
-        left_out = len(scores) - tasks
-        if not tasks:
-            results.append(Estimate(None, None, None, 0, left_out))
+    results: list[Estimate | None] = []
+    for column, low, high in zip(scores.T, *_bootstrap(scores, tail, resamples, seed), strict=True):
+        known = column[~np.isnan(column)]
+        if not len(known):
+            results.append(None)
             continue
-        mean = float(values[:, column].sum() / tasks)
-        if varies:
-            low, high = next(bootstrap)
-        else:
-            unseen = 1 - tail ** (1 / tasks)
+        mean = float(known.mean())
+        if known.min() == known.max():
+            unseen = 1 - tail ** (1 / len(known))
             low, high = mean - unseen * (mean - bounds[0]), mean + unseen * (bounds[1] - mean)
-        results.append(Estimate(mean, float(low), float(high), tasks, left_out))
+        results.append(Estimate(mean, float(low), float(high), len(known), len(column) - len(known)))
     return results
 
 
-def _bootstrap(
-    values: NDArray[np.float64], known: NDArray[np.bool_], tail: float, resamples: int, seed: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Quantiles tail and 1 - tail, [M] each, of the means of `resamples` draws of T tasks with replacement."""
-    tasks, columns = values.shape
-    if not tasks or not columns:
-        return np.empty(columns), np.empty(columns)
+def _bootstrap(scores: NDArray[np.float64], tail: float, resamples: int, seed: int) -> NDArray[np.float64]:
+    """Quantiles tail and 1 - tail, [2, M], of the means of `resamples` draws of T tasks with replacement."""
+    tasks, known = len(scores), ~np.isnan(scores)
+    known = (known | ~known.any(axis=0)).astype(np.float64)  # the caller passes over columns without a known task
+    values = np.nan_to_num(scores)
     rng = np.random.default_rng(seed)
-    means = np.empty((resamples, columns))
-    mask = known.astype(np.float64)
-    chunk = max(1, 2_000_000 // tasks)  # resamples at a time: 16 MB of weights
-    for start in range(0, resamples, chunk):
-        size = min(chunk, resamples - start)
-        draws = rng.integers(tasks, size=(size, tasks))
-        draws += np.arange(size)[:, None] * tasks
-        weights = np.bincount(draws.reshape(-1), minlength=size * tasks).reshape(size, tasks).astype(np.float64)
-        drawn = weights @ mask
+    means = []
+    for start in range(0, resamples, 500):  # in parts: [500, T] at a time
+        weights = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=min(500, resamples - start)).astype(float)
         with np.errstate(invalid="ignore"):  # a draw without any known task has no mean
-            means[start : start + size] = np.where(drawn > 0, weights @ values, np.nan) / np.where(drawn > 0, drawn, 1)
-    low, high = np.nanquantile(means, [tail, 1 - tail], axis=0)
-    return low, high
+            means.append(weights @ values / (weights @ known))
+    return np.nanquantile(np.concatenate(means), [tail, 1 - tail], axis=0)
 
 
 @dataclass(frozen=True)
@@ -154,11 +127,6 @@ class McNemar:
     only_second: int
     neither: int
     p_value: float  # exact, two-sided
-
-    @property
-    def tasks(self) -> int:
-        """How many tasks have both outcomes."""
-        return self.both + self.only_first + self.only_second + self.neither
 
 
 def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> McNemar:
@@ -172,13 +140,10 @@ def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> McNemar:
         raise ValueError(f"outcomes of shapes {first.shape} and {second.shape}: needs [tasks] twice")
     known = ~(np.isnan(first) | np.isnan(second))
     a, b = first[known] > 0, second[known] > 0
-    only_first, only_second = int((a & ~b).sum()), int((~a & b).sum())
-    p_value = 1.0
-    if only_first + only_second:
-        from scipy.stats import binomtest  # 0.3 s to import
-
-        p_value = float(binomtest(only_first, only_first + only_second, 0.5).pvalue)
-    return McNemar(int((a & b).sum()), only_first, only_second, int((~a & ~b).sum()), p_value)
+    both, only_first, only_second, neither = (int(np.sum(cell)) for cell in (a & b, a & ~b, ~a & b, ~a & ~b))
+    discordant = only_first + only_second
+    p_value = float(binomtest(only_first, discordant, 0.5).pvalue) if discordant else 1.0
+    return McNemar(both, only_first, only_second, neither, p_value)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -186,12 +151,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     Comparing the results with alpha bounds the probability of any false finding among the m by alpha.
     """
-    adjusted = [0.0] * len(p_values)
-    running = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = running
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    factors = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * np.asarray(p_values, dtype=np.float64)[order]))
+    return adjusted.tolist()
 
 
 def fast_p(right: ArrayLike, speedups: ArrayLike, p: float) -> NDArray[np.float64]:
@@ -201,6 +165,4 @@ def fast_p(right: ArrayLike, speedups: ArrayLike, p: float) -> NDArray[np.float6
     with p = 0 being right is enough.
     """
     right, speedups = np.asarray(right, dtype=np.float64), np.asarray(speedups, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        fast = np.ones_like(right) if p == 0 else (speedups > p).astype(np.float64)
-    return np.where(np.isnan(right), np.nan, (right > 0) * fast)
+    return np.where(np.isnan(right), np.nan, (right > 0) & ((p == 0) | (speedups > p)))
