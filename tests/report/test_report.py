@@ -166,6 +166,12 @@ def test_levels_in_one_file_become_runs(write):
     assert rates(report, "SFT (level 2)")[1, "passed"] == 0
 
 
+def test_a_run_without_isolation_is_said_loudly(write):
+    collection = collect([write("safe", {"a": [P]}), write("open", {"a": [P]}, isolation="none")])
+    assert "Judged without isolation (isolation: none): open." in loud(collection)
+    assert "Judged without isolation" in render_markdown(build_report(collection, ks=(1,)))
+
+
 def test_runs_of_one_name_are_told_apart(tmp_path):
     paths = [write_results(tmp_path / f"seed{i}" / "results.jsonl", "SFT", {"a": [P]}) for i in range(2)]
     assert [run.label for run in collect(paths).runs] == ["SFT, seed0", "SFT, seed1"]
