@@ -1,7 +1,6 @@
 """The fused head in a training loop: memory, evaluation, autocast, checkpointing, torch.compile, and bad input."""
 
 import sys
-from dataclasses import replace
 
 import pytest
 import torch
@@ -12,16 +11,14 @@ from torch.utils.checkpoint import checkpoint
 from cuset_stage.objective import (
     OBJECTIVES,
     ObjectiveSettings,
-    chunk,
     engine,
     fused_linear_cuset_loss,
     fused_objective,
     objective_loss,
     token_terms,
 )
-from cuset_stage.objective.engine import CHUNK_BYTES, choose_backend, rows_per_chunk
-from cuset_stage.objective.supervision import Supervision
-from cuset_stage.objective.transfer import Arrival
+from cuset_stage.objective.engine import CHUNK_BYTES, TORCH, choose_backend, rows_per_chunk
+from cuset_stage.objective.fused import AsyncScalar
 
 
 PRODUCTS = ("aten.mm", "aten.addmm", "aten.addmm_")
@@ -357,14 +354,14 @@ def test_chunks_stay_within_the_budget(num_tokens, row_bytes):
 
 def test_float64_and_cpus_take_the_pytorch_path():
     for device, dtype in (("cpu", torch.float32), ("cuda", torch.float64)):
-        assert choose_backend(torch.device(device), dtype).__name__.endswith("chunk")
+        assert choose_backend(torch.device(device), dtype) is TORCH
 
 
 def test_without_triton_a_gpu_takes_the_pytorch_path(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuset_stage.objective.triton_kernels", None)
     monkeypatch.delattr("cuset_stage.objective.triton_kernels", raising=False)
     gpu = torch.device("cuda")
-    assert choose_backend(gpu, torch.bfloat16) is chunk
+    assert choose_backend(gpu, torch.bfloat16) is TORCH
     with pytest.raises(ImportError):
         choose_backend(gpu, torch.bfloat16, "triton")
 
@@ -382,98 +379,12 @@ def test_without_a_c_compiler_a_gpu_takes_the_pytorch_path(monkeypatch, tmp_path
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     with pytest.warns(UserWarning, match="Triton finds no C compiler"):
-        assert choose_backend(gpu, torch.bfloat16) is chunk
-    assert choose_backend(gpu, torch.bfloat16, "triton") is not chunk  # then Triton says it
+        assert choose_backend(gpu, torch.bfloat16) is TORCH
+    assert choose_backend(gpu, torch.bfloat16, "triton") is not TORCH  # then Triton says it
     looks_again()
     (tmp_path / "gcc").write_text("#!/bin/sh\n")
     (tmp_path / "gcc").chmod(0o755)
-    assert choose_backend(gpu, torch.bfloat16).__name__.endswith("triton_kernels")
-
-
-@pytest.fixture
-def uncounted(monkeypatch):
-    """As on a GPU: the first product starts before the host knows how many tokens are supervised. Returns the numbers that arrived."""
-    exact, arrived = chunk.read_supervision, []
-
-    def read(labels, cuda_mask, sample_ids):
-        found = exact(labels, cuda_mask, sample_ids)
-        rest = labels[:, 1:].numel() - found.target.numel()
-        arrived.append(found.target.numel())
-
-        def longer(tensor, fill):
-            return tensor if tensor is None else torch.cat([tensor, tensor.new_full((rest,), fill)])
-
-        return Supervision(
-            longer(found.position, 0),
-            longer(found.target, 10**9),
-            longer(found.row, -1),
-            longer(found.is_cuda, True),
-            longer(found.sample_id, -1),
-            Arrival(torch.tensor(arrived[-1])),
-        )
-
-    monkeypatch.setattr(chunk, "read_supervision", read)
-    return arrived
-
-
-def supervise(case, number):
-    """Leave only `number` tokens supervised, spread over the batch; what is not supervised may hold anything."""
-    places = (case.labels[:, 1:] != -100).nonzero()
-    keep = places[torch.linspace(0, len(places) - 1, number).round().long()]
-    labels = torch.full_like(case.labels, -100)
-    labels[keep[:, 0], keep[:, 1] + 1] = case.labels[keep[:, 0], keep[:, 1] + 1]
-    case.labels = labels
-    return case
-
-
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias"), ()])
-@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
-@pytest.mark.parametrize("number", [1, 3, 15, 16, 17, 33, 64])
-def test_a_product_that_starts_before_the_number_is_known(uncounted, monkeypatch, number, share, trained):
-    monkeypatch.setattr(engine, "EAGER_SHARE", share)
-    case = supervise(make_case((2, 47, 31, 123), bias=True, trained=trained), number)
-    if case.labels[0, 1] == -100:
-        case.hidden[0, 0] = float("nan")  # what the places beyond the number point at
-    ignored = torch.ones_like(case.labels, dtype=torch.bool)
-    ignored[:, :-1] = case.labels[:, 1:] == -100
-    for objective in ("cuset", "asft"):
-        settings = ObjectiveSettings(objective=objective, window=8)
-        for chunk_rows in (None, 16, 1):
-            actual = case.fused(settings, chunk_rows=chunk_rows) if trained else evaluated(case, settings, chunk_rows)
-            clean = replace(case, hidden=case.hidden.nan_to_num())
-            assert_same(actual, clean.dense(settings) if trained else evaluated(clean, settings, 1000))
-    assert set(uncounted) == {number}
-
-
-def evaluated(case, settings, chunk_rows):
-    with torch.no_grad():
-        loss, terms = fused_objective(
-            case.hidden,
-            case.weight,
-            *case.batch,
-            settings,
-            bias=case.bias,
-            reference_hidden=case.base_hidden,
-            chunk_rows=chunk_rows,
-        )
-    return loss, {}, terms
-
-
-@pytest.mark.parametrize("length", [1, 2, 47])
-def test_nothing_supervised_that_the_host_learns_late(uncounted, length):
-    case = make_case((2, length, 31, 123), trained=("hidden", "weight"))
-    case.labels.fill_(-100)
-    case.hidden[:] = float("nan")
-    loss, gradient, terms = case.fused(ObjectiveSettings())
-    assert loss == 0 and terms.nll.numel() == 0
-    assert all(torch.equal(g, torch.zeros_like(g)) for g in gradient.values())
-
-
-def test_half_precision_under_autocast_that_starts_early(uncounted):
-    case = make_case((2, 40, 16, 97), bias=True, trained=("hidden", "weight", "bias"))
-    settings = ObjectiveSettings(window=8)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert_same(case.fused(settings, chunk_rows=24), case.dense(settings), tolerance=1e-2)
+    assert choose_backend(gpu, torch.bfloat16) is not TORCH
 
 
 @pytest.mark.parametrize("layout", ["transposed", "strided", "expanded"])
@@ -522,6 +433,6 @@ def test_each_call_keeps_its_own_verdict():
     assert torch.isfinite(leaves[1]["hidden"].grad).all()
 
 
-def test_an_arrival_can_be_asked_again():
-    arrival = Arrival(torch.tensor(7, requires_grad=False))
-    assert arrival.get() == arrival.get() == 7
+def test_a_number_on_its_way_can_be_asked_again():
+    number = AsyncScalar(torch.tensor(7))
+    assert number.get() == number.get() == 7

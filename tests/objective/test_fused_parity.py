@@ -12,7 +12,6 @@ from cuset_stage.objective import (
     OBJECTIVES,
     ObjectiveSettings,
     cuset_loss,
-    engine,
     fused_linear_cuset_loss,
     fused_objective,
     objective_loss,
@@ -174,25 +173,7 @@ def test_every_option_away_from_its_default(trained):
     settings = ObjectiveSettings(tau=0.35, lam=2.5, window=11, region_scope="cuda", normalization="samples")
     for count in (None, 17, torch.tensor(23)):
         expected = case.dense(settings, num_items_in_batch=count)
-        for skip in (False, True):
-            actual = case.fused(
-                settings, num_items_in_batch=count, chunk_rows=37, skip_zero_rows=skip, backend="torch"
-            )
-            assert_same(actual, expected)
-
-
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-@pytest.mark.parametrize("tau", [0.0, 0.1, 0.5, 0.99], ids=["none left out", "some", "most", "all"])
-def test_tokens_of_weight_zero_are_left_out(tau, trained, monkeypatch):
-    case = make_case((3, 64, 16, 257), bias="bias" in trained, trained=trained, seed=5)
-    settings = ObjectiveSettings(tau=tau, use_cuda_mask=False, use_region_weight=False)
-    products, multiply = [], engine._multiply
-    monkeypatch.setattr(engine, "_multiply", lambda rows, *rest: (products.append(len(rows)), multiply(rows, *rest)))
-    expected = case.dense(settings)
-    assert_same(case.fused(settings, chunk_rows=7, skip_zero_rows=True), expected)
-    weighing = int((expected[2].weight > 0).sum())
-    assert sum(products) == weighing and all(size == 7 for size in products[:-1])  # full ones, but for the last
-    assert (weighing == 0) == (tau == 0.99) and (weighing == expected[2].weight.numel()) == (tau == 0.0)
+        assert_same(case.fused(settings, num_items_in_batch=count, chunk_rows=37, backend="torch"), expected)
 
 
 @pytest.mark.parametrize(
@@ -219,12 +200,10 @@ def test_public_function_is_cuset_loss():
         "region_scope": "cuda",
         "normalization": "samples",
     }
-    for number, chosen in enumerate(({}, options, OFF, options | OFF)):
+    for chosen in ({}, options, OFF, options | OFF):
         fused, dense = case.leaves(), case.leaves()
         leaves = fused["hidden"], fused["weight"]
-        loss = fused_linear_cuset_loss(
-            *leaves, *case.batch, bias=fused["bias"], skip_zero_rows=bool(number % 2), **chosen
-        )
+        loss = fused_linear_cuset_loss(*leaves, *case.batch, bias=fused["bias"], **chosen)
         expected = cuset_loss(case.logits(**dense), *case.batch, **chosen)
         torch.testing.assert_close(loss, expected)
         theirs = gradients(expected, dense)

@@ -10,8 +10,10 @@ import sys
 import pytest
 import torch
 
-from cuset_stage.objective import chunk
-from cuset_stage.objective.chunk import LogitTransform, WeightRule, chunk_step
+from cuset_stage.objective import ObjectiveSettings, cuset, engine
+from cuset_stage.objective.cuset import SupervisedTokens
+from cuset_stage.objective.engine import LogitTransform, chunk_step
+from cuset_stage.objective.weights import WeightRule
 
 
 pytest.importorskip("triton")
@@ -26,11 +28,20 @@ RULES = (
     WeightRule("entropy", alpha=0.5),
 )
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2, torch.float16: 1e-3}
+PLAIN, CAPPED = LogitTransform(), LogitTransform(0.7, 5.0)
+COMBINATIONS = [
+    *((torch.float32, PLAIN), (torch.bfloat16, CAPPED), (torch.float16, CAPPED)),
+    *(
+        pytest.param(dtype, transform, marks=pytest.mark.slow)
+        for dtype, transform in ((torch.float32, CAPPED), (torch.bfloat16, PLAIN), (torch.float16, PLAIN))
+    ),
+]
 
 
 @pytest.mark.skipif(INTERPRETED, reason="already in the process that this test starts")
-def test_kernels_under_the_interpreter():
-    command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", __file__]
+@pytest.mark.parametrize("tier", ["not slow", pytest.param("slow", marks=pytest.mark.slow)])
+def test_kernels_under_the_interpreter(tier):
+    command = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-m", tier, "-p", "no:cacheprovider", __file__]
     environment = os.environ | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
@@ -97,8 +108,7 @@ def assert_equal_steps(kernels, buffer, base, target, rule, transform, **options
 
 @interpreted
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
-@pytest.mark.parametrize("transform", [LogitTransform(), LogitTransform(0.7, 5.0)], ids=["plain", "capped"])
-@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(("dtype", "transform"), COMBINATIONS)
 def test_equals_the_pytorch_step(kernels, dtype, transform, rule):
     buffer, _, target = inputs(rows=3, dtype=dtype)
     for single_read in (False, True):
@@ -107,8 +117,7 @@ def test_equals_the_pytorch_step(kernels, dtype, transform, rule):
 
 
 @interpreted
-@pytest.mark.parametrize("transform", [LogitTransform(), LogitTransform(0.7, 5.0)], ids=["plain", "capped"])
-@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize(("dtype", "transform"), COMBINATIONS)
 def test_divergence_from_a_base_model(kernels, dtype, transform):
     buffer, base, target = inputs(rows=3, dtype=dtype)
     for want in (True, False):
@@ -230,31 +239,13 @@ def test_a_target_that_cannot_be_produced_shows_in_the_loss(kernels):
 
 @interpreted
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-def test_the_whole_head(kernels, monkeypatch, trained):
+def test_the_whole_head(kernels, trained):
     from test_fused_parity import assert_same, make_case
 
-    from cuset_stage.objective import ObjectiveSettings, engine
-
-    case = make_case((1, 14, 7, 150), bias=True, trained=trained, scale=0.9, softcap=6.0)
+    case = make_case((1, 9, 7, 130), bias=True, trained=trained, scale=0.9, softcap=6.0)
     for objective in ("cuset", "eaft", "asft"):
         settings = ObjectiveSettings(objective=objective, window=4)
-        for single_read in (True, False) if objective == "cuset" else (True,):
-            monkeypatch.setattr(engine, "SINGLE_READ", single_read)
-            assert_same(case.fused(settings, backend="triton", chunk_rows=5), case.dense(settings), 2e-5)
-
-
-@interpreted
-@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
-@pytest.mark.parametrize("tau", [0.0, 0.1, 0.99], ids=["none left out", "some", "all"])
-def test_the_whole_head_without_the_tokens_of_weight_zero(kernels, tau, trained):
-    from test_fused_parity import assert_same, make_case
-
-    from cuset_stage.objective import ObjectiveSettings
-
-    case = make_case((2, 14, 7, 150), bias="bias" in trained, trained=trained, seed=5)
-    settings = ObjectiveSettings(tau=tau, use_cuda_mask=False, window=8)
-    actual = case.fused(settings, chunk_rows=5, skip_zero_rows=True, backend="triton")
-    assert_same(actual, case.dense(settings), tolerance=1e-4)
+        assert_same(case.fused(settings, backend="triton", chunk_rows=3), case.dense(settings), 2e-5)
 
 
 @interpreted
@@ -266,7 +257,7 @@ def test_gradients_return_to_their_places(kernels, dtype, size):
     position = torch.tensor([0, 3, 4, 8])
     scale = torch.tensor([1.0, 1e-7, 0.5, 3.0])  # 1e-7 is no normal float16
     results = []
-    for module in (chunk, kernels):
+    for module in (engine, kernels):
         out = torch.zeros(9, size, dtype=dtype)
         module.scatter_rows(rows, position, scale, torch.tensor(1024.0), out)
         results.append(out)
@@ -276,79 +267,23 @@ def test_gradients_return_to_their_places(kernels, dtype, size):
 
 
 @interpreted
-@pytest.mark.parametrize("only_cuda", [False, True])
-@pytest.mark.parametrize("window", [1, 2, 7, 64, 1000])
-def test_samples_equal_the_pytorch_ones(monkeypatch, window, only_cuda):
-    """Samples of 1 to 300 tokens, over several blocks, windows longer and shorter than they are, ids that come back later."""
-    from cuset_stage.objective import samples, triton_samples
-
-    monkeypatch.setattr(triton_samples, "BLOCK", 64)
+@pytest.mark.parametrize("scope", ["response", "cuda"])
+@pytest.mark.parametrize("window", [1, 2, 7, 16, 250])
+def test_samples_equal_the_pytorch_ones(kernels, monkeypatch, window, scope):
+    """Samples of 1 to 70 tokens, over several blocks, windows longer and shorter than they are, ids that come back later."""
+    monkeypatch.setattr(kernels, "REGION_LANES", 16)
     generator = torch.Generator().manual_seed(window)
-    lengths = torch.tensor([1, 300, 63, 64, 65, 2, 128, 5])
+    lengths = torch.tensor([1, 70, 15, 16, 17, 2, 32, 5])
     row = torch.repeat_interleave(torch.tensor([0, 0, 0, 1, 1, 2, 2, 2]), lengths)
     ids = torch.repeat_interleave(torch.tensor([1, 2, 1, 1, 2, 7, 1, 7]), lengths)
-    nll = -torch.rand(row.numel(), generator=generator).log()
-    weight = torch.randint(0, 3, row.shape, generator=generator).float()
-    penalty = torch.rand(row.numel(), generator=generator)
-    is_cuda = torch.rand(row.numel(), generator=generator) < 0.02
+    confidence = torch.rand(row.numel(), generator=generator)
+    is_cuda = torch.rand(row.numel(), generator=generator) < 0.05
     is_cuda[0] = False  # a sample without CUDA falls back to all its windows
-    for sample_id, extra, reweight in (
-        (ids.int(), penalty, True),
-        (ids, None, True),
-        (None, None, True),
-        (ids, None, False),
-    ):
-        expected, actual = (
-            module.weigh_samples(
-                nll, weight, extra, row, sample_id, is_cuda, window=window, only_cuda=only_cuda, reweight=reweight
-            )
-            for module in (samples, triton_samples)
-        )
-        torch.testing.assert_close(actual.token_scale, expected.token_scale, rtol=1e-5, atol=1e-6)
-        torch.testing.assert_close(actual.share, expected.share, rtol=1e-5, atol=1e-6)
-        for name in ("region_confidence", "sample_weight"):
-            mine, theirs = (getattr(result, name)[result.sample] for result in (actual, expected))
-            torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
-        assert actual.sample.unique().numel() == expected.sample.unique().numel()
-        assert actual.sample.diff().ne(0).equal(expected.sample.diff().ne(0))
-
-
-@interpreted
-@pytest.mark.parametrize("number", [0, 1, 15, 16, 17, 94, None])
-def test_supervision_equals_the_pytorch_one(monkeypatch, number):
-    """Over several blocks; int32 ids, boolean masks, tensors that are not contiguous; rows that end with supervised tokens."""
-    from cuset_stage.objective import supervision, triton_supervision
-
-    monkeypatch.setattr(triton_supervision, "BLOCK", 16)
-    generator = torch.Generator().manual_seed(0)
-    labels = torch.randint(0, 9, (2, 48), generator=generator)
-    if number is None:
-        labels[torch.rand(2, 48, generator=generator) < 0.4] = -100
-    else:
-        places = torch.randperm(94, generator=generator)[number:]
-        labels[places // 47, places % 47 + 1] = -100
-    mask = torch.rand(2, 48, generator=generator) < 0.3
-    ids = torch.arange(48, dtype=torch.int32).expand(2, 48) // 7
-    for inputs in (
-        (labels, mask, ids),
-        (labels.t().contiguous().t(), mask.long(), None),
-        (torch.stack([labels, labels + 1], -1)[..., 0], None, ids[:1].expand(2, 48)),
-    ):
-        expected = supervision.read_supervision(*inputs)
-        late = triton_supervision.read_supervision(*inputs)
-        assert late.position.numel() == 94 and late.count.get() == expected.target.numel()
-        assert late.position[expected.target.numel() :].eq(0).all()
-        actual = late.counted()
-        for name in ("position", "target", "row", "is_cuda", "sample_id"):
-            mine, theirs = getattr(actual, name), getattr(expected, name)
-            assert (mine is None) == (theirs is None), name
-            assert mine is None or (torch.equal(mine, theirs) and mine.dtype == theirs.dtype), name
-
-
-@interpreted
-@pytest.mark.parametrize("length", [0, 1])
-def test_supervision_of_rows_that_predict_nothing(length):
-    from cuset_stage.objective import triton_supervision
-
-    none = triton_supervision.read_supervision(torch.zeros(2, length, dtype=torch.long), None, None)
-    assert none.counted().target.numel() == 0
+    for sample_id, use_region_weight in ((ids.int(), True), (None, True), (ids, False)):
+        settings = ObjectiveSettings(window=window, region_scope=scope, use_region_weight=use_region_weight)
+        tokens = SupervisedTokens(row, row, row, row, is_cuda, sample_id)
+        expected, actual = (module.weigh_samples(confidence, tokens, settings) for module in (cuset, kernels))
+        for name, mine, theirs in zip(("confidence", "weight"), actual[1:], expected[1:], strict=True):
+            torch.testing.assert_close(mine[actual[0]], theirs[expected[0]], rtol=1e-5, atol=1e-6, msg=name)
+        assert actual[0].unique().numel() == expected[0].unique().numel()
+        assert actual[0].diff().ne(0).equal(expected[0].diff().ne(0))

@@ -1,21 +1,20 @@
-"""Every Triton kernel compiles for the GPUs it is meant for, as it is launched there; none is needed.
+"""Every Triton kernel compiles for the GPUs it is meant for, as it is launched there, and once a run; none of them is needed.
 
-The test runs this file for each GPU in a process of its own: a compiler that crashes takes its process along. There, training steps
-run on the CPU while launches are noted down instead of made: what is compiled is what the launchers chose.
+The tests run this file in a process of its own: a compiler that crashes takes its process along. There, training steps run on the
+CPU while launches are noted down instead of made: what is compiled is what the launchers chose.
 """
 
-import importlib
 import itertools
 import os
 import subprocess
 import sys
-from pathlib import Path
+from collections import Counter
 
 import pytest
 import torch
 
-import cuset_stage.objective
-from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused, fused_objective, supervision
+from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, cuset, fused, fused_objective
+from cuset_stage.objective.engine import Backend
 
 
 CAPABILITIES = (80, 90)
@@ -26,25 +25,40 @@ VOCABULARIES = (
     *(8191, 8192, 8193, 12287, 32000, 32003, 50257, 65535, 65536, 65537, 128256, 152064, 262144),
 )
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
+LENGTHS = (5, 1, 2, 3, 4, 8, 15, 16, 17, 31, 32, 48)
+COMPILATIONS = 2  # of a kernel in a run: in training and in evaluation, or in both passes over a trained head
 TRITON = pytest.importorskip("triton", minversion="3.4")
 
 
-def test_every_kernel_compiles(tmp_path):
+def start(what: str, capability: int, cache) -> subprocess.Popen:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
-    workers = {}
-    for capability in CAPABILITIES:
-        environment["TRITON_CACHE_DIR"] = str(tmp_path / f"cache_{capability}")
-        with open(tmp_path / f"sm_{capability}.txt", "w") as log:
-            command = [sys.executable, __file__, str(capability)]
-            workers[capability] = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-    codes = {capability: worker.wait() for capability, worker in workers.items()}
-    for capability, code in codes.items():
-        log = (tmp_path / f"sm_{capability}.txt").read_text()
-        wrong = [line for line in log.splitlines() if line.startswith("FAILED")]
-        assert code == 0, f"sm_{capability}, exit status {code}\n" + ("\n".join(wrong) or log[-4000:])
-        (number,) = (int(line.split()[1]) for line in log.splitlines() if line.startswith("compiled "))
-        assert number > 100
+    environment |= {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", "TRITON_CACHE_DIR": str(cache)}
+    command = [sys.executable, __file__, what, str(capability)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def outcome(worker: subprocess.Popen) -> int:
+    """How many kernels were looked at; fails with what went wrong."""
+    log, _ = worker.communicate()
+    wrong = [line for line in log.splitlines() if line.startswith("FAILED")]
+    assert worker.returncode == 0, f"exit status {worker.returncode}\n" + ("\n".join(wrong) or log[-4000:])
+    return int(log.splitlines()[-1])
+
+
+def test_lengths_do_not_compile_again(tmp_path):
+    """A run compiles each kernel twice at most, whatever the numbers of tokens of its steps."""
+    assert outcome(start("count", 90, tmp_path)) >= 3
+
+
+def test_kernels_compile(tmp_path):
+    assert outcome(start("some", 90, tmp_path)) >= 12
+
+
+@pytest.mark.slow
+def test_every_kernel_compiles(tmp_path):
+    workers = [start("all", capability, tmp_path / str(capability)) for capability in CAPABILITIES]
+    for worker in workers:
+        assert outcome(worker) > 100
 
 
 class NoDevice:
@@ -64,27 +78,31 @@ class NoDevice:
 
 
 class Launches:
-    """The package's Triton functions as `choose_backend` gives them; their launches are kept, each kind of them once."""
+    """Launches of the package's Triton kernels, each kind of them once: {(name, what it is compiled for): (kernel, choices)}."""
 
-    def __init__(self, kernels):
+    def __init__(self):
         self.kinds = {}
-        self.chunk_step, self.weigh_samples = kernels.chunk_step, kernels.weigh_samples
-        self.scatter_rows, self._read_supervision = kernels.scatter_rows, kernels.read_supervision
 
     def hook(self, *, fn, compile, **_):
         self.kinds.setdefault((fn.name, str(compile["key"])), (fn.jit_function, compile))
         return True  # neither to be compiled now nor to be launched
 
-    def read_supervision(self, *batch):
-        self._read_supervision(*batch)
-        return supervision.read_supervision(*batch)  # somebody has to write the positions
 
-
-def step(vocab_size, dtype, settings, *, softcap=None, trained=("hidden",), layout="plain", tokens=3):
+def step(
+    vocab_size,
+    dtype=torch.bfloat16,
+    settings=None,
+    *,
+    softcap=None,
+    trained=("hidden",),
+    layout="plain",
+    tokens=3,
+    rows=1,
+):
     """What a training step launches; nothing is computed between the products, so that its results mean nothing."""
-    hidden = torch.zeros(1, tokens + 1, 8, dtype=dtype, requires_grad="hidden" in trained)
+    hidden = torch.zeros(rows, tokens + 1, 8, dtype=dtype, requires_grad="hidden" in trained)
     weight = torch.zeros(vocab_size, 8, dtype=dtype, requires_grad="weight" in trained)
-    labels = torch.ones(1, tokens + 1, dtype=torch.long)
+    labels = torch.ones(rows, tokens + 1, dtype=torch.long)
     mask, ids = labels, labels
     match layout:
         case "bare":
@@ -95,86 +113,82 @@ def step(vocab_size, dtype, settings, *, softcap=None, trained=("hidden",), layo
             labels, mask, ids = (torch.stack([labels] * 2, -1)[..., 0] for _ in range(3))
         case "dispatched":  # one rank's rows of a batch that was read for several, with the collator's dtypes
             labels, mask, ids = (
-                torch.cat([labels] * 2).to(kind)[1:] for kind in (torch.long, torch.int8, torch.int32)
+                torch.cat([labels] * 2).to(kind)[rows:] for kind in (torch.long, torch.int8, torch.int32)
             )
-    loss, _ = fused_objective(
-        hidden,
-        weight,
-        labels,
-        mask,
-        ids,
-        settings,
-        logit_softcap=softcap,
-        reference_hidden=hidden.detach(),
-        chunk_rows=3,
-    )
+    options = {"logit_softcap": softcap, "reference_hidden": hidden.detach(), "chunk_rows": 3}
+    loss, _ = fused_objective(hidden, weight, labels, mask, ids, settings or ObjectiveSettings(), **options)
     if loss.requires_grad:
         loss.backward()
 
 
-def steps():
-    cuset = ObjectiveSettings()
+def some_steps():
+    for objective in OBJECTIVES:
+        step(152064, settings=ObjectiveSettings(objective=objective))
+    step(50257, softcap=30.0)
+    step(1500, trained=("weight",))
+    step(32000, torch.float16, trained=())
+    step(2048, torch.float32, ObjectiveSettings(region_scope="cuda"), layout="bare")
+
+
+def all_steps():
+    some_steps()
     for vocab_size, dtype in itertools.product(VOCABULARIES, DTYPES):
-        step(vocab_size, dtype, cuset)
+        step(vocab_size, dtype)
     # All rules on either side of what separates the kernels; a frozen and a trained head, and evaluation.
     for objective, softcap in itertools.product(OBJECTIVES, (None, 30.0)):
         settings = ObjectiveSettings(objective=objective)
         for vocab_size in (1500, 50257, 152064):
-            step(vocab_size, torch.bfloat16, settings, softcap=softcap)
+            step(vocab_size, settings=settings, softcap=softcap)
         for trained in (("weight",), ()):
-            step(152064, torch.bfloat16, settings, softcap=softcap, trained=trained)
+            step(152064, settings=settings, softcap=softcap, trained=trained)
     for objective, dtype in itertools.product(("eaft", "asft", "profit"), (torch.float16, torch.float32)):
         step(128256, dtype, ObjectiveSettings(objective=objective))
     for vocab_size in VOCABULARIES[::3]:
-        step(vocab_size, torch.bfloat16, ObjectiveSettings(objective="eaft"))
+        step(vocab_size, settings=ObjectiveSettings(objective="eaft"))
     # Numbers that Triton compiles into a kernel, or takes for integers.
     for window, tau, tokens in ((1, 0, 1), (2, 0, 16), (2**40, 0.1, 16)):
         for scope in ("response", "cuda"):
             settings = ObjectiveSettings(window=window, tau=tau, region_scope=scope)
-            step(2048, torch.bfloat16, settings, tokens=tokens)
-            step(1500, torch.bfloat16, settings, tokens=tokens)
+            step(2048, settings=settings, tokens=tokens)
+            step(1500, settings=settings, tokens=tokens)
     for parts in ({"use_region_weight": False}, {"use_confidence_mask": False}):
-        step(2048, torch.bfloat16, ObjectiveSettings(**parts))
+        step(2048, settings=ObjectiveSettings(**parts))
     for threshold in (0, 1):
-        step(2048, torch.bfloat16, ObjectiveSettings(objective="profit", prob_threshold=(threshold,)))
+        step(2048, settings=ObjectiveSettings(objective="profit", prob_threshold=(threshold,)))
     for vocab_size in (1500, 2048, 152064):
-        step(vocab_size, torch.bfloat16, cuset, tokens=5)  # the second chunk's statistics start at an odd address
+        step(vocab_size, tokens=5)  # the second chunk's statistics start at an odd address
     for layout in ("bare", "narrow", "strided"):
-        step(2048, torch.bfloat16, cuset, layout=layout)
+        step(2048, layout=layout)
 
 
-def kernels_of_later_steps(launches: Launches) -> list[str]:
-    """What a step of a run would wait for because it has another number of tokens than the first one."""
-    late = []
+def count_compilations(launches: Launches) -> list[str]:
+    """What a run compiles too often, over steps and evaluations of many lengths and numbers of rows."""
+    wrong = []
     for objective, trained in itertools.product(("cuset", "eaft", "asft"), (("hidden",), ("hidden", "weight"))):
-        known = None
-        for tokens in (5, 1, 2, 4, 8, 16, 31):
-            settings = ObjectiveSettings(objective=objective)
-            step(2048, torch.bfloat16, settings, trained=trained, layout="dispatched", tokens=tokens)
-            late += [f"{name}, {tokens} tokens" for name, key in launches.kinds if known and (name, key) not in known]
-            known = set(launches.kinds)
-    return late
+        run, known = {"settings": ObjectiveSettings(objective=objective), "layout": "dispatched"}, None
+        launches.kinds.clear()
+        for tokens, rows in itertools.product(LENGTHS, (1, 4)):
+            step(2048, trained=trained, tokens=tokens, rows=rows, **run)
+            step(2048, trained=(), tokens=tokens, rows=rows, **run)
+            known = known or set(launches.kinds)
+            wrong += [
+                f"{name} again for {rows} x {tokens} tokens"
+                for name, key in launches.kinds
+                if (name, key) not in known
+            ]
+            known |= set(launches.kinds)
+        counts = Counter(name for name, _ in launches.kinds)
+        wrong += [f"{name} {count} times in a run" for name, count in counts.items() if count > COMPILATIONS]
+    return wrong
 
 
-def compile_all(capability: int) -> int:
-    """Compile what the steps launch; the number of kernels that did not."""
-    from triton.backends.compiler import GPUTarget
+def compile_kernels(launches: Launches, target) -> list[str]:
+    """Compile what was launched; what did not."""
     from triton.compiler import ASTSource
 
     from cuset_stage.objective import triton_kernels
 
-    target = GPUTarget("cuda", capability, 32)
-    launches = Launches(triton_kernels)
-    TRITON.runtime.driver.set_active(NoDevice(target))
-    TRITON.knobs.runtime.jit_cache_hook = launches.hook
-    fused.choose_backend = lambda device, dtype, backend: launches
-    fused._Check.wait = lambda self: None
-    late = kernels_of_later_steps(launches)
-    for kernel in late:
-        print("FAILED", f"is compiled anew: {kernel}", flush=True)
-    steps()
-
-    failures = len(late)
+    wrong = []
     for (name, _), (kernel, chosen) in launches.kinds.items():
         constants = {kernel.arg_names[place]: value for (place,), value in chosen["constants"].items()}
         pointers = [kind for kind in chosen["signature"].values() if kind.startswith("*")]
@@ -186,20 +200,43 @@ def compile_all(capability: int) -> int:
             assert compiled.asm["cubin"]
             assert compiled.metadata.shared <= SHARED_MEMORY, f"{compiled.metadata.shared} bytes of shared memory"
         except Exception as error:
-            failures += 1
-            print("FAILED", what, repr(error), flush=True)
+            wrong.append(f"{what} {error!r}")
 
     launched = {name for name, _ in launches.kinds}
-    written = set()
-    for file in Path(cuset_stage.objective.__file__).parent.glob("triton_*.py"):
-        module = importlib.import_module(f"cuset_stage.objective.{file.stem}")
-        written |= {name for name, value in vars(module).items() if name.endswith("_kernel") and hasattr(value, "run")}
+    written = {
+        name for name, value in vars(triton_kernels).items() if name.endswith("_kernel") and hasattr(value, "run")
+    }
     if launched != written:
-        failures += 1
-        print("FAILED", f"launched {sorted(launched)}, but there are {sorted(written)}")
-    print("compiled", len(launches.kinds))
-    return failures
+        wrong.append(f"launched {sorted(launched)}, but there are {sorted(written)}")
+    return wrong
+
+
+def main(what: str, capability: int) -> int:
+    from triton.backends.compiler import GPUTarget
+
+    from cuset_stage.objective import triton_kernels as kernels
+
+    target, launches = GPUTarget("cuda", capability, 32), Launches()
+    TRITON.runtime.driver.set_active(NoDevice(target))
+    TRITON.knobs.runtime.jit_cache_hook = launches.hook
+
+    def weigh_samples(*arguments):
+        kernels.weigh_samples(*arguments)
+        return cuset.weigh_samples(*arguments)  # somebody has to number the samples
+
+    backend = Backend(kernels.chunk_step, weigh_samples, kernels.scatter_rows)
+    fused.choose_backend = lambda device, dtype, name: backend
+    fused._check_batch = lambda *batch: None
+    if what == "count":
+        wrong = count_compilations(launches)
+    else:
+        (some_steps if what == "some" else all_steps)()
+        wrong = compile_kernels(launches, target)
+    for line in wrong:
+        print("FAILED", line)
+    print(len(launches.kinds))
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":
-    sys.exit(compile_all(int(sys.argv[1])) > 0)
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))

@@ -18,7 +18,7 @@ from transformers import (
 from transformers.modeling_outputs import CausalLMOutput
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-from cuset_stage.objective import ObjectiveSettings, fused_objective, objective_loss
+from cuset_stage.objective import ObjectiveSettings, objective_loss
 from cuset_stage.stage.head import FusedHead
 
 
@@ -301,25 +301,6 @@ def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batc
         with fused:
             logits = model(input_ids=batch["ids"]).logits
         head.loss_of(logits).backward()
-
-
-@pytest.mark.parametrize("tau", [0.5, 0.0], ids=["most tokens of weight 0", "none"])
-def test_tokens_of_weight_zero_are_skipped_where_most_have_it(batch, tau, monkeypatch):
-    settings = ObjectiveSettings(tau=tau, window=8, use_cuda_mask=False)
-    model = tiny()
-    model.lm_head.requires_grad_(False)
-    asked = []
-    monkeypatch.setattr(
-        "cuset_stage.stage.head.fused_objective",
-        lambda *a, **k: (asked.append(k["skip_zero_rows"]), fused_objective(*a, **k))[1],
-    )
-    head = FusedHead(model, settings)
-    columns = batch["labels"], batch["cuda_mask"], batch["sample_ids"]
-    for _ in range(2):
-        with head.armed(*columns, 17, {}):
-            logits = model(input_ids=batch["ids"]).logits
-        head.loss_of(logits)
-    assert asked == [False, tau == 0.5]
 
 
 def test_weights_that_are_gone_after_the_pass_are_copied(batch):

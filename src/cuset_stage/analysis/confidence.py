@@ -8,8 +8,13 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from ..objective.regions import least_confident_window, number_samples, window_confidence
-from ..objective.terms import IGNORE_INDEX, supervised_positions
+from ..objective.cuset import (
+    IGNORE_INDEX,
+    least_confident_window,
+    number_samples,
+    supervised_positions,
+    window_confidence,
+)
 from .page_data import Reading, Region, Sample
 
 

@@ -1,21 +1,24 @@
 """The fused head's loop: supervised rows of hidden states to losses and gradients, a chunk of logits at a time (torch only).
 
-Nothing here knows autograd: `fused.py` carries the gradients that are formed here into the backward pass.
+A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the products for the
+gradients. The passes here are plain PyTorch and serve CPUs and GPUs without Triton; `triton_kernels` has functions of the same
+signatures, and `choose_backend` takes either. Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
 """
 
 import functools
 import os
 import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from types import ModuleType
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 
-from . import chunk as torch_chunk
-from .chunk import LogitTransform, WeightRule
+from .cuset import SupervisedTokens, weigh_samples
+from .weights import WeightRule, base_divergence
 
 
 # What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit smaller cards;
@@ -26,13 +29,31 @@ CHUNK_BYTES = int(0.25 * 2**30)
 ROW_TILE = 96
 # Rows of the logits start at multiples of this many elements, so that kernels load 16 bytes at a time whatever the vocabulary.
 COLUMN_TILE = 64
-# The share of a batch's positions whose logits may be computed before their number arrives: so many are likely to be supervised.
-# A larger share wastes more where most of the batch is prompt, a smaller one leaves the GPU idle until the host knows the number.
-EAGER_SHARE = 0.25
-# Whether the kernel may leave the division by the softmax's sum to the backward pass and so read the logits once, not twice.
-SINGLE_READ = True
-# In float16 the probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head still stay far from its maximum.
-FLOAT16_GRADIENT_SCALE = 128.0
+
+
+@dataclass(frozen=True)
+class LogitTransform:
+    r"""What a model does to the head's product before the softmax: z = cap * tanh(scale * x / cap).
+
+    Args:
+        scale: multiplies the logits (Cohere's logit_scale, the inverse of Granite's logits_scaling).
+        softcap: Gemma 2's cap, or None.
+    """
+
+    scale: float = 1.0
+    softcap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.softcap is not None and not self.softcap > 0:
+            raise ValueError(f"logit_softcap={self.softcap!r}: expected a number > 0, or None.")
+
+    def __call__(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | float]:
+        """Transformed logits and the derivative of the transformation, both in the logits' shape (or a number)."""
+        scaled = logits if self.scale == 1.0 else logits * self.scale
+        if self.softcap is None:
+            return scaled, self.scale
+        bounded = torch.tanh(scaled / self.softcap)
+        return bounded * self.softcap, (1.0 - bounded * bounded) * self.scale
 
 
 @dataclass(frozen=True)
@@ -43,13 +64,13 @@ class Head:
     bias: torch.Tensor | None = None
 
     @property
-    def row_elements(self) -> int:
+    def columns(self) -> int:
         """What a row of `buffer` takes, in elements."""
         return -(-self.weight.size(0) // COLUMN_TILE) * COLUMN_TILE
 
     def buffer(self, rows: int) -> torch.Tensor:
         """Memory for logits [rows, vocab_size] whose rows start at multiples of `COLUMN_TILE` elements."""
-        return self.weight.new_empty(rows, self.row_elements)[:, : self.weight.size(0)]
+        return self.weight.new_empty(rows, self.columns)[:, : self.weight.size(0)]
 
     def logits(self, rows: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
         """[rows, hidden_size] to [rows, vocab_size], in `out`."""
@@ -58,13 +79,12 @@ class Head:
         return torch.addmm(self.bias, rows, self.weight.t(), out=out)
 
 
-@dataclass
-class HeadStatistics:
+class HeadStatistics(NamedTuple):
     """Per supervised token, [num_valid]: the negative log-likelihood, the weight M and ASFT's penalty (or None)."""
 
     nll: torch.Tensor
     weight: torch.Tensor
-    penalty: torch.Tensor | None = None
+    penalty: torch.Tensor | None
 
 
 @dataclass
@@ -83,17 +103,133 @@ class HeadGradients:
     weight: torch.Tensor | None = None
     bias: torch.Tensor | None = None
     factor: torch.Tensor | None = None
-    token_scale: torch.Tensor | None = field(default=None, repr=False)
+    token_scale: torch.Tensor | None = None
     scale: float = 1.0
 
     @property
     def wanted(self) -> bool:
         return any(part is not None for part in (self.rows, self.weight, self.bias))
 
+    def add(self, rows: torch.Tensor, logit_gradient: torch.Tensor, head: Head, part: slice) -> None:
+        """The products of a chunk, `part` of the tokens: its hidden states and the gradient of its logits [rows, vocab_size]."""
+        if self.rows is not None:
+            torch.mm(logit_gradient, head.weight, out=self.rows[part])
+        scale = None if self.token_scale is None else self.token_scale[part].to(rows.dtype)
+        if self.weight is not None:
+            _accumulate(self.weight, logit_gradient, rows if scale is None else rows * scale[:, None])
+        if self.bias is not None:
+            self.bias += (torch.ones_like(rows[:, 0]) if scale is None else scale) @ logit_gradient
 
-def on_device(device: torch.device) -> AbstractContextManager:
-    """Triton launches on the current device, which need not be that of a model spread over several."""
-    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:
+    """total [V, H] += gradient [rows, V]^T @ rows [rows, H], summed over chunks in total's precision."""
+    if total.dtype == gradient.dtype:
+        total.addmm_(gradient.t(), rows)
+    elif total.is_cuda and hasattr(torch.ops.aten.addmm, "dtype_out"):  # torch 2.8: bf16 in, float32 out
+        torch.ops.aten.addmm.dtype_out(total, gradient.t(), rows, total.dtype, out=total)
+    else:
+        for start in range(0, total.size(0), 8192):  # slices keep the temporary small
+            part = slice(start, start + 8192)
+            total[part] += gradient[:, part].t() @ rows
+
+
+# ---- what runs between and after the products, in plain PyTorch
+
+
+def chunk_step(
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    nll: torch.Tensor,
+    weight: torch.Tensor,
+    penalty: torch.Tensor | None,
+    rule: WeightRule,
+    transform: LogitTransform,
+    *,
+    reference: torch.Tensor | None = None,
+    penalty_scale: float = 0.0,
+    want_gradient: bool = True,
+    gradient_scale: float = 1.0,
+    factor: torch.Tensor | None = None,
+) -> None:
+    r"""Turn a chunk of logits into statistics and, in place, into the gradient with respect to those logits.
+
+    With p = softmax(transform(logits)), q = softmax(transform(reference)), a = penalty_scale and M the token's weight, constant:
+
+        nll = -log p[target];  penalty = a * KL(q || p)
+        gradient = gradient_scale * (M * (p - onehot(target)) + a * (p - q)) * transform'(logits)
+
+    Args:
+        logits: [rows, vocab_size] of the dtype the model computes in; holds the gradient afterwards when that is wanted.
+        target: [rows].
+        nll: [rows], written; NaN where the target is outside the vocabulary.
+        weight: [rows], the start of `rule` on entry, M afterwards.
+        penalty: [rows], written when there is a reference.
+        rule: how M follows from the logits.
+        transform: what the model does to its logits.
+        reference: [rows, vocab_size], logits of the base model before the transformation.
+        penalty_scale: weight of the KL term.
+        want_gradient: False leaves the logits alone.
+        gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
+        factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this, row by row, which
+            spares the kernel that does so a second read of the logits. Here it is 1.
+    """
+    dtype = nll.dtype
+    transformed, slope = transform(logits.to(dtype))  # [rows, vocab_size]
+    log_p = F.log_softmax(transformed, dim=-1)
+    known = (target >= 0) & (target < logits.size(1))
+    target = target.where(known, 0)
+    nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).where(known, torch.nan))
+    weight.copy_(rule(weight, (-nll).exp(), transformed))
+    del transformed
+
+    log_q = None
+    if reference is not None:
+        log_q = F.log_softmax(transform(reference.to(dtype))[0], dim=-1)
+        penalty.copy_(penalty_scale * base_divergence(log_p, log_q))
+    if not want_gradient:
+        return
+
+    if factor is not None:
+        factor.fill_(1.0)
+    kl = 0.0 if log_q is None else penalty_scale
+    gradient = log_p.exp_().mul_((weight + kl)[:, None])
+    gradient[torch.arange(target.numel(), device=target.device), target] -= weight
+    if log_q is not None:
+        gradient.sub_(log_q.exp_(), alpha=kl)
+    logits.copy_(gradient.mul_(slope).mul_(gradient_scale))
+
+
+def scatter_rows(
+    rows: torch.Tensor,
+    position: torch.Tensor,
+    row_scale: torch.Tensor,
+    grad_output: torch.Tensor,
+    out: torch.Tensor,
+) -> None:
+    """out[position] = rows * row_scale * grad_output, the backward pass of the hidden states.
+
+    Args:
+        rows: [num_valid, hidden_size].
+        position: [num_valid], rows of `out`, each at most once.
+        row_scale: [num_valid] in full precision: in float16, 1 / count alone would underflow.
+        grad_output: a scalar.
+        out: [batch * length, hidden_size], written where `position` points.
+    """
+    scale = row_scale * grad_output
+    for start in range(0, rows.size(0), 1024):  # slices keep the temporaries small
+        part = slice(start, start + 1024)
+        out.index_copy_(0, position[part], (rows[part] * scale[part, None]).to(out.dtype))
+
+
+class Backend(NamedTuple):
+    """Functions that do not multiply matrices, as `chunk_step`, `cuset.weigh_samples` and `scatter_rows` document them."""
+
+    chunk_step: Callable[..., None]
+    weigh_samples: Callable[..., tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
+    scatter_rows: Callable[..., None]
+
+
+TORCH = Backend(chunk_step, weigh_samples, scatter_rows)
 
 
 @functools.cache
@@ -115,9 +251,8 @@ def _finds_compiler() -> bool:
     return found
 
 
-def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> ModuleType:
-    """The module whose `read_supervision`, `chunk_step`, `weigh_samples` and `scatter_rows` to use: Triton's on NVIDIA and AMD GPUs when
-    Triton is there with a C compiler, else plain PyTorch's.
+def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> Backend:
+    """Triton's functions on NVIDIA and AMD GPUs when Triton is there with a C compiler, else plain PyTorch's.
 
     Args:
         device: where the logits are.
@@ -126,13 +261,10 @@ def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "aut
     """
     if backend not in ("auto", "torch", "triton"):
         raise ValueError(f"backend={backend!r}: expected auto, torch or triton.")
-    if backend == "torch":
-        return torch_chunk
-
     fits = dtype in (torch.float32, torch.bfloat16, torch.float16)
     on_gpu = device.type == "cuda"  # also what PyTorch calls AMD's
-    if backend == "auto" and not (fits and on_gpu):
-        return torch_chunk
+    if backend == "torch" or (backend == "auto" and not (fits and on_gpu)):
+        return TORCH
     if not fits or not (on_gpu or os.environ.get("TRITON_INTERPRET") == "1"):
         raise ValueError(f"backend='triton' takes float32, bfloat16 or float16 on a GPU, got {dtype} on {device}.")
     try:
@@ -140,8 +272,18 @@ def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "aut
     except ImportError:
         if backend == "triton":
             raise
-        return torch_chunk
-    return triton_kernels if backend == "triton" or _finds_compiler() else torch_chunk
+        return TORCH
+    if backend == "auto" and not _finds_compiler():
+        return TORCH
+    return Backend(triton_kernels.chunk_step, triton_kernels.weigh_samples, triton_kernels.scatter_rows)
+
+
+def on_device(device: torch.device) -> AbstractContextManager:
+    """Triton launches on the current device, which need not be that of a model spread over several."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
+# ---- the loop
 
 
 def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -> int:
@@ -154,213 +296,64 @@ def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -
     return most - (most + 1) % ROW_TILE
 
 
-def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor) -> None:
-    """total [V, H] += gradient [rows, V]^T @ rows [rows, H], summed over chunks in total's precision."""
-    if total.dtype == gradient.dtype:
-        total.addmm_(gradient.t(), rows)
-    elif total.is_cuda and hasattr(torch.ops.aten.addmm, "dtype_out"):  # torch 2.8: bf16 in, float32 out
-        torch.ops.aten.addmm.dtype_out(total, gradient.t(), rows, total.dtype, out=total)
-    else:
-        for start in range(0, total.size(0), 8192):  # slices keep the temporary small
-            part = slice(start, start + 8192)
-            total[part] += gradient[:, part].t() @ rows
-
-
-class ForwardProduct:
-    """The hidden states and logits of a chunk, in buffers that the chunks take in turn.
-
-    Args:
-        hidden: [batch * length, hidden_size].
-        head: see there.
-        reference: hidden states [batch * length, ...] and head of the base model, or None.
-        num_tokens: how many supervised tokens there are at most.
-        kernels: from `choose_backend`; plain PyTorch takes more memory a row.
-        chunk_rows: rows of a chunk; None: by `CHUNK_BYTES`.
-        copies: how many copies of the logits somebody will make of a chunk, to be counted among those bytes.
-    """
-
-    def __init__(
-        self,
-        hidden: torch.Tensor,
-        head: Head,
-        reference: tuple[torch.Tensor, Head] | None,
-        num_tokens: int,
-        *,
-        kernels: ModuleType = torch_chunk,
-        chunk_rows: int | None = None,
-        copies: int = 0,
-    ):
-        dtype = head.weight.dtype
-        columns = head.row_elements
-        self._sources = [(hidden, head)] if reference is None else [(hidden, head), reference]
-        self._chunk_rows = chunk_rows
-        self._row_bytes = columns * dtype.itemsize * (len(self._sources) + copies)
-        if kernels is torch_chunk:  # log-probabilities, the gradient and a temporary, in full precision
-            full = torch.promote_types(dtype, torch.float32)
-            self._row_bytes += columns * full.itemsize * 3 * len(self._sources)
-        rows = min(num_tokens, max(1, CHUNK_BYTES // self._row_bytes if chunk_rows is None else chunk_rows))
-        self._inputs = [h.weight.new_empty(rows, h.weight.size(1)) for _, h in self._sources]
-        self._logits = [h.buffer(rows) for _, h in self._sources]
-        self._begun = 0
-
-    def chunk_rows(self, num_tokens: int) -> int:
-        """How many of `num_tokens` tokens go through the head at once."""
-        if self._chunk_rows is not None:
-            return max(1, min(self._chunk_rows, num_tokens))
-        return rows_per_chunk(num_tokens, self._row_bytes)
-
-    def begin(self, position: torch.Tensor) -> None:
-        """Queue the product of what may be the first chunk's first tokens, before anybody knows how many of them are supervised.
-
-        Args:
-            position: as many as may turn out to be there; a share of them is taken, see `EAGER_SHARE`.
-        """
-        self._begun = min(self.chunk_rows(position.numel()), int(position.numel() * EAGER_SHARE))
-        self._queue(position[: self._begun], 0)
-
-    def __call__(self, position: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-        """(rows [chunk, hidden_size], logits [chunk, vocab_size], the base model's logits or None) of the tokens at `position`."""
-        size = position.numel()
-        self._queue(position[self._begun :], self._begun)
-        self._begun = 0
-        logits, *base = (buffer[:size] for buffer in self._logits)
-        return self._inputs[0][:size], logits, base[0] if base else None
-
-    def _queue(self, position: torch.Tensor, start: int) -> None:
-        if not position.numel():
-            return
-        part = slice(start, start + position.numel())
-        for (hidden, head), inputs, logits in zip(self._sources, self._inputs, self._logits, strict=True):
-            rows = inputs[part]
-            if hidden.dtype == rows.dtype:
-                torch.index_select(hidden, 0, position, out=rows)
-            else:  # under autocast
-                rows.copy_(hidden.index_select(0, position))
-            head.logits(rows, logits[part])
-
-
 def run_head(
-    product: ForwardProduct,
-    position: torch.Tensor,
-    target: torch.Tensor,
-    head: Head,
+    sources: list[tuple[torch.Tensor, Head]],
+    tokens: SupervisedTokens,
     transform: LogitTransform,
     rule: WeightRule,
     statistics: HeadStatistics,
     gradients: HeadGradients,
     *,
     penalty_scale: float = 0.0,
-    kernels: ModuleType = torch_chunk,
-    skip_zero_rows: bool = False,
-    conclude: Callable[[], None] = lambda: None,
-) -> None:
+    backend: Backend = TORCH,
+    chunk_rows: int | None = None,
+) -> Iterator[None]:
     """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
 
-    The current device is that of the tensors: see `on_device`.
+    Yields once, when what fills `statistics` is queued and the last chunk's products for the gradients are still to come: what the
+    host will want to know is queued best then. The current device is that of the tensors: see `on_device`.
 
     Args:
-        product: the hidden states and the head, which may have begun with the first tokens.
-        position: [num_valid], the row of the hidden states that predicts each token.
-        target: [num_valid]; a token outside the vocabulary gets an nll of NaN.
-        head, transform, rule: see there.
+        sources: hidden states [batch * length, hidden_size] and the head; behind them, for ASFT, the base model's.
+        tokens: where they are predicted, and what they are; one outside the vocabulary gets an nll of NaN.
+        transform, rule: see there.
         statistics: written; its weight holds the start of `rule` on entry.
         gradients: written, or added to.
         penalty_scale: weight of the KL term to the base model.
-        kernels: from `choose_backend`.
-        skip_zero_rows: leave tokens of weight 0 out of the products for the gradients, see `CollectedTokens`. Costs a device
-            synchronisation a chunk and a copy of what is left, so it pays only where many tokens have weight 0. No token is left
-            out next to a base model: the KL term gives each a gradient.
-        conclude: called once what fills `statistics` is queued, while a chunk's products for the gradients are still to come: what
-            the host will want to know should be queued here.
+        backend: from `choose_backend`.
+        chunk_rows: tokens that go through the head at once; None: by `CHUNK_BYTES`.
     """
-    num_tokens = target.numel()
-    chunk_rows = product.chunk_rows(num_tokens)
-    collected = None
-    if skip_zero_rows and gradients.wanted and statistics.penalty is None:
-        collected = CollectedTokens(chunk_rows, head, gradients)
+    num_tokens, head = tokens.target.numel(), sources[0][1]
+    if chunk_rows is None:
+        dtype = head.weight.dtype
+        element_bytes = dtype.itemsize
+        if backend is TORCH:  # log-probabilities, the gradient and a temporary, in full precision
+            element_bytes += 3 * torch.promote_types(dtype, torch.float32).itemsize
+        chunk_rows = rows_per_chunk(num_tokens, head.columns * element_bytes * len(sources))
+    buffers = [each.buffer(min(chunk_rows, num_tokens)) for _, each in sources]
+
     for start in range(0, num_tokens, chunk_rows):
         part = slice(start, start + chunk_rows)
-        rows, logits, base = product(position[part])
-        kernels.chunk_step(
+        chunks = []
+        for (hidden, each), buffer in zip(sources, buffers, strict=True):
+            rows = hidden.index_select(0, tokens.position[part]).to(each.weight.dtype)  # [rows, hidden_size]
+            chunks.append((rows, each.logits(rows, buffer[: rows.size(0)])))
+        rows, logits = chunks[0]
+        backend.chunk_step(
             logits,
-            target[part],
+            tokens.target[part],
             statistics.nll[part],
             statistics.weight[part],
             None if statistics.penalty is None else statistics.penalty[part],
             rule,
             transform,
-            reference=base,
+            reference=chunks[1][1] if len(chunks) > 1 else None,
             penalty_scale=penalty_scale,
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,
             factor=None if gradients.factor is None else gradients.factor[part],
         )
-        if start + chunk_rows >= num_tokens:
-            conclude()
-        if collected is not None:
-            collected.add(rows, logits, statistics.weight[part], start)
-        elif gradients.wanted:
-            _multiply(rows, logits, part, head, gradients)
-    if collected is not None:
-        collected.multiply()
-
-
-class CollectedTokens:
-    """Tokens that weigh something, collected over chunks until there are enough for one product: few rows would leave the GPU idle.
-
-    Args:
-        size: how many to collect.
-        head, gradients: see there; what belongs to the tokens left out becomes 0.
-    """
-
-    def __init__(self, size: int, head: Head, gradients: HeadGradients):
-        self._head, self._gradients = head, gradients
-        self._token = torch.empty(size, dtype=torch.long, device=head.weight.device)
-        self._rows = head.weight.new_empty(size, head.weight.size(1))
-        self._logit_gradient = head.buffer(size)
-        self._used = 0
-        if gradients.rows is not None:
-            gradients.rows.zero_()
-
-    def add(self, rows: torch.Tensor, logit_gradient: torch.Tensor, weight: torch.Tensor, first: int) -> None:
-        """Take what has a weight of a chunk's [rows, hidden_size] and [rows, vocab_size]; `first`: the pass's number of its first token."""
-        rest = weight.nonzero()[:, 0]
-        while rest.numel():
-            taken, rest = rest.tensor_split([len(self._token) - self._used])
-            part = slice(self._used, self._used + taken.numel())
-            torch.add(taken, first, out=self._token[part])
-            torch.index_select(rows, 0, taken, out=self._rows[part])
-            torch.index_select(logit_gradient, 0, taken, out=self._logit_gradient[part])
-            self._used = part.stop
-            if self._used == len(self._token):
-                self.multiply()
-
-    def multiply(self) -> None:
-        """Run the products of what has been collected."""
-        part = slice(0, self._used)
-        if self._used:
-            _multiply(self._rows[part], self._logit_gradient[part], self._token[part], self._head, self._gradients)
-        self._used = 0
-
-
-def _multiply(
-    rows: torch.Tensor,
-    logit_gradient: torch.Tensor,
-    tokens: slice | torch.Tensor,
-    head: Head,
-    gradients: HeadGradients,
-) -> None:
-    """The products that follow the logit gradients [rows, vocab_size] of `tokens`, numbered as in the pass."""
-    if gradients.rows is not None:
-        if isinstance(tokens, slice):
-            torch.mm(logit_gradient, head.weight, out=gradients.rows[tokens])
-        else:
-            gradients.rows.index_copy_(0, tokens, logit_gradient @ head.weight)
-    if gradients.weight is None and gradients.bias is None:
-        return
-
-    scale = None if gradients.token_scale is None else gradients.token_scale[tokens].to(rows.dtype)
-    if gradients.weight is not None:
-        _accumulate(gradients.weight, logit_gradient, rows if scale is None else rows * scale[:, None])
-    if gradients.bias is not None:
-        gradients.bias += (torch.ones_like(rows[:, 0]) if scale is None else scale) @ logit_gradient
+        if part.stop >= num_tokens:
+            yield
+        if gradients.wanted:
+            gradients.add(rows, logits, head, part)

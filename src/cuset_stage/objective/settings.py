@@ -100,3 +100,20 @@ class ObjectiveSettings:
             )
         if expected == 2 and self.prob_threshold[0] > self.prob_threshold[1]:
             raise ValueError(f"prob_threshold={list(self.prob_threshold)}: expected the lower threshold first.")
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether the loss reads the base model (ASFT's KL term)."""
+        return self.objective == "asft" and self.asft_alpha > 0
+
+    @property
+    def weighs_samples(self) -> bool:
+        """Whether samples have weights of their own (Eq. 8), known only once a sample's last token is."""
+        return self.objective == "cuset" and self.use_region_weight
+
+    @property
+    def largest_weight(self) -> float:
+        """What a token's gradient is multiplied by at most."""
+        if self.objective == "cuset":
+            return 1.0 + (self.lam if self.use_cuda_mask else 0.0)
+        return 1.0 + (self.asft_alpha if self.needs_reference else 0.0)

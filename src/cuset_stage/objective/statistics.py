@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from .terms import TokenTerms
+from .cuset import TokenTerms
 
 
 SUMS = (
@@ -38,16 +38,14 @@ class ObjectiveMeter:
 
     def reset(self) -> None:
         self._sums: torch.Tensor | None = None
-        self._maxima: torch.Tensor | None = (
-            None  # of the values and of the negated values, so that one reduction does both
-        )
+        self._maxima: torch.Tensor | None = None  # of the values and of the negated values: one reduction does both
 
     @torch.no_grad()
     def update(self, terms: TokenTerms, tau: float) -> None:
         """Add a micro-batch. `tau` decides which tokens count as confident."""
-        nll, confidence = terms.nll.detach(), terms.confidence
-        cuda = terms.is_cuda.float()
-        rows = (
+        nll, confidence, cuda = terms.nll.detach(), terms.confidence, terms.is_cuda.float()
+        is_sample, extremes = terms.is_sample, (terms.region_confidence, terms.sample_weight)
+        parts = (
             torch.ones_like(nll),
             nll,
             (confidence > tau).float(),
@@ -56,18 +54,14 @@ class ObjectiveMeter:
             cuda * nll,
             cuda * confidence,
             confidence,
+            is_sample.float(),
+            *(torch.where(is_sample, values, 0.0) for values in extremes),
         )
-        per_token = torch.stack([row.sum() for row in rows])
-        is_sample = terms.is_sample
-        extremes = (terms.region_confidence, terms.sample_weight)
-        per_sample = torch.stack([is_sample.sum(), *(torch.where(is_sample, e, 0.0).sum() for e in extremes)])
-        # Sums run over a whole logging interval: double keeps them exact where the device has it.
-        dtype = torch.float32 if nll.device.type == "mps" else torch.float64
-        sums = torch.cat([per_token, per_sample]).to(dtype)
+        sums = torch.stack([part.sum() for part in parts]).to(_summing_dtype(nll.device))
         self._sums = sums if self._sums is None else self._sums + sums
         if terms.sample_weight.numel():
-            signed = (*extremes, *(-e for e in extremes))
-            maxima = torch.stack([e.masked_fill(~is_sample, -torch.inf).max() for e in signed]).float()
+            signed = (*extremes, *(-values for values in extremes))
+            maxima = torch.stack([values.masked_fill(~is_sample, -torch.inf).max() for values in signed]).float()
             self._maxima = maxima if self._maxima is None else torch.maximum(self._maxima, maxima)
 
     def compute(self, device: torch.device, reduce: Reduce | None = None) -> dict[str, float]:
@@ -76,9 +70,9 @@ class ObjectiveMeter:
         Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and confidences in
         [0, 1].
         """
-        dtype = torch.float32 if device.type == "mps" else torch.float64
-        sums = self._sums if self._sums is not None else torch.zeros(len(SUMS), dtype=dtype, device=device)
-        maxima = self._maxima
+        sums, maxima = self._sums, self._maxima
+        if sums is None:
+            sums = torch.zeros(len(SUMS), dtype=_summing_dtype(device), device=device)
         if maxima is None:
             maxima = torch.full((2 * len(EXTREMES),), -torch.inf, device=device)
         if reduce is not None:
@@ -109,3 +103,8 @@ class ObjectiveMeter:
             result[f"{name}_min"] = -values[len(EXTREMES) + index]
             result[f"{name}_max"] = values[index]
         return result
+
+
+def _summing_dtype(device: torch.device) -> torch.dtype:
+    """Sums run over a whole logging interval: double keeps them exact where the device has it."""
+    return torch.float32 if device.type == "mps" else torch.float64

@@ -1,26 +1,28 @@
-"""What happens to a chunk of logits between the fused head's two products: one Triton kernel (torch and triton).
+"""What runs between and after the fused head's products, as Triton kernels (torch and triton).
 
-One program handles one row. `_chunk_kernel` reads the row for the log-sum-exp, forms the token's weight, and reads the row again,
-from its end to its start so that the L2 cache still holds much of it, to write the gradient in place. Each lane keeps its own running
-maximum and sum: the loops need no exchange between threads. Work is in float32 and base 2, the natural base of the hardware.
+Between the products one program handles one row of logits. `_chunk_kernel` reads the row for the log-sum-exp, forms the token's
+weight, and reads the row again, from its end to its start so that the L2 cache still holds much of it, to write the gradient in
+place. Each lane keeps its own running maximum and sum: the loops need no exchange between threads. Work is in float32 and base 2,
+the natural base of the hardware.
 
 Where each row's gradient may come with a factor that is applied later, `_unscaled_kernel` reads the row once: neither the sum of the
-exponentials nor the token's weight is needed to write them down.
+exponentials nor the token's weight is needed to write them down. EAFT's entropy comes first, from a kernel that finds the 20 largest
+logits exactly without sorting (`_top_entropy_kernel`). After the last row `_region_kernel` weighs the samples, and in the backward
+pass `_scatter_kernel` puts the gradients where they belong.
 
-EAFT's entropy comes first, from a kernel that finds the 20 largest logits exactly without sorting: see `_top_entropy_kernel`.
+Arguments that change from step to step are not specialised on (`do_not_specialize`): Triton would compile a kernel again for
+another number of tokens, or where another chunk's statistics begin at other than a multiple of 16 bytes.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-from .chunk import LogitTransform, WeightRule, entropy_to_weight
-from .triton_samples import weigh_samples
-from .triton_supervision import read_supervision
-from .weights import EAFT_TOP_K
+from .cuset import FIXED_POINT, SupervisedTokens
+from .engine import LogitTransform
+from .settings import ObjectiveSettings
+from .weights import EAFT_TOP_K, WeightRule, entropy_to_weight
 
-
-__all__ = ["chunk_step", "read_supervision", "scatter_rows", "weigh_samples"]
 
 _GIVEN, _ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
 _RULES = {"given": 0, "above": 1, "within": 2, "probability": 3, "entropy": 0}
@@ -28,11 +30,13 @@ _LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
 _RANGE = tl.constexpr(64.0)  # in bits, of 127 that exponents have upwards: sums over a vocabulary need the rest
 _SLOTS = tl.constexpr(32)  # the power of two above the 20 of EAFT
+_FIXED_POINT = tl.constexpr(float(FIXED_POINT))
 
 # (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second read finds
 # them in the L2 cache; small vocabularies would leave such programs half empty.
 LAUNCH_SHAPES = ((65536, 8192, 32), (8192, 2048, 8), (0, 1024, 4))
 UNSCALED_LAUNCH_SHAPES = ((65536, 16384, 32), (8192, 4096, 8), (0, 1024, 4))
+REGION_LANES = 1024
 
 
 @triton.jit
@@ -57,6 +61,18 @@ def _block(pointer, offsets, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl
     else:
         z, slope = _transformed(tl.load(pointer + offsets), scale, softcap, HAS_SOFTCAP)
     return z, slope
+
+
+@triton.jit
+def _token_weight(start, confidence, low, high, RULE: tl.constexpr):
+    """M by the rules of `weights.WeightRule`."""
+    if RULE == _ABOVE:
+        start += tl.where(confidence > low, 1.0, 0.0)
+    elif RULE == _WITHIN:
+        start = tl.where((confidence >= low) & (confidence <= high), 1.0, 0.0)
+    elif RULE == _PROBABILITY:
+        start = confidence
+    return start
 
 
 @triton.jit
@@ -129,7 +145,6 @@ def _finish_block(
     return divergence
 
 
-# Chunks lie anywhere in the batch's statistics: one kernel for all of them, wherever 16 bytes begin.
 @triton.jit(do_not_specialize=["targets", "nlls", "weights", "penalties"])
 def _chunk_kernel(
     logits,
@@ -167,12 +182,7 @@ def _chunk_kernel(
     if HAS_REFERENCE:
         reference_lse = _log_sum_exp(reference, SIZE, scale, softcap, HAS_SOFTCAP, LANES)
     confidence = tl.exp2(at_target - lse)
-    if RULE == _ABOVE:
-        weight += tl.where(confidence > low, 1.0, 0.0)
-    elif RULE == _WITHIN:
-        weight = tl.where((confidence >= low) & (confidence <= high), 1.0, 0.0)
-    elif RULE == _PROBABILITY:
-        weight = confidence
+    weight = _token_weight(weight, confidence, low, high, RULE)
     tl.store(nlls + row, (lse - at_target) * _LN2)
     tl.store(weights + row, weight)
 
@@ -180,24 +190,18 @@ def _chunk_kernel(
         lanes = tl.arange(0, LANES)
         divergence = tl.zeros((LANES,), tl.float32)
         full: tl.constexpr = SIZE // LANES
-        if (weight == 0.0) & (not HAS_REFERENCE):
-            zero = tl.zeros((LANES,), logits.dtype.element_ty)
-            for i in range(full):
-                tl.store(logits + i * LANES + lanes, zero)
-            tl.store(logits + full * LANES + lanes, zero, mask=full * LANES + lanes < SIZE)
-        else:
-            if full * LANES < SIZE:
-                divergence = _finish_block(
-                    logits, reference, full * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
-                    gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, True,
-                )  # fmt: skip
-            for i in range(full):
-                divergence = _finish_block(
-                    logits, reference, (full - 1 - i) * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
-                    gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, False,
-                )  # fmt: skip
-            if HAS_REFERENCE:
-                tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
+        if full * LANES < SIZE:
+            divergence = _finish_block(
+                logits, reference, full * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
+                gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, True,
+            )  # fmt: skip
+        for i in range(full):
+            divergence = _finish_block(
+                logits, reference, (full - 1 - i) * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
+                gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, False,
+            )  # fmt: skip
+        if HAS_REFERENCE:
+            tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
 
 
 @triton.jit
@@ -233,7 +237,7 @@ def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.con
     return total + p, base
 
 
-@triton.jit(do_not_specialize=["targets", "nlls", "weights", "factors"])  # as above
+@triton.jit(do_not_specialize=["targets", "nlls", "weights", "factors"])
 def _unscaled_kernel(
     logits,
     row_stride,
@@ -288,12 +292,7 @@ def _unscaled_kernel(
     s = tl.sum(total, axis=0)
     lse = base + tl.log2(s)
     confidence = tl.exp2(at_target - lse)
-    if RULE == _ABOVE:
-        weight += tl.where(confidence > low, 1.0, 0.0)
-    elif RULE == _WITHIN:
-        weight = tl.where((confidence >= low) & (confidence <= high), 1.0, 0.0)
-    elif RULE == _PROBABILITY:
-        weight = confidence
+    weight = _token_weight(weight, confidence, low, high, RULE)
     tl.store(nlls + row, (lse - at_target) * _LN2)
     tl.store(weights + row, weight)
     tl.store(factors + row, weight / s * gradient_scale)
@@ -407,7 +406,7 @@ def chunk_step(
     gradient_scale: float = 1.0,
     factor: torch.Tensor | None = None,
 ) -> None:
-    """What `chunk.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
+    """What `engine.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
     if rule.kind == "entropy":
         weight.copy_(entropy_to_weight(top_entropy(logits, transform), rule.alpha))
     lanes, warps = _launch_shape(logits.size(1), UNSCALED_LAUNCH_SHAPES)
@@ -461,7 +460,103 @@ def chunk_step(
     )
 
 
-@triton.jit(do_not_specialize=["row_scale"])  # as above
+@triton.jit(do_not_specialize=["num_tokens"])
+def _region_kernel(
+    confidences,
+    rows,
+    sample_ids,
+    is_cuda,
+    samples,
+    regions,
+    prefixes,
+    num_tokens,
+    window,
+    HAS_IDS: tl.constexpr,
+    ONLY_CUDA: tl.constexpr,
+    LANES: tl.constexpr,
+):
+    """A program a token: that of a sample's first token does the sample, the others end at once."""
+    first = tl.program_id(0)
+    row = tl.load(rows + first)
+    before = tl.maximum(first - 1, 0)
+    goes_on = (first > 0) & (tl.load(rows + before) == row)
+    sample_id = row
+    if HAS_IDS:
+        sample_id = tl.load(sample_ids + first)
+        goes_on = goes_on & (tl.load(sample_ids + before) == sample_id)
+    if goes_on:
+        return
+
+    # Prefix sums of the confidence in fixed point, up to where the row or the id changes.
+    lanes = tl.arange(0, LANES)
+    end = first
+    total = tl.full((), 0, tl.int64)
+    found = LANES
+    while found == LANES:
+        offset = end + lanes
+        inside = offset < num_tokens
+        mine = inside & (tl.load(rows + offset, mask=inside, other=-1) == row)
+        if HAS_IDS:
+            mine = mine & (tl.load(sample_ids + offset, mask=inside, other=0) == sample_id)
+        found = tl.min(tl.where(mine, LANES, lanes), axis=0)
+        mine = lanes < found
+        fixed = (tl.load(confidences + offset, mask=mine, other=0.0) * _FIXED_POINT).to(tl.int64)
+        tl.store(prefixes + offset, total + tl.cumsum(fixed, axis=0), mask=mine)
+        tl.store(samples + offset, tl.zeros((LANES,), tl.int64) + first, mask=mine)
+        total += tl.sum(fixed, axis=0)
+        end += found
+    tl.debug_barrier()  # threads read below what others wrote
+
+    lowest = float("inf")
+    lowest_cuda = float("inf")
+    is_short = end - first < window
+    start = first
+    while start < end:
+        offset = start + lanes
+        start += LANES
+        mine = offset < end
+        left = tl.maximum(first, offset - window // 2)
+        right = tl.minimum(end, offset + (window + 1) // 2)
+        left = tl.where(is_short, first, left)
+        right = tl.where(is_short, end, right)
+        upper = tl.load(prefixes + right - 1, mask=mine, other=0)
+        lower = tl.load(prefixes + left - 1, mask=mine & (left > first), other=0)
+        mean = (upper - lower).to(tl.float32) / ((right - left).to(tl.float32) * _FIXED_POINT)
+        lowest = tl.minimum(lowest, tl.min(tl.where(mine, mean, float("inf")), axis=0))
+        if ONLY_CUDA:
+            centred = mine & (tl.load(is_cuda + offset, mask=mine, other=0) != 0)
+            lowest_cuda = tl.minimum(lowest_cuda, tl.min(tl.where(centred, mean, float("inf")), axis=0))
+    if ONLY_CUDA:
+        lowest = tl.where(lowest_cuda < float("inf"), lowest_cuda, lowest)
+    tl.store(regions + first, lowest)
+
+
+def weigh_samples(
+    confidence: torch.Tensor, tokens: SupervisedTokens, settings: ObjectiveSettings
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """What `cuset.weigh_samples` does, in one kernel and without waiting for the number of samples: C and w have [num_valid] entries,
+    those of a sample at its first token, and anything elsewhere."""
+    row = tokens.row.contiguous()
+    region, sample, prefix = torch.empty_like(confidence), torch.empty_like(row), torch.empty_like(row)
+    _region_kernel[(row.numel(),)](
+        confidence,
+        row,
+        row if tokens.sample_id is None else tokens.sample_id,
+        tokens.is_cuda,
+        sample,
+        region,
+        prefix,
+        row.numel(),
+        int(settings.window),
+        HAS_IDS=tokens.sample_id is not None,
+        ONLY_CUDA=settings.region_scope == "cuda",
+        LANES=REGION_LANES,
+        num_warps=8,
+    )
+    return sample, region, 1.0 - region if settings.weighs_samples else torch.ones_like(region)
+
+
+@triton.jit(do_not_specialize=["row_scale"])
 def _scatter_kernel(rows, position, row_scale, grad_output, out, SIZE: tl.constexpr, LANES: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     scale = tl.load(row_scale + row) * tl.load(grad_output).to(tl.float32)
@@ -481,7 +576,7 @@ def scatter_rows(
     grad_output: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """What `chunk.scatter_rows` does, in one kernel; rows and out are contiguous."""
+    """What `engine.scatter_rows` does, in one kernel; rows and out are contiguous."""
     _scatter_kernel[(rows.size(0),)](
         rows, position, row_scale, grad_output, out, rows.size(1), LANES=1024, num_warps=4
     )

@@ -1,10 +1,12 @@
-"""The weight each objective gives a token's negative log-likelihood, one function an objective, and ASFT's penalty (torch only).
+"""What each objective makes of a token, in a form that works on any slice of the tokens (torch only).
 
-All weights are constants of the optimisation (stop-gradient), so the functions of weights expect detached tensors.
+`weight_rule` says how a token's weight, the constant factor of its negative log-likelihood, follows from its logits; the readable
+loss and both backends of the fused head use it. CuSeT's weight is spelled out in `cuset.py` (Eq. 2 to 4).
 """
 
+from dataclasses import dataclass
+
 import torch
-import torch.nn.functional as F
 
 from .settings import ObjectiveSettings
 
@@ -13,129 +15,99 @@ EAFT_TOP_K = 20
 EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
 
 
-def hybrid_mask(confidence: torch.Tensor, is_cuda: torch.Tensor, settings: ObjectiveSettings) -> torch.Tensor:
-    r"""CuSeT's token weight M = 1[c > tau] + lambda * 1[CUDA], Eq. 2 to 4 of arXiv 2606.16231; tau 0.1 and lambda 1 in the paper,
-    which trains with lr 1e-4, LoRA r 8, alpha 16, dropout 0.05 and batches of 8.
+@dataclass(frozen=True)
+class WeightRule:
+    r"""How a token's weight M follows from its logits, starting from a vector that is known beforehand.
 
     Args:
-        confidence: c, [num_valid] float32, the probability of each target token.
+        kind: "given", the start as it is; "above", start + 1[c > low]; "within", 1[low <= c <= high]; "probability", c;
+            "entropy", (H / 3.0)^alpha with H the entropy of the 20 largest probabilities.
+        low, high: thresholds of "above" and "within".
+        alpha: exponent of "entropy".
+    """
+
+    kind: str = "given"
+    low: float = -float("inf")
+    high: float = float("inf")
+    alpha: float = 1.0
+
+    def __call__(self, start: torch.Tensor, confidence: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """M, [num_valid], from the start and c, [num_valid], and the logits [num_valid, vocab_size]; nothing is differentiated."""
+        match self.kind:
+            case "above":
+                return start + (confidence > self.low)
+            case "within":
+                return ((confidence >= self.low) & (confidence <= self.high)).to(start.dtype)
+            case "probability":
+                return confidence
+            case "entropy":
+                return entropy_to_weight(top_entropy(logits), self.alpha)
+            case _:
+                return start
+
+
+def weight_rule(
+    settings: ObjectiveSettings, is_cuda: torch.Tensor, dtype: torch.dtype
+) -> tuple[WeightRule, torch.Tensor]:
+    """The rule of the chosen objective and the vector it starts from, [num_valid] of `dtype`.
+
+    Args:
+        settings: the objective.
         is_cuda: [num_valid] boolean, the tokens inside kernel bodies and launch configurations.
-
-    Returns:
-        M, [num_valid] float32, one of 0, 1, lambda, 1 + lambda.
+        dtype: of the weights.
     """
-    is_confident = confidence > settings.tau if settings.use_confidence_mask else torch.ones_like(is_cuda)
-    weight = is_confident.float()
-    return weight + settings.lam * is_cuda.float() if settings.use_cuda_mask else weight
+    if settings.objective == "cuset":  # arXiv 2606.16231; lr 1e-4, LoRA r 8, alpha 16, batches of 8
+        cuda = is_cuda.to(dtype).mul_(settings.lam if settings.use_cuda_mask else 0.0)
+        if settings.use_confidence_mask:
+            return WeightRule("above", low=settings.tau), cuda
+        return WeightRule(), cuda.add_(1.0)
+
+    ones = torch.ones(is_cuda.shape, dtype=dtype, device=is_cuda.device)
+    match settings.objective:
+        case (
+            "dft" | "asft"
+        ):  # arXiv 2508.05629 and 2509.23753: the token's own probability; DFT: lr 5e-5, batches of 256
+            return WeightRule("probability"), ones
+        case "eaft":  # arXiv 2601.02151; lr 1e-5, batches of 64, cosine, warm-up 0.03; alpha 1 in the authors' code
+            return WeightRule("entropy", alpha=settings.eaft_alpha), ones
+        case (
+            "profit"
+        ):  # arXiv 2601.09195: 1[p >= threshold] and three other directions; the authors take 0.1, `higher`, lr 1e-5
+            low, high = settings.prob_threshold[0], settings.prob_threshold[-1]
+            match settings.threshold_direction:
+                case "higher":
+                    return WeightRule("within", low=low), ones
+                case "lower":
+                    return WeightRule("within", high=high), ones
+                case "middle":
+                    return WeightRule("within", low=low, high=high), ones
+                case _:
+                    return WeightRule(), (torch.rand_like(ones) >= low).to(dtype)
+        case _:  # sft: plain cross-entropy
+            return WeightRule(), ones
 
 
-def no_weight(confidence: torch.Tensor) -> torch.Tensor:
-    """Plain SFT's token weight, 1 for every token: the loss is the cross-entropy -log p. It has no hyper-parameters.
+def top_entropy(logits: torch.Tensor) -> torch.Tensor:
+    """Entropy in nats of the 20 largest probabilities, scaled to sum to 1; [num_valid, vocab_size] to [num_valid]."""
+    top = logits.topk(min(EAFT_TOP_K, logits.size(-1)), dim=-1).values
+    return torch.special.entr(top.softmax(dim=-1)).sum(dim=-1)  # entr(0) = 0: logits of minus infinity count nothing
+
+
+def entropy_to_weight(entropy: torch.Tensor, alpha: float) -> torch.Tensor:
+    """EAFT's (H / 3.0)^alpha; rounding can leave the entropy of a sure token a hair below 0, which a power would make NaN."""
+    return (entropy.clamp_min(0.0) / EAFT_ENTROPY_SCALE).pow(alpha)
+
+
+def base_divergence(log_p: torch.Tensor, log_base: torch.Tensor) -> torch.Tensor:
+    """KL(base || model) of each token over the vocabulary: what ASFT adds to DFT's loss times asft_alpha (0.1 in the authors' code,
+    0.05 in their README, with LoRA r 8, alpha 16). Unlike a weight it is differentiable, in `log_p`.
 
     Args:
-        confidence: p, [num_valid] float32.
+        log_p, log_base: [num_valid, vocab_size], log-probabilities of the model and of the frozen base model.
 
     Returns:
-        [num_valid] float32.
+        [num_valid], in nats.
     """
-    return torch.ones_like(confidence)
-
-
-def own_probability(confidence: torch.Tensor) -> torch.Tensor:
-    """DFT's token weight p, arXiv 2508.05629, and that of ASFT, arXiv 2509.23753: the loss is -sg(p) log p. It has no
-    hyper-parameters; DFT's authors train with lr 5e-5 and batches of 256.
-
-    Args:
-        confidence: p, [num_valid] float32.
-
-    Returns:
-        [num_valid] float32.
-    """
-    return confidence
-
-
-def base_divergence(logits: torch.Tensor, base_logits: torch.Tensor) -> torch.Tensor:
-    """KL(base || model) of each token over the whole vocabulary: what ASFT, arXiv 2509.23753, adds to DFT's loss times asft_alpha.
-
-    The authors' code takes asft_alpha 0.1, their README 0.05, with LoRA r 8, alpha 16. Unlike a weight this is differentiable, in `logits`.
-
-    Args:
-        logits: [num_valid, vocab_size] float32.
-        base_logits: [num_valid, vocab_size] of the frozen base model.
-
-    Returns:
-        [num_valid] float32, in nats.
-    """
-    log_base = base_logits.float().log_softmax(dim=-1)
-    divergence = F.kl_div(logits.log_softmax(dim=-1), log_base, reduction="none", log_target=True)
+    q = log_base.exp()
     # What the base model rules out adds nothing: 0 log 0, not 0 times infinity.
-    return divergence.masked_fill(log_base.isneginf(), 0.0).sum(dim=-1)
-
-
-def entropy_weight(logits: torch.Tensor, alpha: float) -> torch.Tensor:
-    r"""EAFT's token weight (H / 3.0)^alpha, arXiv 2601.02151; alpha is 1 in the authors' code.
-
-    H is the entropy, in nats, of the 20 largest probabilities after they are scaled to sum to 1; 3.0 stands for ln 20. The authors
-    train with lr 1e-5, batches of 64, a cosine schedule and a warm-up of 0.03.
-
-    Args:
-        logits: [num_valid, vocab_size].
-
-    Returns:
-        [num_valid] float32.
-    """
-    top = logits.topk(min(EAFT_TOP_K, logits.size(-1)), dim=-1).values.float()
-    # entr takes 0 log 0 for 0; rounding can leave the entropy of a sure token a hair below 0, which a power would make NaN.
-    entropy = torch.special.entr(top.softmax(dim=-1)).sum(dim=-1).clamp_min(0)
-    return (entropy / EAFT_ENTROPY_SCALE).pow(alpha)
-
-
-def probability_selection(confidence: torch.Tensor, settings: ObjectiveSettings) -> torch.Tensor:
-    r"""ProFit's token weight 1[p >= threshold], arXiv 2601.09195, and its three other directions; the authors take 0.1, `higher`
-    and lr 1e-5.
-
-    Args:
-        confidence: p, [num_valid] float32.
-
-    Returns:
-        [num_valid] float32, 0 or 1.
-    """
-    low, high = settings.prob_threshold[0], settings.prob_threshold[-1]
-    match settings.threshold_direction:
-        case "higher":
-            keep = confidence >= low
-        case "lower":
-            keep = confidence <= high
-        case "middle":
-            keep = (confidence >= low) & (confidence <= high)
-        case _:
-            keep = torch.rand_like(confidence) >= low
-    return keep.float()
-
-
-def token_weight(
-    logits: torch.Tensor, confidence: torch.Tensor, is_cuda: torch.Tensor, settings: ObjectiveSettings
-) -> torch.Tensor:
-    """The token weight of the chosen objective, [num_valid] float32; `logits` is [num_valid, vocab_size], detached."""
-    match settings.objective:
-        case "cuset":
-            return hybrid_mask(confidence, is_cuda, settings)
-        case "dft" | "asft":
-            return own_probability(confidence)
-        case "eaft":
-            return entropy_weight(logits, settings.eaft_alpha)
-        case "profit":
-            return probability_selection(confidence, settings)
-        case _:
-            return no_weight(confidence)
-
-
-def largest_weight(settings: ObjectiveSettings) -> float:
-    """What a token's gradient may be multiplied by at most, ASFT's penalty included."""
-    match settings.objective:
-        case "cuset":
-            return 1.0 + (settings.lam if settings.use_cuda_mask else 0.0)
-        case "asft":
-            return 1.0 + settings.asft_alpha
-        case _:
-            return 1.0
+    return torch.where(q == 0, 0.0, q * (log_base - log_p)).sum(dim=-1)

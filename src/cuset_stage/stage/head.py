@@ -17,7 +17,6 @@ from typing import Any
 import torch
 
 from ..objective import ObjectiveSettings, TokenTerms, fused_objective
-from ..objective.transfer import Arrival
 
 
 # Configuration keys of models that change the logits behind the head (Gemma 2 and 3, Cohere, Granite, and their like).
@@ -33,10 +32,6 @@ _POST_PROCESSING = (
 PROBED_TOKENS = 8  # of each row
 # Logits of a probe reach this far to either side of 0: far enough to show a cap in bfloat16 too.
 PROBED_RANGE = 1000.0
-# From this share of tokens of weight 0 on, the product for the gradients is made of the others alone, which have to be counted and
-# collected first: at 4096 tokens of a vocabulary of 152064 that takes the head longer up to a share of 0.6, 5 % less time at 0.7
-# and 11 % less at 0.9 (benchmarks/head_zero_shares_h200.json).
-SKIPPED_SHARE = 0.7
 
 
 class FusedHead:
@@ -61,10 +56,6 @@ class FusedHead:
         self._kept: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None] | None = None
         self._keeps = self._copies_weight = False
         self._probed: list[torch.Tensor] | None = None
-        self._drops_tokens = settings.objective == "profit" or (
-            settings.objective == "cuset" and settings.use_confidence_mask
-        )
-        self._zero_share: Arrival | None = None
         self.is_verified = self.is_confirmed = False
         self._is_rounded = False  # the loss that comes out of the model
         self.head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
@@ -103,13 +94,8 @@ class FusedHead:
         if self._batch is None:
             return torch.nn.functional.linear(hidden, weight, bias)
 
-        skips = self._zero_share is not None and self._zero_share.get() >= SKIPPED_SHARE
-        loss, self.terms = fused_objective(
-            hidden, weight, settings=self.settings, bias=bias, skip_zero_rows=skips, **self._batch
-        )
+        loss, self.terms = fused_objective(hidden, weight, settings=self.settings, bias=bias, **self._batch)
         self._loss = loss.detach()
-        if self._drops_tokens and self.terms.weight.numel():  # the next batch will be like this one
-            self._zero_share = Arrival((self.terms.weight == 0).float().mean())
         return loss.reshape(1, 1, 1)
 
     def verify(self, run: Callable[[], Any]) -> None:

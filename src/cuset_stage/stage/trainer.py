@@ -10,7 +10,7 @@ from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from transformers.trainer_utils import EvalLoopOutput
 
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
-from ..objective.terms import no_loss
+from ..objective.cuset import no_loss
 from . import proof
 from .head import FusedHead
 from .modelcard import describe_method
@@ -53,7 +53,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             return None
         model = self.accelerator.unwrap_model(self.model)
         head = FusedHead(model, self.objective)
-        if head.reason is None and self._needs_reference and self.ref_model is not None:
+        if head.reason is None and self.objective.needs_reference and self.ref_model is not None:
             self._reference_head = FusedHead(self.accelerator.unwrap_model(self.ref_model), self.objective)
             head.reason = self._reference_head.reason
         else:
@@ -80,10 +80,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
 
     # ---- the loss
-
-    @property
-    def _needs_reference(self) -> bool:
-        return self.objective.objective == "asft" and self.objective.asft_alpha > 0
 
     def compute_loss(
         self,
@@ -144,8 +140,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                     "from them. Turn off use_unsloth or the like, or use stage: sft."
                 )
             terms = token_terms(logits, labels, *self._batch_labels, self.objective, self._reference_logits)
-            count = terms.count(self.objective.normalization) if num_items_in_batch is None else num_items_in_batch
-            loss = terms.loss.sum() / count
+            loss = terms.loss.sum() / terms.count(self.objective.normalization, num_items_in_batch)
 
         if self._is_evaluating:
             self._keep_for_evaluation(
@@ -156,7 +151,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             return loss if self._batch_labels is None else no_loss(logits)
         if self._is_evaluating:
             # eval_loss is plain cross-entropy, so that methods compare
-            return terms.nll.sum() / (terms.nll.numel() if num_items_in_batch is None else num_items_in_batch)
+            return terms.nll.sum() / terms.count("tokens", num_items_in_batch)
         self._meter.update(terms, self.objective.tau)
         return loss + self._auxiliary_loss(outputs, terms, num_items_in_batch)
 
@@ -164,7 +159,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool
     ) -> dict[str, torch.Tensor | None]:
         """ASFT's base model on the same inputs: its last hidden states and head, or its logits; empty for other objectives."""
-        if not self._needs_reference:
+        if not self.objective.needs_reference:
             return {}
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
         with torch.no_grad(), self._base_model(model) as base:

@@ -47,7 +47,7 @@ def run_cuset(
     logger.info_rank0(f"stage: cuset with {settings}")
 
     def make_trainer(**kwargs: Any) -> CusetTrainer:
-        if objective.objective == "asft" and objective.asft_alpha > 0:
+        if objective.needs_reference:
             kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
         return CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
 
