@@ -1,7 +1,7 @@
 """What `cuset curate` does with a source, stage by stage: rows, seconds, memory. Stages may run on different machines.
 
     python scripts/bench_curate.py WORK --source kernels=data/kernels --json OUT.json         # everything, where the GPU is
-    python scripts/bench_curate.py WORK --source tree=/data/tree --stages import,adapt,cases   # here
+    python scripts/bench_curate.py WORK --source tree=/data/tree --stages import,adapt         # here
     python scripts/bench_curate.py WORK --stages verify --json OUT.json                       # there, in a copy of WORK
     python scripts/bench_curate.py WORK --stages select,write --json OUT.json                 # here again
 
@@ -29,7 +29,7 @@ import psutil
 
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = ("import", "adapt", "cases", "verify", "select", "write")
+STAGES = ("import", "adapt", "verify", "select", "write")
 
 
 def main() -> int:
@@ -39,9 +39,9 @@ def main() -> int:
     parser.add_argument("--stages", default=",".join(STAGES), help="comma-separated, in order")
     parser.add_argument("--revision", help="commit or version of the source")
     parser.add_argument("--licence", help="what applies where a source states none")
-    parser.add_argument("--verify", default="", help='options of `cuset curate verify`, as in --verify="--workers 8"')
-    parser.add_argument("--select", default="", help="options of `cuset curate select`")
-    parser.add_argument("--write", default="", help="options of `cuset curate write`")
+    parser.add_argument("--verify", default="", help='settings of `cuset curate verify`, as in --verify="workers=8"')
+    parser.add_argument("--select", default="", help="settings of `cuset curate select`")
+    parser.add_argument("--write", default="", help="settings of `cuset curate write`")
     parser.add_argument("--cache", type=Path, help="folder for prepared cases and compiled programs")
     parser.add_argument("--json", type=Path, dest="target")
     args = parser.parse_args()
@@ -55,11 +55,11 @@ def main() -> int:
     status = 0
     for stage, command in ((each, command) for each in stages for command in commands(each, args)):
         if status := record.run(stage, command):
-            break  # what was done is kept, and the same call goes on
+            break  # what was done is kept; the same call resumes
     subprocess.run(curate("funnel", args.work), env=environment(), check=False)
     if args.target is not None:
         shown = subprocess.run(
-            curate("funnel", args.work, "--json"), env=environment(), capture_output=True, text=True, check=True
+            curate("funnel", args.work, "format=json"), env=environment(), capture_output=True, text=True, check=True
         )
         args.target.parent.mkdir(parents=True, exist_ok=True)
         args.target.write_text(
@@ -92,14 +92,13 @@ def environment() -> dict[str, str]:
 
 def commands(stage: str, args: argparse.Namespace) -> list[list[str]]:
     """What is run for a stage: for import a command a source."""
-    cache = ["--cache", str(args.cache)] if args.cache else []
+    cache = [f"cache={args.cache}"] if args.cache else []
     if stage == "import":
-        stated = [*(("--revision", args.revision) if args.revision else ())]
-        stated += ["--licence", args.licence] if args.licence else []
+        stated = [f"{key}={value}" for key, value in (("revision", args.revision), ("licence", args.licence)) if value]
         parts = [source.partition("=") for source in args.source]
-        return [curate("import", args.work, path or name, "--name", name, *stated) for name, _, path in parts]
-    more = {"cases": cache, "verify": [*cache, *args.verify.split()], "select": args.select.split()}
-    return [curate(stage, args.work, *more.get(stage, args.write.split() if stage == "write" else []))]
+        return [curate("import", args.work, path or name, f"name={name}", *stated) for name, _, path in parts]
+    more = {"verify": [*cache, *args.verify.split()], "select": args.select.split(), "write": args.write.split()}
+    return [curate(stage, args.work, *more.get(stage, []))]
 
 
 class Record:

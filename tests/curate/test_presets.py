@@ -6,29 +6,10 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from curation_steps import adapt, lines, take_in
 from curation_tree import MODULE
 
-from cuset_stage.curate.adapt import run_adapt
-from cuset_stage.curate.cases import run_cases
-from cuset_stage.curate.importing import Source, run_import
-from cuset_stage.curate.parallel import Executor
-from cuset_stage.curate.stage import stage_files
 
-
-CPU = "void add(const %(t)s* a, const int* at, %(t)s* c, int n) { for (int i = 0; i < n; ++i) c[i] = a[%(index)s]; }"
-CUDA = """__global__ void add(const float* a, const int* at, float* c, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) c[i] = a[at[i]];
-}"""
-WRAPPER = """void add_wrapper(const float* a, const int* at, float* c, int n) {
-    float *da, *dc;
-    int* dat;
-    cudaMalloc(&da, n * sizeof(float)); cudaMalloc(&dat, n * sizeof(int)); cudaMalloc(&dc, n * sizeof(float));
-    cudaMemcpy(da, a, n * sizeof(float), cudaMemcpyHostToDevice);
-    cudaMemcpy(dat, at, n * sizeof(int), cudaMemcpyHostToDevice);
-    add<<<(n + 255) / 256, 256>>>(da, dat, dc, n);
-    cudaMemcpy(c, dc, n * sizeof(float), cudaMemcpyDeviceToHost);
-}"""
 FUNCTIONAL = MODULE.replace("def forward(self, x):", "def forward(self, x, fn=None):") % "fn(x)"
 EXTENSION = """#include <torch/extension.h>
 __global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
@@ -41,53 +22,22 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
 
 
-def taken_to_cases(work, path, preset):
-    run_import(work, Source(path, preset=preset))
-    run_adapt(work, stage_files(work, "import"))
-    return run_cases(work, stage_files(work, "adapt"), executor=Executor.INLINE)
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_babeltower_pairs_take_the_c_function_as_reference_and_find_out_index_arrays(tmp_path):
-    path = tmp_path / "babel.jsonl"
-    given = [
-        {"id": 1, "cpp_code": CPU % {"t": "float", "index": "at[i]"}, "cuda_code": CUDA, "cuda_wrapper": WRAPPER},
-        {"id": 2, "cpp_code": CPU % {"t": "float", "index": "at[i] + n"}, "cuda_code": CUDA, "cuda_wrapper": WRAPPER},
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
-    summary = taken_to_cases(tmp_path / "work", path, "babeltower")
-    row = lines(tmp_path / "work" / "cases" / "rows.jsonl")[0]
-    # Free integers would run out of bounds, which the reference's sanitizer shows; indices below n do not.
-    assert summary.kept == 1 and "at[i]" in row["cpu_code"] and row["form"] == "wrapper"
-    assert '"indices"' in row["task"]["reference"] and row["provenance"][-1]["reference"] == "cpu_code"
-    assert row["source"]["licence"] == "Apache-2.0" and "C++ function" in row["task"]["prompt"]
-    assert summary.reasons == {"reference_fails": 1}  # reads behind the array whatever the indices are
-
-
-def test_extensions_of_the_engineer_archive_become_modules_and_constant_ones_go(tmp_path):
-    pytest.importorskip("torch")
+def test_extensions_of_the_engineer_archive_become_modules(tmp_path):
     path = tmp_path / "archive.parquet"
-    rows = [
-        {
-            "Op_Name": name,
-            "Level_ID": 1,
-            "Task_ID": "1",
-            "Kernel_Name": name,
-            "CUDA_Code": EXTENSION,
-            "PyTorch_Code_Module": MODULE % expression,
-            "PyTorch_Code_Functional": FUNCTIONAL,
-            "CUDA_Speedup_Native": 1.5,
-            "Correct": True,
-        }
-        for name, expression in (("double", "2 * x"), ("zero", "0 * x"))
-    ]
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    summary = taken_to_cases(tmp_path / "work", path, "ai-cuda-engineer")
-    assert summary.kept == 1 and summary.reasons == {"weak_cases": 1}
-    row = lines(tmp_path / "work" / "cases" / "rows.jsonl")[0]
+    row = {
+        "Op_Name": "double",
+        "Level_ID": 1,
+        "Task_ID": "1",
+        "Kernel_Name": "double",
+        "CUDA_Code": EXTENSION,
+        "PyTorch_Code_Module": MODULE % "2 * x",
+        "PyTorch_Code_Functional": FUNCTIONAL,
+        "CUDA_Speedup_Native": 1.5,
+        "Correct": True,
+    }
+    pq.write_table(pa.Table.from_pylist([row, {**row, "PyTorch_Code_Functional": None}]), path)
+    imported, (row,), _ = adapted(tmp_path / "work", path, "ai-cuda-engineer")
+    assert imported.reasons == {"missing_column": 1}
     names = {node.name for node in ast.parse(row["answer_code"]).body if isinstance(node, ast.ClassDef)}
     assert row["kind"] == "module" and "ModelNew" in names and "__global__" in row["answer_code"]
     assert row["speedup"] == 1.5 and row["source"]["licence"] == "CC-BY-4.0" and "ModelNew" in row["task"]["prompt"]
@@ -117,8 +67,8 @@ def get_init_inputs():
 
 
 def adapted(work, path, preset, **more):
-    imported = run_import(work, Source(path, preset=preset, **more))
-    summary = run_adapt(work, stage_files(work, "import")) if imported.kept else None
+    imported = take_in(work, path, preset=preset, **more)
+    summary = adapt(work) if imported.kept else None
     kept = lines(work / "adapt" / "rows.jsonl") if summary else []
     return imported, kept, lines(work / "adapt" / "dropped.jsonl") if summary else []
 
@@ -175,8 +125,9 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
     graph.write_text(json.dumps({"index": 3, "name": "two", "kernel": kernel}) + "\n", encoding="utf-8")
     imported, kept, _ = adapted(tmp_path / "graph", graph, "regrapht")
     assert imported.reasons == {"licence_unknown": 1} and not kept
-    _, kept, _ = adapted(tmp_path / "graph2", graph, "regrapht", allow_unknown=True)
-    assert kept[0]["form"] == "kernel" and kept[0]["name"] == "two"
+    _, kept, dropped = adapted(tmp_path / "graph2", graph, "regrapht", allow_unknown=True)
+    # A kernel alone: nothing says on which inputs it runs.
+    assert not kept and dropped[0]["reason"] == "no_task" and dropped[0]["data"]["name"] == "two"
 
     answer = f"Here it is.\n```python\nimport torch\n{MODULE.replace('class Model', 'class ModelNew') % '2 * x'}```\n"
     concur = tmp_path / "concur.arrow"
@@ -206,15 +157,17 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
         "outputs": [{"name": "y", "dtype": "float32", "shape": "(64,)"}],
         "gpu": "unknown",
         "bench.cu": kernel,
-        "gen.py": "",
-        "compare.py": "",
+        "gen.py": "pass",
+        "compare.py": "pass",
         "level1_prompt": "Double x.",
-        "level2_prompt": "",
-        "level3_prompt": "",
+        "level2_prompt": "Double every x.",
+        "level3_prompt": "y = 2 x.",
     }
-    bench.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    _, kept, _ = adapted(tmp_path / "bench", bench, "cudabench", allow_unknown=True)
+    bench.write_text(json.dumps(row) + "\n" + json.dumps({**row, "id": 1, "gen.py": ""}) + "\n", encoding="utf-8")
+    _, kept, dropped = adapted(tmp_path / "bench", bench, "cudabench", allow_unknown=True)
     assert kept[0]["prompt"] == "Double x." and kept[0]["description"].startswith("Doubles")
+    assert kept[0]["form"] == "task" and kept[0]["program"] == kernel and "data/x.bin" in kept[0]["task"]["prompt"]
+    assert [each["reason"] for each in dropped] == ["bad_task"] and "gen.py: is empty" in dropped[0]["detail"]
 
     problems = tmp_path / "kernelbench.parquet"
     given = {"code": MODULE % "x + 1", "level": 1, "name": "1_Add_one", "problem_id": 1}

@@ -1,46 +1,64 @@
-"""Rows worked on with Ray: the same results as with threads. Left out where Ray is not installed."""
+"""Rows worked on with Ray: the same results as with threads. Left out where Ray is not installed.
+
+The cluster's first machine has no GPU; a second one, whose GPUs are not there, comes with `gpu_machine`.
+"""
 
 import json
 import os
 import signal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from curation_tree import write_program
-from fake_gpus import cased_row, write_copies
+from curation_steps import lines, verify
+from fake_gpus import path_with_gpus, ready_row, write_copies
 
-from cuset_stage.curate.adapt import run_adapt
-from cuset_stage.curate.cases import run_cases
-from cuset_stage.curate.importing import Source, run_import
-from cuset_stage.curate.parallel import Executor, unordered_map
-from cuset_stage.curate.stage import Kept, run_stage, stage_files
+from cuset_stage.curate import parallel
+from cuset_stage.curate.parallel import unordered_map
+from cuset_stage.curate.settings import Executor
+from cuset_stage.curate.stage import Kept, run_stage
 from cuset_stage.curate.stage_rows import CurationError, read_stage_rows
-from cuset_stage.curate.verify import Verification, run_verify
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
 ray = pytest.importorskip("ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+RAY = Executor.RAY
+HERE = Path(__file__).parent
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
-    """One machine with two CPUs; a worker finds this folder's modules."""
-    paths = os.pathsep.join(
-        [
-            os.path.join(os.path.dirname(os.path.dirname(__file__)), "helpers"),
-            *filter(None, [os.environ.get("PYTHONPATH")]),
-        ]
-    )
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
     ray.shutdown()  # what another file began
-    ray.init(
-        num_cpus=2,
-        num_gpus=0,
-        include_dashboard=False,
-        log_to_driver=False,
-        runtime_env={"env_vars": {"PYTHONPATH": paths}},
-    )
-    yield
+    helpers = [str(HERE), str(HERE.parent / "helpers"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    patch.setenv("PYTHONPATH", os.pathsep.join(helpers))  # a worker finds this folder's modules
+    patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "1")  # what versions before April 2026 do
+    patch.setenv("PATH", path_with_gpus(tmp_path_factory.mktemp("path") / "none", 0))
+    patch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    machines = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "num_gpus": 0})
+    ray.init(address=machines.address, log_to_driver=False)
+    yield machines
     ray.shutdown()
+    machines.shutdown()
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def gpu_machine(cluster, tmp_path_factory):
+    path = path_with_gpus(tmp_path_factory.mktemp("path") / "two", 2)
+    return cluster.add_node(num_cpus=2, num_gpus=2, env_vars={"PATH": path})
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory):
+    """Right on the first GPU and without one, so that the verdict tells where a program ran."""
+    try:
+        find_toolkit()
+    except SandboxError:
+        pytest.skip("nvcc is needed")
+    test = 'const char* gpu = std::getenv("CUDA_VISIBLE_DEVICES"); usleep(200000); if (gpu && !std::strcmp(gpu, "GPU-fake-1")) return 7;'
+    return ready_row(tmp_path_factory.mktemp("row"), "x * x", "x * x", test)
 
 
 @dataclass(frozen=True)
@@ -53,15 +71,12 @@ class Times:
         return number * self.factor, os.getpid()
 
 
-def test_every_item_comes_back_with_its_result_from_other_processes():
-    found = list(unordered_map(Times(3), range(30), executor=Executor.RAY))
-    assert sorted(item for item, _ in found) == list(range(30))
+def test_every_item_comes_back_with_its_result_from_other_processes(cluster):
+    found = list(unordered_map(Times(3), range(12), executor=RAY))
+    assert sorted(item for item, _ in found) == list(range(12))
     assert all(result[0] == 3 * item and result[1] != os.getpid() for item, result in found)
-
-
-def test_an_error_that_ends_the_run_keeps_its_type():
-    with pytest.raises(CurationError, match="below zero"):
-        list(unordered_map(Times(3), [1, -1], executor=Executor.RAY))
+    with pytest.raises(CurationError, match="below zero"):  # an error that ends the run keeps its type
+        list(unordered_map(Times(3), [1, -1], executor=RAY))
 
 
 @dataclass(frozen=True)
@@ -74,49 +89,50 @@ class Dies:
         return Kept(row)
 
 
-def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_on(tmp_path):
+def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_on(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "RAY_RETRIES", 1)
     path = tmp_path / "rows.jsonl"
-    rows = [{"id": f"r{number}", "source": {"file": "a.cu", "row": number}} for number in range(12)]
+    rows = [{"id": f"r{number}", "source": {"file": "a.cu", "row": number}} for number in range(6)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def run(at: str):
-        return run_stage(
-            tmp_path / "verify", "verify", read_stage_rows([path]), Dies(at), settings={}, executor=Executor.RAY
-        )
+        return run_stage(tmp_path / "verify", "verify", read_stage_rows([path]), Dies(at), settings={}, executor=RAY)
 
     summary = run("r3")
-    assert (summary.kept, summary.dropped, summary.unsettled) == (11, 0, 1)
+    assert (summary.kept, summary.dropped, summary.unsettled) == (5, 0, 1)
     [left] = summary.unsettled_rows
     assert (left["reason"], left["row"]) == ("worker_lost", 3) and "WorkerCrashedError" in left["detail"]
     summary = run("none")
-    assert (summary.kept, summary.unsettled, summary.resumed) == (12, 0, 11)
+    assert (summary.kept, summary.unsettled, summary.resumed) == (6, 0, 5)
 
 
-def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(tmp_path):
-    try:
-        find_toolkit()
-    except SandboxError:
-        pytest.skip("nvcc is needed")
-    row = cased_row(tmp_path, "x * x", "x * x")
-    rows = write_copies(tmp_path / "rows.jsonl", row, 3)
-    wanted = Verification(use_gpu=False, times=1, mutants=0, programs=tmp_path / "programs")
-    with pytest.raises(CurationError, match="no machine of the cluster has a GPU; --no-gpu"):
-        run_verify(tmp_path, [rows], replace(wanted, use_gpu=True), executor=Executor.RAY)
-    summary = run_verify(tmp_path, [rows], wanted, executor=Executor.RAY)
-    assert (summary.kept, summary.unsettled) == (3, 0), (summary.reasons, summary.unsettled_rows)
+def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(cluster, tmp_path, row):
+    rows = write_copies(tmp_path / "rows.jsonl", row, 2)
+    wanted = {"times": 1, "mutants": 0, "executor": RAY}
+    with pytest.raises(CurationError, match="no machine of the cluster has a GPU; use_gpu=false"):
+        verify(tmp_path, rows, **wanted)
+    summary = verify(tmp_path, rows, use_gpu=False, **wanted)
+    assert (summary.kept, summary.unsettled) == (2, 0), (summary.reasons, summary.unsettled_rows)
     assert summary.settings["gpu"] is None and summary.settings["arch"] == "sm_90"
 
 
-def test_cases_are_those_of_the_threads(tmp_path):
-    for number in range(3):
-        write_program(tmp_path / "tree", f"program{number}", f"x + {number}.5f", f"x + {number}.5")
-    rows = {}
-    for executor in (Executor.THREADS, Executor.RAY):
-        work = tmp_path / executor
-        run_import(work, Source(tmp_path / "tree", revision="1"))
-        run_adapt(work, stage_files(work, "import"))
-        summary = run_cases(work, stage_files(work, "adapt"), executor=executor)
-        assert (summary.kept, summary.unsettled) == (3, 0), summary.unsettled_rows
-        lines = (work / "cases" / "rows.jsonl").read_text(encoding="utf-8").splitlines()
-        rows[executor] = {row["id"]: row["task"] for row in map(json.loads, lines)}
-    assert rows[Executor.RAY] == rows[Executor.THREADS]
+def test_rows_go_to_all_gpus_of_the_machines_that_have_some(gpu_machine, tmp_path, row):
+    rows = write_copies(tmp_path / "rows.jsonl", row, 12)
+    summary = verify(tmp_path, rows, times=1, mutants=0, executor=RAY)
+    assert summary.unsettled == 0, summary.unsettled_rows
+    assert summary.kept and summary.reasons["runtime_error"] and summary.kept + summary.dropped == 12
+    assert [summary.settings[name] for name in ("gpu", "driver", "arch")] == ["NVIDIA Fake", "580.0", "sm_90"]
+    assert {each["verified"]["gpu"] for each in lines(tmp_path / "verify" / "rows.jsonl")} == {"NVIDIA Fake"}
+
+
+def test_machines_whose_gpus_differ_are_refused(cluster, gpu_machine, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.touch()
+    path = path_with_gpus(tmp_path / "older", 1, capability="8.0")
+    machine = cluster.add_node(num_cpus=1, num_gpus=1, env_vars={"PATH": path})
+    try:
+        with pytest.raises(CurationError, match="machines differ in what decides verdicts: arch: sm_80 and sm_90"):
+            verify(tmp_path, rows, executor=RAY)
+    finally:
+        cluster.remove_node(machine)
+    assert not (tmp_path / "verify").exists()

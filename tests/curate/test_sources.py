@@ -6,22 +6,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from curation_steps import lines, take_in
 
-from cuset_stage.curate.columns import parse_map
-from cuset_stage.curate.importing import Source, run_import
-from cuset_stage.curate.readers import git_revision, guess_format
+from cuset_stage.curate.readers import guess_format
 from cuset_stage.curate.stage_rows import CurationError
+from cuset_stage.curate.trees import git_revision
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
 
 
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def source(path: Path, **options) -> Source:
-    return Source(path, name="src", columns=parse_map("code=text"), licence="MIT", **options)
+def read_in(work: Path, path: Path, **options):
+    return take_in(work, path, name="src", columns="code=text", licence="MIT", **options)
 
 
 def test_every_row_of_a_folder_of_shards_has_an_identifier_of_its_own(tmp_path):
@@ -29,10 +25,10 @@ def test_every_row_of_a_folder_of_shards_has_an_identifier_of_its_own(tmp_path):
     (tmp_path / "data" / "b").mkdir(parents=True)
     for name in ("a.jsonl", "b/a.jsonl"):
         (tmp_path / "data" / name).write_text(rows, encoding="utf-8")
-    run_import(tmp_path / "folder", source(tmp_path / "data"))
+    read_in(tmp_path / "folder", tmp_path / "data")
     ids = [row["id"] for row in lines(tmp_path / "folder" / "import" / "src" / "rows.jsonl")]
     assert ids == ["src:a.jsonl#000001", "src:a.jsonl#000002", "src:b/a.jsonl#000001", "src:b/a.jsonl#000002"]
-    run_import(tmp_path / "file", source(tmp_path / "data" / "a.jsonl"))
+    read_in(tmp_path / "file", tmp_path / "data" / "a.jsonl")
     ids = [row["id"] for row in lines(tmp_path / "file" / "import" / "src" / "rows.jsonl")]
     assert ids == ["src:000001", "src:000002"]
 
@@ -53,15 +49,15 @@ def test_how_a_json_list_ends_is_noticed(tmp_path, ends, kept, reasons):
     path = tmp_path / "rows.json"
     rows = ", ".join(json.dumps({"text": f"{KERNEL} // {i}"}) for i in range(2))
     path.write_text(f"[{rows}{ends}", encoding="utf-8")
-    summary = run_import(tmp_path / "work", source(path))
+    summary = read_in(tmp_path / "work", path)
     assert (summary.kept, summary.reasons) == (kept, reasons)
 
 
 def test_a_list_of_which_only_the_bracket_is_left_is_cut_off(tmp_path):
     (tmp_path / "rows.json").write_text("[\n", encoding="utf-8")
-    assert run_import(tmp_path / "work", source(tmp_path / "rows.json")).reasons == {"cut_off": 1}
+    assert read_in(tmp_path / "work", tmp_path / "rows.json").reasons == {"cut_off": 1}
     (tmp_path / "rows.json").write_text("[]\n", encoding="utf-8")
-    assert run_import(tmp_path / "work", source(tmp_path / "rows.json")).read == 0
+    assert read_in(tmp_path / "work", tmp_path / "rows.json").read == 0
 
 
 @pytest.mark.parametrize("kind", [None, "tree", "tasks"])
@@ -69,7 +65,7 @@ def test_a_folder_in_which_nothing_can_be_read_is_an_error_that_says_what_is_the
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "rows.jsonl.gz").write_bytes(gzip.compress(b"{}\n"))
     with pytest.raises(CurationError, match=r"nothing in this folder can be read.*1 \.jsonl\.gz.*Unpack"):
-        run_import(tmp_path / "work", source(tmp_path / "data", format=kind))
+        read_in(tmp_path / "work", tmp_path / "data", format=kind)
     assert guess_format(tmp_path / "data") == "tree"
 
 

@@ -4,16 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from curation_steps import lines, put, select, write
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.curate.funnel import read_funnel
-from cuset_stage.curate.inputs import stale_stages
+from cuset_stage.curate.folders import read_funnel, stage_files, stale_stages
 from cuset_stage.curate.journal import Journal
-from cuset_stage.curate.select import Selection, run_select
-from cuset_stage.curate.stage import Kept, run_stage, stage_files
+from cuset_stage.curate.stage import Kept, run_stage
 from cuset_stage.curate.stage_rows import CurationError, read_stage_rows
-from cuset_stage.curate.write import Output, run_write
 
 
 def rows(count: int, first: int = 0) -> list[dict]:
@@ -30,12 +28,6 @@ def rows(count: int, first: int = 0) -> list[dict]:
     ]
 
 
-def put(path: Path, given: list[dict]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
-    return path
-
-
 def stage(work: Path, name: str, files: list[Path], **options):
     return run_stage(work / name, name, read_stage_rows(files), Kept, settings={}, **options)
 
@@ -45,7 +37,7 @@ def ids(path: Path) -> set[str]:
 
 
 def test_a_stage_that_runs_is_not_emptied_by_another_process(tmp_path):
-    given = put(tmp_path / "cases" / "rows.jsonl", rows(3))
+    given = put(tmp_path / "adapt" / "rows.jsonl", rows(3))
     stage(tmp_path, "verify", [given])
     before = (tmp_path / "verify" / "rows.jsonl").read_bytes()
     with Journal(tmp_path / "verify"):
@@ -54,13 +46,13 @@ def test_a_stage_that_runs_is_not_emptied_by_another_process(tmp_path):
         assert (tmp_path / "verify" / "rows.jsonl").read_bytes() == before
     (tmp_path / "select").mkdir()
     with Journal(tmp_path / "select"), pytest.raises(CurationError, match="another process"):
-        run_select(tmp_path, [given], Selection(), {})
+        select(tmp_path, given)
     again = stage(tmp_path, "verify", [given], fresh=True)
     assert (again.kept, again.resumed) == (3, 0)
 
 
 def test_fresh_leaves_nothing_of_the_run_before_but_the_lock(tmp_path):
-    given = put(tmp_path / "cases" / "rows.jsonl", rows(1))
+    given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
     stage(tmp_path, "verify", [given])
     (tmp_path / "verify" / "left").mkdir()
     lock = (tmp_path / "verify" / ".lock").stat().st_ino
@@ -69,7 +61,7 @@ def test_fresh_leaves_nothing_of_the_run_before_but_the_lock(tmp_path):
 
 
 def test_a_part_of_the_rows_takes_no_other_results_away(tmp_path):
-    whole = put(tmp_path / "cases" / "rows.jsonl", rows(5))
+    whole = put(tmp_path / "adapt" / "rows.jsonl", rows(5))
     stage(tmp_path, "verify", [whole])
     part = put(tmp_path / "part.jsonl", rows(2, first=4))  # one of them is new
     summary = stage(tmp_path, "verify", [part])
@@ -82,22 +74,21 @@ def test_a_part_of_the_rows_takes_no_other_results_away(tmp_path):
 
 
 def test_a_stage_before_that_was_run_again_is_noticed(tmp_path):
-    cases = put(tmp_path / "cases" / "rows.jsonl", rows(6))
+    cases = put(tmp_path / "adapt" / "rows.jsonl", rows(6))
     stage(tmp_path, "verify", [cases])
-    run_select(tmp_path, stage_files(tmp_path, "verify"), Selection(), {})
+    select(tmp_path)
     assert stale_stages(tmp_path) == {}
     put(cases, rows(7))
     assert set(stale_stages(tmp_path)) == {"verify"}
     stage(tmp_path, "verify", [cases])
     assert set(stale_stages(tmp_path)) == {"select"}
-    output = Output(tmp_path / "dataset")
-    summary = run_write(tmp_path, stage_files(tmp_path, "select"), output)
+    summary = write(tmp_path)
     assert any("select was made from other rows" in note and "verify/rows.jsonl" in note for note in summary.notes)
-    assert "select was made from other rows" in (output.folder / "curated.md").read_text()
+    assert "select was made from other rows" in (tmp_path / "dataset" / "curated.md").read_text()
     assert "out of date: select" in CliRunner().invoke(app, ["curate", "funnel", str(tmp_path)]).output
-    run_select(tmp_path, stage_files(tmp_path, "verify"), Selection(), {})
-    summary = run_write(tmp_path, stage_files(tmp_path, "select"), output)
-    assert not summary.notes and "Out of date" not in (output.folder / "curated.md").read_text()
+    select(tmp_path)
+    summary = write(tmp_path)
+    assert not summary.notes and "Out of date" not in (tmp_path / "dataset" / "curated.md").read_text()
 
 
 def test_a_source_that_was_added_makes_what_follows_out_of_date(tmp_path):
@@ -109,22 +100,22 @@ def test_a_source_that_was_added_makes_what_follows_out_of_date(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[]", '{"a": '])
 def test_damaged_settings_are_named_with_the_way_out(tmp_path, text):
-    given = put(tmp_path / "cases" / "rows.jsonl", rows(1))
+    given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
     stage(tmp_path, "verify", [given])
     (tmp_path / "verify" / "settings.json").write_text(text)
-    with pytest.raises(CurationError, match=r"verify/settings\.json: .*--fresh"):
+    with pytest.raises(CurationError, match=r"verify/settings\.json: .*fresh=true"):
         stage(tmp_path, "verify", [given])
     assert stage(tmp_path, "verify", [given], fresh=True).kept == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]"])
 def test_a_damaged_summary_is_named_with_the_way_out(tmp_path, text):
-    given = put(tmp_path / "cases" / "rows.jsonl", rows(1))
+    given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
     stage(tmp_path, "verify", [given])
     (tmp_path / "verify" / "summary.json").write_text(text)
     with pytest.raises(CurationError, match=r"verify/summary\.json: .*run the stage again"):
         read_funnel(tmp_path)
-    run_write(tmp_path, [given], Output(tmp_path / "dataset"))  # the card says what it can
+    write(tmp_path, given)  # the card says what it can
     assert stage(tmp_path, "verify", [given]).kept == 1 == read_funnel(tmp_path)[0].kept
 
 
@@ -132,7 +123,7 @@ def test_a_dropped_line_that_was_edited_is_named(tmp_path):
     folder = tmp_path / "verify"
     folder.mkdir()
     (folder / "dropped.jsonl").write_text('{"key": "%s", "rea\n' % ("0" * 32))
-    with pytest.raises(CurationError, match=r"dropped\.jsonl: .*--fresh"):
+    with pytest.raises(CurationError, match=r"dropped\.jsonl: .*fresh=true"):
         Journal(folder)
 
 
@@ -150,29 +141,78 @@ def sources(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "one.jsonl", tmp_path / "two.jsonl"
 
 
-def test_run_takes_no_rows_of_a_source_it_was_not_given(tmp_path, monkeypatch):
+@pytest.fixture
+def ends_after_import(monkeypatch):
+    def end(_settings):
+        raise CurationError("far enough")
+
+    monkeypatch.setattr("cuset_stage.curate.adapt.run_adapt", end)
+
+
+def test_run_takes_no_rows_of_a_source_it_was_not_given(tmp_path, ends_after_import):
     one, two = sources(tmp_path)
     work = tmp_path / "work"
-    common = ("--map", "code=text", "--licence", "MIT")
-    assert curate("import", work, two, "--name", "two", *common)[0] == 0
-    monkeypatch.setattr("cuset_stage.cli.curate._cases", lambda *_: (_ for _ in ()).throw(CurationError("far enough")))
-    code, output = curate("run", work, "--source", f"one={one}", *common)
-    assert code == 2 and "two: imported by an earlier command" in output and "--fresh" in output
-    assert not (work / "import" / "one").exists()
-    code, output = curate("run", work, "--source", f"one={one}", *common, "--fresh")
+    common = ("columns=code=text", "licence=MIT")
+    assert curate("import", work, two, "name=two", *common)[0] == 0
+    code, output = curate("run", work, one, *common)
+    assert code == 2 and "two: imported by an earlier command" in output and "fresh=true" in output
+    assert not (work / "import" / "one.jsonl").exists()
+    code, output = curate("run", work, f"sources=one={one}", *common, "fresh=true")
     assert "far enough" in output
     assert stage_files(work, "import") == [work / "import" / "one" / "rows.jsonl"]
     assert all(identity.startswith("one:") for identity in ids(work / "import" / "one" / "rows.jsonl"))
 
 
-def test_run_reads_one_source_with_a_map_a_format_and_a_revision(tmp_path, monkeypatch):
+def test_run_reads_its_sources_from_a_yaml_file_each_with_its_own_columns(tmp_path, ends_after_import):
     one, two = sources(tmp_path)
     renamed = one.rename(tmp_path / "one.txt")
-    monkeypatch.setattr("cuset_stage.cli.curate._cases", lambda *_: (_ for _ in ()).throw(CurationError("far enough")))
-    options = ("--map", "code=text", "--format", "jsonl", "--revision", "abc", "--licence", "MIT")
-    _, output = curate("run", tmp_path / "work", "--source", f"one={renamed}", *options)
+    two.write_text(json.dumps({"code": KERNEL, "license": "ISC"}) + "\n")
+    recipe = tmp_path / "curate.yaml"
+    recipe.write_text(
+        f"folder: {tmp_path / 'work'}\nlicence: MIT\nsources:\n- {{path: {renamed}, name: one, columns: {{code: text}}, format: jsonl, "
+        f"revision: abc}}\n- {two}\n"
+    )
+    _, output = curate("run", recipe)
     assert "far enough" in output
-    (row,) = map(json.loads, (tmp_path / "work" / "import" / "one" / "rows.jsonl").read_text().splitlines())
-    assert row["code"] == KERNEL.replace("f(", "one(") and row["source"]["revision"] == "abc"
-    code, output = curate("run", tmp_path / "other", "--source", renamed, "--source", two, "--map", "code=text")
-    assert code == 2 and "--map code=text" in output and not (tmp_path / "other").exists()
+    (row,) = lines(tmp_path / "work" / "import" / "one" / "rows.jsonl")
+    assert row["code"] == KERNEL.replace("f(", "one(")
+    assert (row["source"]["revision"], row["source"]["licence"]) == ("abc", "MIT")
+    (row,) = lines(tmp_path / "work" / "import" / "two.jsonl" / "rows.jsonl")
+    assert row["source"]["licence"] == "ISC"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ("one.jsonl", "two.jsonl", "columns=code=text"),
+            "columns={'code': 'text'}: it is of one source, and 2 are given",
+        ),
+        (("one.jsonl", "a/one.jsonl"), "one.jsonl is given twice; give each its own name, as in second=a/one.jsonl"),
+        (("sources=[{path: one.jsonl, presett: cuset}]",), "no key presett; did you mean preset?"),
+        (("sources=[{name: one}]",), "no path"),
+        (("sources=One=one.jsonl",), "lower-case letters"),
+        ((), "sources: missing"),
+        (("one.jsonl", "against=bench=gone"), "bench: there is nothing at gone"),
+        (("one.jsonl", "columns=text"), "write ours=theirs, such as code=cuda_code"),
+        (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
+        (("one.jsonl", "--per-gpu", "4"), "settings are written key=value: per_gpu=4"),
+        (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),
+        (("one.jsonl", "executor=rya"), "executor='rya': expected 'inline', 'threads' or 'ray'"),
+    ],
+)
+def test_what_is_wrong_with_a_run_is_said_before_it_begins(tmp_path, monkeypatch, given, said):
+    monkeypatch.chdir(tmp_path)
+    code, output = curate("run", "work", *given)
+    assert code == 2 and said in output and not (tmp_path / "work").exists()
+
+
+def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
+    one, _ = sources(tmp_path)
+    code, output = curate("run", tmp_path / "work", one, "columns=code=text", "licence=MIT")
+    assert code == 1 and "adapt kept no row; most were dropped for no_task (1)" in output
+    (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")
+    assert dropped["detail"].startswith("no task: ") and "name a preset, or columns" in dropped["detail"]
+    assert curate("verify", tmp_path / "other", "use_gpu=false")[1].count("run `cuset curate adapt` first") == 1
+    code, output = curate("import", tmp_path / "work", tmp_path / "gone.jsonl")
+    assert code == 2 and "nothing is downloaded" in output

@@ -5,12 +5,14 @@ import tracemalloc
 from collections import Counter
 
 import pytest
+from curation_steps import write as write_set
 
 from cuset_stage.answers import extract_code
-from cuset_stage.curate.funnel import read_funnel
+from cuset_stage.curate.folders import read_funnel
 from cuset_stage.curate.lengths import length_report
-from cuset_stage.curate.stage_rows import CurationError
-from cuset_stage.curate.write import Output, run_write
+from cuset_stage.curate.settings import WriteSettings
+from cuset_stage.curate.stage_rows import CurationError, read_stage_rows
+from cuset_stage.settings import SettingsError
 from cuset_stage.spans import find_spans
 
 
@@ -37,8 +39,8 @@ def rows(count: int, answers: int = 2) -> list[dict]:
 def write(tmp_path, given: list[dict], **options):
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
-    output = Output(tmp_path / "dataset", **options)
-    return run_write(tmp_path / "work", [path], output), output.folder
+    folder = tmp_path / "dataset"
+    return write_set(tmp_path / "work", path, output=folder, **options), folder
 
 
 def test_rows_of_one_task_are_on_one_side(tmp_path):
@@ -159,7 +161,7 @@ def test_an_entry_of_the_same_name_is_not_taken_over(tmp_path):
     (tmp_path / "dataset").mkdir()
     info = tmp_path / "dataset" / "dataset_info.json"
     info.write_text(json.dumps({"curated": {"file_name": "other.json"}}), encoding="utf-8")
-    with pytest.raises(CurationError, match=r"other\.json.*--name"):
+    with pytest.raises(CurationError, match=r"other\.json.*name="):
         write(tmp_path, rows(1))
     assert json.loads(info.read_text()) == {"curated": {"file_name": "other.json"}}
     assert not (tmp_path / "dataset" / "curated.json").exists()  # nothing is written before that is known
@@ -212,7 +214,7 @@ def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
     (work / "verify" / "settings.json").write_text(json.dumps(settings | {"compile_only": False}))
     (work / "verify" / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(4)))
     (work / "verify" / "dropped.jsonl").write_text('{"reason": "mismatch"}\n{"reason": "timeout"}\n{"reas')
-    (work / "cases").mkdir()
+    (work / "adapt").mkdir()
     counts = {
         "read": 15,
         "kept": 12,
@@ -222,7 +224,7 @@ def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
         "seconds": 1.0,
         "peak_memory_mib": 1.0,
     }
-    (work / "cases" / "summary.json").write_text(json.dumps(counts | {"reasons": {}, "settings": {}, "name": None}))
+    (work / "adapt" / "summary.json").write_text(json.dumps(counts | {"reasons": {}, "settings": {}, "name": None}))
     step = read_funnel(work)[-1]
     assert (step.stage, step.read, step.kept, step.dropped, step.unsettled) == ("verify", 12, 8, 2, 2)
     assert step.stopped and step.reasons == {"mismatch": 1, "timeout": 1}
@@ -250,14 +252,14 @@ def test_an_entry_with_columns_of_its_own_is_not_replaced(tmp_path):
     own = {"curated_eval": {"file_name": "curated_eval.json", "columns": {"prompt": "q", "response": "a"}}}
     info.write_text(json.dumps(own), encoding="utf-8")
     (tmp_path / "dataset" / "curated_eval.json").write_text('[{"q": "mine", "a": "too"}]', encoding="utf-8")
-    with pytest.raises(CurationError, match=r"curated_eval is another data set.*--name"):
+    with pytest.raises(CurationError, match=r"curated_eval is another data set.*name="):
         write(tmp_path, rows(4))
     assert json.loads(info.read_text()) == own and "mine" in (tmp_path / "dataset" / "curated_eval.json").read_text()
 
 
 def test_the_name_of_the_list_is_no_name_of_a_set(tmp_path):
-    with pytest.raises(CurationError, match="--name dataset_info"):
-        write(tmp_path, rows(1), name="dataset_info")
+    with pytest.raises(SettingsError, match=r"name='dataset_info': dataset_info\.json is the list"):
+        WriteSettings.read(["work", "name=dataset_info"])
 
 
 def test_a_format_given_twice_is_written_once(tmp_path):
@@ -269,7 +271,7 @@ def test_a_format_given_twice_is_written_once(tmp_path):
 def test_one_task_is_always_left_to_train_on(tmp_path, tasks, share):
     summary, folder = write(tmp_path, rows(tasks), validation=share)
     assert len(json.loads((folder / "curated.json").read_text())) == 2
-    assert any("--validation" in note and "left to train on" in note for note in summary.notes)
+    assert any("validation=" in note and "left to train on" in note for note in summary.notes)
     assert not write(tmp_path, rows(8), validation=0.25)[0].notes
 
 
@@ -311,18 +313,18 @@ def test_a_declared_task_is_one_in_two_wordings_and_a_wording_one_under_two_name
 
 def test_what_a_killed_process_left_goes(tmp_path):
     (tmp_path / "dataset").mkdir()
-    from cuset_stage.curate.splitting import split_tasks
+    from cuset_stage.curate.training_text import split_tasks
     from cuset_stage.curate.write import _Writer
 
-    output = Output(tmp_path / "dataset")
+    settings = WriteSettings(folder=tmp_path / "work", output=tmp_path / "dataset")
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows(4)), encoding="utf-8")
-    killed = _Writer(output, split_tasks([path], 0.25, 0))
+    killed = _Writer(settings, split_tasks(read_stage_rows([path]), 0.25, 0))
     for row in rows(4):
         killed(row)
-    assert len(list(output.folder.glob(".*.part"))) == 4
+    assert len(list(settings.target.glob(".*.part"))) == 4
     write(tmp_path, rows(4), validation=0.0)
-    assert not list(output.folder.glob("*.part")) + list(output.folder.glob(".*.part"))
+    assert not list(settings.target.glob("*.part")) + list(settings.target.glob(".*.part"))
 
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path):
@@ -336,16 +338,16 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path):
 
 
 def test_the_sides_of_tasks_are_not_held_in_memory(tmp_path):
-    from cuset_stage.curate.splitting import split_tasks
+    from cuset_stage.curate.training_text import split_tasks
 
     path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows(3000, 1)), encoding="utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows(1500, 1)), encoding="utf-8")
     tracemalloc.start()
-    split = split_tasks([path], 0.25, 0)
+    split = split_tasks(read_stage_rows([path]), 0.25, 0)
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sum(side == "eval" for side in split.sides.values()) == 750
-    assert held < 100_000  # a dictionary of 3,000 keys takes more
+    assert sum(side == "eval" for side in split.sides.values()) == 375
+    assert held < 80_000  # a dictionary of 1,500 keys takes more
 
 
 def test_the_lengths_of_rows_are_counted_by_length():

@@ -1,50 +1,28 @@
-"""Curation on a GPU: a kernel in its harness passes, a wrong one does not, and mutants must not all pass."""
+"""Curation on a GPU: right programs pass, a wrong one does not, and mutants must not all pass."""
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from curation_steps import lines
+from curation_tree import write_program
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
 
 
 ROOT = Path(__file__).parents[2]
-SAXPY = """/* Adds alpha times x to y, element by element: y[i] = alpha * x[i] + y[i] for all i below n. */
-__global__ void saxpy(int n, float alpha, const float* x, float* y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = alpha * x[i] + %s;
-}
-
-void saxpy_cpu(int n, float alpha, const float* x, float* y) {
-    for (int i = 0; i < n; ++i) y[i] = alpha * x[i] + y[i];
-}
-"""
-
-
-def curate(*arguments) -> str:
-    command = [sys.executable, "-m", "cuset_stage.cli", "curate", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=580)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.gpu
-def test_kernels_and_bundled_tasks_are_verified_on_the_gpu(tmp_path):
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    (tree / "right.cu").write_text(SAXPY % "y[i]", encoding="utf-8")
-    (tree / "wrong.cu").write_text(SAXPY % "x[i]", encoding="utf-8")
-    kernels = tmp_path / "kernels"
+def test_programs_and_bundled_tasks_are_verified_on_the_gpu(tmp_path):
+    write_program(tmp_path / "tree", "right", "x * x + 1.0f", "x * x + 1.0")
+    write_program(tmp_path / "tree", "wrong", "x * x", "x * x + 1.0")
     for name in ("transpose_padded", "row_argmax"):
-        shutil.copytree(ROOT / "data" / "kernels" / name, kernels / name)
-    curate(
-        "run", tmp_path / "work", "--source", tree, "--source", kernels, "--licence", "Apache-2.0", "--validation", "0"
-    )
+        shutil.copytree(ROOT / "data" / "kernels" / name, tmp_path / "kernels" / name)
+    given = [str(tmp_path / name) for name in ("work", "tree", "kernels")]
+    done = CliRunner().invoke(app, ["curate", "run", *given, "licence=Apache-2.0", "validation=0"])
+    assert done.exit_code == 0, done.output
     rows = {row["id"]: row for row in lines(tmp_path / "work" / "verify" / "rows.jsonl")}
     dropped = {row["id"]: row["reason"] for row in lines(tmp_path / "work" / "verify" / "dropped.jsonl")}
     assert set(rows) == {"tree:right.cu", "kernels:transpose_padded", "kernels:row_argmax"}

@@ -1,4 +1,4 @@
-"""A small tree of .cu files: host programs that use a GPU when there is one, kernels with a CPU function beside them, and faults."""
+"""A small tree of .cu files: programs that use a GPU when there is one, with their tasks beside them, and faults."""
 
 import json
 from pathlib import Path
@@ -56,44 +56,47 @@ int main() {
 }
 """
 
-SPEC = {
-    "sizes": {"n": {"min": 1, "max": 65536}},
-    "inputs": {"x": {"dtype": "float32", "shape": ["n"]}},
-    "outputs": {"y": {"dtype": "float32", "shape": ["n"], "tolerance": [1e-5, 1e-6]}},
-}
+SIZES = (1, 3, 31, 1000, 4099)
+REFERENCE = """import numpy as np
 
-# A kernel with the CPU function that its author compares it with.
-KERNEL = """// SPDX-License-Identifier: BSD-3-Clause
-/* Adds alpha times x to y, element by element: y[i] = alpha * x[i] + y[i] for all i below n. */
-__global__ void saxpy(int n, float alpha, const float* x, float* y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = alpha * x[i] + y[i];
-}
+TOLERANCE = {"y": (1e-5, 1e-6)}
 
-void saxpy_cpu(int n, float alpha, const float* x, float* y) {
-    for (int i = 0; i < n; ++i) y[i] = alpha * x[i] + y[i];
-}
+
+def make_inputs(rng, n):
+    return {"x": rng.normal(size=n).astype(np.float32)}
+
+
+def reference(inputs):
+    x = inputs["x"].astype(np.float64)
+    return {"y": (%s).astype(np.float32)}
 """
 
 
 def write_program(folder: Path, name: str, expression: str, numpy: str, **declared) -> Path:
-    """name.cu with its declaration and a NumPy reference beside it."""
+    """name.cu with its task beside it: inputs, outputs and cases in name.json, the reference in name.ref.py."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.cu"
     path.write_text(PROGRAM % {"expression": expression}, encoding="utf-8")
-    record = {"spec": SPEC, "description": f"Apply {name} to every element of x: y[i] = {expression}.", **declared}
+    record = {
+        "prompt": f"Apply {name} to every element of data/x.bin and write data/y.bin: y[i] = {expression}.",
+        "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
+        "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+        "cases": [{"name": f"n{size}", "parameters": {"n": size}} for size in SIZES],
+        **declared,
+    }
     path.with_suffix(".json").write_text(json.dumps(record), encoding="utf-8")
-    source = f"import numpy as np\n\n\ndef reference(inputs):\n    x = inputs['x'].astype(np.float64)\n    return {{'y': ({numpy}).astype(np.float32)}}\n"
-    (folder / f"{name}.ref.py").write_text(source, encoding="utf-8")
+    path.with_suffix(".ref.py").write_text(REFERENCE % numpy, encoding="utf-8")
     return path
 
 
 def make_tree(root: Path) -> Path:
-    """Six files: three right programs (one of them a copy), a wrong one, a kernel, and one that does not parse."""
+    """Six files: three right programs (one of them a copy), a wrong one, one with a broken declaration, and a bare kernel."""
     write_program(root, "square", "x * x", "x * x", family="element-wise")
     write_program(root / "deep", "halve", "0.5f * x + 1.0f", "0.5 * x + 1.0")
     write_program(root, "square_again", "x * x", "x * x")
     write_program(root, "wrong", "x * x * x", "x * x")
-    (root / "saxpy.cu").write_text(KERNEL, encoding="utf-8")
-    (root / "broken.cu").write_text(KERNEL.replace("}", "", 1), encoding="utf-8")
+    write_program(root, "broken", "x", "x", cases=[{"name": "a"}])
+    (root / "bare.cu").write_text(
+        "// SPDX-License-Identifier: MIT\n__global__ void k(float* x) { *x = 1; }\n", encoding="utf-8"
+    )
     return root

@@ -7,13 +7,8 @@ import json
 import os
 from pathlib import Path
 
+from curation_steps import adapt, lines, take_in
 from curation_tree import write_program
-
-from cuset_stage.curate.adapt import run_adapt
-from cuset_stage.curate.cases import run_cases
-from cuset_stage.curate.importing import Source, run_import
-from cuset_stage.curate.parallel import Executor
-from cuset_stage.curate.stage import stage_files
 
 
 def path_with_gpus(folder: Path, count: int, capability: str = "9.0") -> str:
@@ -28,16 +23,15 @@ def path_with_gpus(folder: Path, count: int, capability: str = "9.0") -> str:
     return os.pathsep.join([str(folder), os.environ["PATH"]])
 
 
-def cased_row(folder: Path, expression: str, numpy: str, on_cpu: str = "") -> dict:
-    """A row as `cases` leaves it. on_cpu: what the program does before it computes on the CPU."""
+def ready_row(folder: Path, expression: str, numpy: str, on_cpu: str = "") -> dict:
+    """A row as `adapt` leaves it. on_cpu: what the program does before it computes on the CPU."""
     path = write_program(folder / "tree", "program", expression, numpy)
     source = path.read_text(encoding="utf-8").replace("    } else {\n", f"    }} else {{\n        {on_cpu}\n")
     headers = "#include <cstdlib>\n#include <cstring>\n#include <unistd.h>\n#include <vector>\n"
     path.write_text(source.replace("#include <vector>\n", headers), encoding="utf-8")
-    run_import(folder, Source(folder / "tree"))
-    run_adapt(folder, stage_files(folder, "import"))
-    assert run_cases(folder, stage_files(folder, "adapt"), executor=Executor.INLINE).kept == 1
-    return json.loads((folder / "cases" / "rows.jsonl").read_text(encoding="utf-8"))
+    take_in(folder, folder / "tree")
+    assert adapt(folder).kept == 1
+    return lines(folder / "adapt" / "rows.jsonl")[0]
 
 
 def write_copies(path: Path, row: dict, count: int) -> Path:

@@ -1,182 +1,196 @@
-"""Stage `adapt`: whatever a source gives becomes something that can be judged.
+"""Stage `adapt`: rows that come complete become tasks the judge knows; every other row is dropped with the reason.
 
 | given | becomes |
 |---|---|
-| a task in our own format | a program, as it stands |
-| a program whose `main` reads data/*.bin | a program, as it stands |
-| a `__global__`, with or without a wrapper; a program with a `main` of another kind | a program: harness around the kernel and what it needs |
+| a task in our own format, or a program with columns for inputs, outputs, cases and reference | a program |
+| a row of CUDABench, with gen.py and compare.py | a program |
 | a torch extension with its functional module | a module: Python with ModelNew |
 | a PyTorch module, with or without a ModelNew | a module |
 
-A program row has `program` (the source) and `files` or `signature`; a module row has `module_code`, `answer_code` (None when the
-source has no answer). Both have `kind`.
+A program row has `program`, the source; a module row has `module_code` and `answer_code` (None when the source has no answer).
+Both have `kind`, and under `task` a record of the task without its solution: a line of our own format or of CUDABench's, or of a
+module what `load_task` reads.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from ..answers import extract_code
-from ..spans.scrub import scrub
-from . import extension
-from .callsite import CallSite, read_call
-from .ctext import functions
-from .harness import whole_program
-from .modules import kernelbench_form
-from .reachable import without_unused
-from .signature import AdaptError, Call, Launch, choose_function, declared_launch, read_signature
+from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
+from ..tasks.task_rows import Row as TaskRow
+from ..tasks.wording import MODULE_SYSTEM, module_prompt
+from .folders import input_files
+from .settings import AdaptSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row, read_stage_rows
+from .stage_rows import Row, digest, read_stage_rows
+from .torch_modules import AdaptError, check_module, is_extension, kernelbench_form, model_new
 
 
-_SCHEMA = 5
-_FILE = re.compile(r'"(?:\./)?data/([A-Za-z_]\w*)\.bin"')
-_WRITES = re.compile(r"write|save|store|dump|ofstream|\bout\b|[\"']w", re.IGNORECASE)
-_READS = re.compile(r"read|load|ifstream|input|\bin\b|[\"']r", re.IGNORECASE)
+_SCHEMA = 6
+_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
+_IN_RECORD = (*_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
+_SOLUTIONS = ("solution", "bench.cu", "intro")
+_NO_TASK = (
+    "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
+    "and reference (data/README.md has the format)"
+)
 
 
-def run_adapt(folder: Path, files: Sequence[Path], *, fresh: bool = False) -> Summary:
-    """Adapt the rows of `files` into `folder`/adapt/."""
+def run_adapt(settings: AdaptSettings) -> Summary:
+    """Adapt what `import` left into `folder`/adapt/."""
+    rows = read_stage_rows(input_files(settings, "import"))
     return run_stage(
-        folder / "adapt", "adapt", read_stage_rows(files), adapt_row, settings={"schema": _SCHEMA}, fresh=fresh
+        settings.folder / "adapt", "adapt", rows, adapt_row, settings={"schema": _SCHEMA}, fresh=settings.fresh
     )
 
 
 def adapt_row(row: Row) -> Outcome:
     """One row, in the form that can be judged, or why it cannot."""
     try:
-        found = _adapt(row)
+        is_module = row.get("module_code") or row.get("functional_code")
+        found = _module(row) if is_module else _program(row)
+        found = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **found}
+        load_task(found)
     except AdaptError as error:
         return Dropped(error.reason, str(error))
-    kept = {**row, **found}
-    if "name" not in kept:
-        kept["name"] = found.get("signature", {}).get("function") or row["id"].rsplit(":", 1)[-1]
-    return Kept(kept, {"form": found["form"]})
+    except TaskError as error:
+        return Dropped("bad_task", str(error))
+    return Kept(found, {"form": found["form"]})
 
 
-def _adapt(row: Row) -> dict[str, Any]:
+def _program(row: Row) -> Row:
     code = row.get("code")
-    if isinstance(row.get("task"), dict):
-        program = code or row["task"].get("solution")
-        if not program:
-            raise AdaptError("no_answer", "the task has no solution")
-        return {"kind": "program", "form": "task", "program": program}
-    if row.get("module_code") or row.get("functional_code"):
-        return _module(row)
     if not code and row.get("answer"):
         code = extract_code(row["answer"], language="cuda")
         if code is None:
             raise AdaptError("no_code", "the answer holds no code")
-        row = {**row, "code": code}  # later stages look there for lengths, a CPU function, and copies
-    if not code:
-        raise AdaptError("no_code", "the row holds no code")
-    check_source(code)
-    if extension.is_extension(code):
-        raise AdaptError("no_reference", "a torch extension without the module it serves; give functional_code")
-    return {"code": code, **_program(row, code)}
-
-
-def check_source(code: str) -> None:
-    """Refuse what is no CUDA C++: no kernel, brackets that do not match once comments and literals are out.
-
-    Preprocessor branches may hold half a bracket each, so code with `#if` is left to the compiler.
-    """
-    if "\0" in code:
-        raise AdaptError("does_not_parse", "the source holds a NUL character")
-    text = scrub(code)
-    if "__global__" not in text and "<<<" not in text:
-        raise AdaptError("no_kernel", "the source has neither a kernel nor a launch")
-    if re.search(r"^\s*#\s*if", text, re.MULTILINE):
-        return
-    for opening, closing in ("()", "{}", "[]"):
-        if text.count(opening) != text.count(closing):
+    record = row.get("task")
+    if record is None and all(column in row for column in _COLUMNS):
+        record = {key: row[key] for key in (*_COLUMNS, "cases", "system", "idioms") if key in row}
+    if record is None:
+        if code and is_extension(code):
             raise AdaptError(
-                "does_not_parse",
-                f"{text.count(opening)} `{opening}` and {text.count(closing)} `{closing}`: cut off, or no C++",
+                "no_task", "no task: a torch extension without the module it serves; give functional_code"
             )
-
-
-def _program(row: Row, code: str) -> dict[str, Any]:
-    main = next((each for each in functions(code) if each.name == "main"), None)
-    if main is not None:
-        files = data_files(code)
-        if files["inputs"] and files["outputs"]:
-            return {"kind": "program", "form": "program", "program": code, "files": files}
-    whole = code if not row.get("wrapper") else f"{code.rstrip()}\n\n{row['wrapper'].strip()}\n"
-    try:
-        function, call = choose_function(code, row.get("wrapper"), row.get("function"))
-        site = read_call(code, function) if call is Call.KERNEL else None
-        launch = declared_launch(row.get("launch")) or _launch_of(site)
-        signature = read_signature(function, call, row.get("wrapper") or code, launch, site.template if site else ())
-    except AdaptError as error:
-        if main is None:
-            raise
-        detail = f"its main reads and writes no data/*.bin, and there is no single kernel to take out of it ({error})"
-        raise AdaptError("no_contract" if error.reason.startswith("several") else error.reason, detail) from None
-    form = {"kernel": "kernel", "device_wrapper": "wrapper", "host_wrapper": "wrapper"}[call]
-    return {
-        "kind": "program",
-        "form": f"{form} of a program" if main is not None else form,
-        "program": whole_program(whole if row.get("wrapper") else without_unused(code, [function.name]), signature),
-        "signature": asdict(signature),
-        **({"lengths": dict(site.lengths)} if site and site.lengths else {}),
+        raise AdaptError("no_task", _NO_TASK)
+    code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)
+    if not code:
+        raise AdaptError("no_answer", "the task has no program")
+    identity = str(record.get("id", task_identity(row)))
+    record = {
+        **{key: value for key, value in record.items() if key not in _SOLUTIONS},
+        "id": identity,
+        "family": record.get("family") or row.get("family"),
+        "split": record.get("split") or row.get("split"),
     }
+    if not is_cudabench(record):
+        record["prompt"] = record.get("prompt") or row.get("prompt") or row.get("description")
+    else:
+        task = cudabench.read_task(TaskRow(row["id"], record))
+        record |= {"prompt": task.prompts[1], "system": task.system}
+    name = row.get("name") or record.get("name") or record.get("task_name") or identity
+    family = record["family"] or record.get("task_name") or family_of(row)
+    return {
+        "kind": "program", "form": "task", "name": name, "family": family, "code": code, "program": code, "task": record,
+    }  # fmt: skip
 
 
-def _launch_of(site: CallSite | None) -> Launch | None:
-    return Launch(site.grid, site.block, site.shared) if site and site.grid and site.block else None
-
-
-def data_files(code: str) -> dict[str, list[str]]:
-    """The data/<name>.bin that a program reads and writes, told apart by the words around each name."""
-    inputs: dict[str, None] = {}
-    outputs: dict[str, None] = {}
-    for match in _FILE.finditer(code):
-        start = (
-            max(
-                code.rfind(";", 0, match.start()), code.rfind("{", 0, match.start()), code.rfind("}", 0, match.start())
-            )
-            + 1
-        )
-        end = code.find(";", match.end())
-        statement = code[start : end if end >= 0 else len(code)].replace(match[0], " ")
-        called = re.search(r"([\w:<>]+)\s*\(\s*\Z", code[start : match.start()])
-        near = called[1] if called and (_WRITES.search(called[1]) or _READS.search(called[1])) else statement
-        writes, reads = bool(_WRITES.search(near)), bool(_READS.search(near))
-        if writes == reads:  # neither or both: the variable's later use would have to be followed
-            continue
-        (outputs if writes else inputs)[match[1]] = None
-    return {"inputs": list(inputs), "outputs": list(outputs)}
-
-
-def _module(row: Row) -> dict[str, Any]:
-    code = row.get("code")
-    functional = row.get("functional_code")
-    reference = row.get("module_code") or functional
-    reference = kernelbench_form(reference, row.get("entry"))
-    extension.check_module(reference, "Model", "get_inputs")
-    if code and extension.is_extension(code):
+def _module(row: Row) -> Row:
+    code, functional = row.get("code"), row.get("functional_code")
+    reference = kernelbench_form(row.get("module_code") or functional, row.get("entry"))
+    check_module(reference, "Model", "get_inputs")
+    answer = row.get("answer")
+    if code and is_extension(code):
         if not functional:
             raise AdaptError(
-                "no_reference", "a torch extension without functional_code: nothing says how it is called"
+                "no_task", "no task: a torch extension without functional_code: nothing says how it is called"
             )
-        return {
-            "kind": "module",
-            "form": "extension",
-            "module_code": reference,
-            "answer_code": extension.model_new(code, functional),
-        }
-    answer = row.get("answer")
-    if answer is None and code and "ModelNew" in code:
-        answer = code
-    if answer is None:
-        return {"kind": "module", "form": "module without an answer", "module_code": reference, "answer_code": None}
-    python = extract_code(answer, language="python")
-    if python is None:
-        raise AdaptError("no_code", "the answer holds no Python with ModelNew")
-    extension.check_module(python, "ModelNew")
-    return {"kind": "module", "form": "ModelNew", "module_code": reference, "answer_code": python}
+        form, answer_code = "extension", model_new(code, functional)
+    elif answer is None and not (code and "ModelNew" in code):
+        form, answer_code = "module without an answer", None
+    else:
+        form, answer_code = "ModelNew", extract_code(answer if answer is not None else code, language="python")
+        if answer_code is None:
+            raise AdaptError("no_code", "the answer holds no Python with ModelNew")
+        check_module(answer_code, "ModelNew")
+    identity, family = task_identity(row), str(row.get("level") or family_of(row))
+    name = row.get("name") or row["id"].rsplit(":", 1)[-1]
+    record = {
+        "kind": "module",
+        "id": identity,
+        "name": name,
+        "family": family,
+        "prompt": row.get("prompt") or module_prompt(reference),
+        "system": MODULE_SYSTEM,
+        "reference": reference,
+    }
+    return {
+        "kind": "module", "form": form, "name": name, "family": family, "module_code": reference, "answer_code": answer_code,
+        "task": record,
+    }  # fmt: skip
+
+
+def family_of(row: Row) -> str:
+    """The row's family, else one told from words of its name and description; `other` when none fits."""
+    text = f"{row.get('name', '')} {row.get('description', '')}".lower()
+    return row.get("family") or next((name for name, words in _FAMILIES.items() if re.search(words, text)), "other")
+
+
+_FAMILIES = {
+    "attention": r"attention|flash|\bqkv\b",
+    "softmax": r"softmax|logsumexp|cross.?entropy",
+    "normalisation": r"norm(?!al\b)|rms|welford|batch.?n",
+    "convolution": r"conv",
+    "matrix product": r"gemm|mat.?mul|gemv|matrix.?(?:prod|mult|vec)|\bmm\b|\bbmm\b|linear|\bdot_?prod",
+    "transpose": r"transpos|permut|layout|nchw|nhwc",
+    "stencil": r"stencil|jacobi|laplac|heat|diffus|gauss.?seidel",
+    "scan": r"scan|prefix|cumsum|compact",
+    "histogram": r"histogram|bin.?count",
+    "sort": r"sort|top.?k|merge|bitonic|radix",
+    "sparse": r"spmv|spmm|csr|coo\b|sparse|ell\b",
+    "random numbers": r"rand|philox|xor.?shift|monte|curand|lcg",
+    "image": r"image|pixel|blur|sobel|gray|rgb|yuv|median|filter|bilinear|resize|canny|erode|dilate",
+    "reduction": r"reduc|sum|\bmax\b|\bmin\b|mean|argm|dot|pool|norm\b|count|variance",
+    "physics": r"body|particle|wave|fluid|force|lattice|molec|md_|lbm|ising",
+    "graph": r"\bbfs\b|sssp|graph|pagerank|floyd|dijkstra|label.?prop",
+    "element-wise": r"add|sub|mul|div|scale|relu|gelu|sigmoid|tanh|silu|swish|axpy|activation|element|clip|clamp|copy|fill|abs|sqrt|exp|pow",
+}
+
+
+def task_identity(row: Row) -> str:
+    """A name that may be a part of a path, unique as the row's identity is: readable, and eight digits of its digest."""
+    readable = re.sub(r"[^A-Za-z0-9_.+-]+", "_", row["id"]).strip("_.-+")[-80:] or "row"
+    return f"{readable}-{digest(row['id'])[:8]}"
+
+
+def is_cudabench(record: dict[str, Any]) -> bool:
+    return record.keys() >= cudabench.SIGN
+
+
+def load_task(row: Row) -> ProgramTask | ModuleTask:
+    """The task of a row that went through `adapt`.
+
+    Raises:
+        TaskError: the record breaks the format; the message names the row and the key.
+    """
+    record = row.get("task")
+    if not isinstance(record, dict):
+        raise TaskError(f"{row.get('id')}: task: missing; run `cuset curate adapt` first")
+    if row.get("kind") == "module":
+        return ModuleTask(
+            id=record["id"],
+            name=record["name"],
+            family=record["family"],
+            prompts={1: record["prompt"]},
+            system=record["system"],
+            reference=record["reference"],
+            source=row["id"],
+        )
+    return (cudabench if is_cudabench(record) else native).read_task(TaskRow(row["id"], record))
+
+
+def program_of(row: Row) -> str | None:
+    """The source that answers the row's task: a CUDA program, or Python with ModelNew; None when it has none."""
+    return row.get("answer_code") if row.get("kind") == "module" else row.get("program")

@@ -9,9 +9,9 @@ from itertools import groupby
 from operator import attrgetter
 
 from .ranking import Candidate
-from .response import Groups
 from .similarity import NearIndex, Print, same_device_code
 from .store import packed, temporary_store, unpacked
+from .training_text import Groups
 
 
 LENGTH_BINS = 4

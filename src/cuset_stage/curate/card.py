@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .funnel import Step, read_funnel
+from .folders import Step, read_funnel
 from .stage_rows import CurationError
 
 

@@ -1,7 +1,4 @@
-"""From a source's columns to ours: the maps of known data sets, and `--map ours=theirs`.
-
-Standard library only.
-"""
+"""From a source's columns to ours: the maps of known data sets, and `columns=ours=theirs`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .expressions import UNKNOWN, all_of
+from ..text import nearest
+from .licence_names import UNKNOWN, all_of
 from .stage_rows import CurationError, Problem, Row, is_utf8
 
 
@@ -22,12 +20,10 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "description": str,  # one or two sentences; a prompt is made from it
     "code": str,  # CUDA C++: a program, a kernel, or a torch extension
     "wrapper": str,  # a host function that launches `code`'s kernel
-    "function": str,  # the kernel that is meant, where `code` has several
     "intro": str,  # stands before the program in a training response
     "answer": str,  # a whole answer of a model; its code is taken out by `adapt`
     "reasoning": str,
     "cpu_code": str,  # C or C++ of the same function for the CPU
-    "numpy_code": str,  # Python that defines reference(inputs) with NumPy
     "module_code": str,  # PyTorch: Model, get_inputs, get_init_inputs
     "functional_code": str,  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer archive has it
     "entry": str,  # the module's class when it is not called Model
@@ -36,9 +32,13 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "revision": str,
     "speedup": (float, int),  # what the source claims; kept, and nothing is ranked by it: `verify` measures
     "correct": bool,
-    "spec": dict,  # a declared input specification, see spec.py
-    "launch": dict,  # {"grid": [...], "block": [...], "shared": ...}
-    "task": dict,  # a whole task in the `cuset` format
+    "task": dict,  # a whole task in the `cuset` format, or these parts of one:
+    "inputs": list,
+    "outputs": list,
+    "cases": list,
+    "reference": str,
+    "system": str,
+    "split": str,
     "level": (str, int),
     "idioms": list,
     "key": (str, int),  # the source's own identifier
@@ -143,35 +143,21 @@ MAPS: dict[str, ColumnMap] = {
 }
 
 
-def parse_map(text: str) -> dict[str, str]:
-    """`code=cuda_code,prompt=question` -> {"code": "cuda_code", "prompt": "question"}.
-
-    Raises:
-        CurationError: a part without `=`, or a field that we do not know.
-    """
-    found: dict[str, str] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        ours, sign, theirs = part.partition("=")
-        if not sign or not theirs.strip():
-            raise CurationError(f"--map {part}: write ours=theirs, such as code=cuda_code.")
-        if ours.strip() not in FIELDS:
-            raise CurationError(f"--map {part}: there is no field {ours.strip()!r}; there are {', '.join(FIELDS)}.")
-        found[ours.strip()] = theirs.strip()
-    return found
-
-
 def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
     """The map of a known data set with the user's columns over it; without a name the user's, or our own field names.
 
     Raises:
-        CurationError: no such data set.
+        CurationError: no such data set, or no such field.
     """
+    for ours in columns:
+        if ours not in FIELDS:
+            raise CurationError(f"columns: there is no field {ours!r}; {nearest(ours, FIELDS)}")
     if name is None:
         if columns:
             return ColumnMap(columns, needs=tuple(field for field in ("code",) if field in columns))
         return ColumnMap({field: field for field in FIELDS}, needs=())
     if name not in MAPS:
-        raise CurationError(f"--preset {name}: there are {', '.join(MAPS)}; or give --map ours=theirs,...")
+        raise CurationError(f"preset={name}: {nearest(name, MAPS)}; or say columns=ours=theirs,...")
     preset = MAPS[name]
     return ColumnMap({**preset.columns, **columns}, preset.licence, preset.needs, preset.note, preset.constants)
 

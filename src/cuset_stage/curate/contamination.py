@@ -6,14 +6,14 @@ Nobody else's benchmark is kept here; a path to a local copy is all we take.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..tasks import ModuleTask, TaskError, TaskSet, load_tasks
-from .response import own_prompt
 from .similarity import NearIndex, any_equal, code_print, compared_code, module_print, prose_print
-from .stage_rows import CurationError, Row, sha256_text
+from .stage_rows import CurationError, Row
+from .training_text import own_prompt
 
 
 CODE_THRESHOLD = 0.6
@@ -47,7 +47,7 @@ class Benchmarks:
 
     def __init__(
         self,
-        paths: dict[str, Path],
+        paths: Mapping[str, Path],
         *,
         code_threshold: float = CODE_THRESHOLD,
         prompt_threshold: float = PROMPT_THRESHOLD,
@@ -145,31 +145,8 @@ def _contamination(name: str, method: str, similarity: float) -> Contamination:
     return Contamination(benchmark, task, method, round(similarity, 3))
 
 
-def parse_against(values: Sequence[str]) -> dict[str, Path]:
-    """`cudabench=/path` or a path alone, whose name it then has.
-
-    Raises:
-        CurationError: nothing there, or one name twice.
-    """
-    found: dict[str, Path] = {}
-    for value in values:
-        name, sign, rest = value.partition("=")
-        path = Path(rest if sign else value)
-        label = name if sign else path.stem
-        if not path.exists():
-            raise CurationError(
-                f"--against {value}: there is nothing at {path}; give name=path of a local copy of the benchmark."
-            )
-        if label in found:
-            raise CurationError(
-                f"--against {value}: {label} is given twice; give each its own name, as in second={path}."
-            )
-        found[label] = path
-    return found
-
-
-def read_benchmarks(paths: dict[str, Path]) -> dict[str, TaskSet]:
-    """The task sets that `parse_against` names.
+def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:
+    """The task sets at name -> path.
 
     Raises:
         CurationError: a path cannot be read as a task set.
@@ -179,9 +156,5 @@ def read_benchmarks(paths: dict[str, Path]) -> dict[str, TaskSet]:
         try:
             found[name] = load_tasks(path)
         except TaskError as error:
-            raise CurationError(f"--against {name}={path}: {error}") from None
+            raise CurationError(f"against: {name}={path}: {error}") from None
     return found
-
-
-def settings_of(paths: dict[str, Path]) -> str:
-    return sha256_text(repr(sorted((name, str(path.resolve())) for name, path in paths.items())))

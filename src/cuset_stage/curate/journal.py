@@ -165,7 +165,7 @@ def _line_key(line: bytes, path: Path) -> str:
     if not match:
         raise CurationError(
             f"{path}: a line does not begin with the key this stage writes; the file was edited. Move the folder away, or run "
-            "the stage with --fresh."
+            "the stage with fresh=true."
         )
     return match[1].decode("ascii")
 
@@ -179,5 +179,5 @@ def _line_reason(line: bytes, path: Path) -> str:
     except (ValueError, KeyError, TypeError):
         raise CurationError(
             f"{path}: a line has no `reason` this stage writes; the file was edited. Move the folder away, or run the stage "
-            "with --fresh."
+            "with fresh=true."
         ) from None

@@ -28,7 +28,7 @@ def token_counter(tokenizer: str | None) -> Callable[[str], int]:
     try:
         loaded = AutoTokenizer.from_pretrained(tokenizer)
     except (OSError, ValueError) as error:
-        raise CurationError(f"--tokenizer {tokenizer}: cannot be loaded ({str(error).splitlines()[0]}).") from None
+        raise CurationError(f"tokenizer={tokenizer}: cannot be loaded ({str(error).splitlines()[0]}).") from None
     return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
 
 

@@ -1,7 +1,6 @@
 """Licences: what a file or a folder says of itself.
 
 Known by simple, well-known marks. What is not recognised is unknown, and unknown is left out unless the user says otherwise.
-Standard library only.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from .expressions import UNKNOWN, all_of, is_allowed, is_known, spdx
+from .licence_names import UNKNOWN, all_of, is_allowed, is_known, spdx
 from .stage_rows import digest
 
 

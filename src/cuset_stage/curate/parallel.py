@@ -9,24 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from enum import StrEnum
 from math import ceil
 from typing import Any, TypeVar
 
+from .settings import Executor
 from .stage_rows import CurationError
 
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 RAY_RETRIES = 3  # of an item whose process or machine was lost
-
-
-class Executor(StrEnum):
-    """Where the rows of a stage are worked on."""
-
-    INLINE = "inline"
-    THREADS = "threads"
-    RAY = "ray"
 
 
 def cpu_count() -> int:
@@ -54,24 +46,13 @@ def unordered_map(
             tried again; None: that ends the run.
 
     Raises:
-        CurationError: workers is out of its range; said before the first item is read. Ray is not installed, or no machine has GPUs.
+        CurationError: Ray is not installed, or no machine has GPUs.
     """
-    check_workers(workers)
     if executor is Executor.INLINE or (executor is Executor.THREADS and workers == 1):
         return ((item, work(item)) for item in items)
     if executor is Executor.THREADS:
         return _threads(work, items, workers or cpu_count())
     return _ray(work, items, workers, per_gpu, lost)
-
-
-def check_workers(workers: int | None) -> None:
-    """For stages that would write, or throw away, something before their first row.
-
-    Raises:
-        CurationError: fewer than one.
-    """
-    if workers is not None and workers < 1:
-        raise CurationError(f"--workers {workers}: at least 1; leave the option out for as many as there are CPUs.")
 
 
 def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:
@@ -109,7 +90,7 @@ def on_each_machine(call: Callable[[], Result], *, per_gpu: int | None = None) -
     try:
         return ray.get(calls)
     except ray.exceptions.RayError as error:
-        raise CurationError(f"--executor ray: {getattr(error, 'cause', None) or _one_line(error)}") from None
+        raise CurationError(f"executor=ray: {getattr(error, 'cause', None) or _one_line(error)}") from None
 
 
 def _ray(
@@ -140,7 +121,7 @@ def _cluster() -> Any:
         import ray
     except ImportError:
         raise CurationError(
-            "--executor ray: Ray is not installed; `pip install ray`, or leave the option out."
+            "executor=ray: Ray is not installed; `pip install ray`, or leave the option out."
         ) from None
     if not ray.is_initialized():
         ray.init(log_to_driver=False, configure_logging=False)
@@ -153,8 +134,8 @@ def _places(ray: Any, per_gpu: int | None) -> tuple[list[dict[str, Any]], int, d
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get(kind, 0) > 0]
     if not nodes:
         raise CurationError(
-            f"--executor ray: no machine of the cluster has a {kind}"
-            + ("." if per_gpu is None else "; --no-gpu or --compile-only need none.")
+            f"executor=ray: no machine of the cluster has a {kind}"
+            + ("." if per_gpu is None else "; use_gpu=false or compile_only=true need none.")
         )
     cpus, gpus = (int(sum(node["Resources"].get(name, 0) for node in nodes)) for name in ("CPU", "GPU"))
     if per_gpu is None:

@@ -88,7 +88,7 @@ def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
 
     A module's is over its reference. A program has no baseline: its own is the median time of the task's programs that ran the
     same cases on the same GPU, over its time. It has one decimal: the start of a process is in these times, and what differs by
-    less is noise. One without a time among others that have one counts as a median one: --per-gpu may change when a stopped run is
+    less is noise. One without a time among others that have one counts as a median one: per_gpu may change when a stopped run is
     taken up.
     """
     times: dict[str, list[float]] = defaultdict(list)

@@ -1,45 +1,27 @@
-"""What `import` reads: JSON lines, JSON lists, Parquet, Arrow streams, trees of source files and folders of tasks, one row at a time.
+"""Rows of data files: JSON lines, JSON lists, Parquet and Arrow, one row at a time.
 
-A reader never raises on what is in a file: a broken row is an `Item` with a problem, and the rest goes on. pyarrow is imported
+A reader never raises on what is in a file: a broken row is an `Item` with a problem, and the rest is read. pyarrow is imported
 when a file needs it.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from .ctext import functions
-from .includes import with_local_headers
-from .licences import UNKNOWN, FolderLicences, Stated, of_source
-from .stage_rows import LINE_LIMIT, CurationError, Item, Problem, digest, dumps, parse_item, plain, read_lines
+from ..text import one_line
+from .stage_rows import LINE_LIMIT, CurationError, Item, Problem, broken, digest, dumps, parse_item, plain, read_lines
 
 
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
 READ_BYTES = 1 << 20  # of a Parquet column that are read at a time; by default the columns of a row group are, whole
-FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
-STATED = (
-    "__stated__"  # of a row of a folder: (licence, where) of its file and of each header in it; no field of the row
-)
-_CUDA = {".cu", ".cuh"}
-_CONTRACT = re.compile(r'"(?:\./)?data/\w+\.bin"')
 _MARK = re.compile(rb'[\\"\[\]{},]')
-_SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
-FORMATS = ("jsonl", "json", "parquet", "arrow", "tree", "tasks")
-FOLDERS = ("tree", "tasks")  # formats that are a folder
 # Formats that a folder may be full of. Its JSON files are more often about the data.
 SHARDED = ("parquet", "arrow", "jsonl")
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
-# Beside kernel.cu: kernel.json with further fields of the row, kernel.ref.py or kernel.ref.cpp with a reference.
-_BESIDE = {".ref.py": "numpy_code", ".ref.cpp": "cpu_code", ".ref.c": "cpu_code"}
-_TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "reference.py", "solution": "kernel.cu"}
 
 
 def guess_format(path: Path) -> str:
@@ -59,38 +41,22 @@ def guess_format(path: Path) -> str:
         raise CurationError(f"{path}: there is no such file or folder; nothing is downloaded, so give a local copy.")
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
-        raise CurationError(f"{path}: its name says no format; give --format {', '.join(FORMATS)}.")
+        raise CurationError(f"{path}: its name says no format; say format= one of {', '.join(READERS)}.")
     return kind
 
 
-def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Item]:
-    """Every row of a source, numbered from 1 in each of its files. Rows of a tree have `code` and `path`, and what lies beside the file.
+def read(path: Path, kind: str) -> Iterator[Item]:
+    """Every row of a file, or of a folder of shards, numbered from 1 in each file.
 
     Raises:
-        CurationError: a folder in which there is nothing to read.
+        CurationError: a folder without such a file.
     """
-    if kind in FOLDERS:
-        items = read_tree(path, suffixes) if kind == "tree" else read_task_folders(path)
-        return chain([_first(items, path, "*/task.json" if kind == "tasks" else ", ".join(suffixes))], items)
-    readers = {"jsonl": read_lines, "json": read_list, "parquet": read_parquet, "arrow": read_arrow}
     if not path.is_dir():
-        return readers[kind](path, path.name)
+        return READERS[kind](path, path.name)
     shards = [file for file, its in _data_files(path) if its == kind]
     if not shards:
-        raise CurationError(f"{path}: there is no {kind} file in this folder; --format says there is.")
-    return chain.from_iterable(readers[kind](shard, shard.relative_to(path).as_posix()) for shard in shards)
-
-
-def _first(items: Iterator[Item], path: Path, wanted: str) -> Item:
-    first = next(items, None)
-    if first is not None:
-        return first
-    counts = Counter("".join(file.suffixes[-2:]) or file.name for file in path.rglob("*") if file.is_file())
-    there = ", ".join(f"{count} {name}" for name, count in counts.most_common(5)) or "no file"
-    raise CurationError(
-        f"{path}: nothing in this folder can be read: expected {wanted}, or data as {', '.join(SHARDED)}; there is {there}. "
-        "Unpack what is compressed, or give --format and another folder."
-    )
+        raise CurationError(f"{path}: there is no {kind} file in this folder; format={kind} says there is.")
+    return chain.from_iterable(READERS[kind](shard, shard.relative_to(path).as_posix()) for shard in shards)
 
 
 def _data_files(root: Path) -> Iterator[tuple[Path, str]]:
@@ -110,7 +76,7 @@ def read_list(path: Path, name: str) -> Iterator[Item]:
             stream.seek(0)
             for number, body in enumerate(_elements(stream), start=1):
                 if isinstance(body, Problem):
-                    yield _broken(name, number, body.reason, body.detail)
+                    yield broken(name, number, body.reason, body.detail)
                 elif len(body) < LINE_LIMIT:
                     yield parse_item(name, number, body)
                 else:
@@ -176,8 +142,8 @@ def read_parquet(path: Path, name: str) -> Iterator[Item]:
     try:
         file = parquet.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False)
     except (arrow.ArrowException, OSError) as error:
-        detail = f"no Parquet file, or one that was cut off (its index stands at the end): {_first_line(error)}"
-        yield _broken(name, 1, "unreadable_file", detail)
+        detail = f"no Parquet file, or one that was cut off (its index stands at the end): {one_line(error)}"
+        yield broken(name, 1, "unreadable_file", detail)
         return
     number = 0
     with file:
@@ -191,7 +157,7 @@ def read_parquet(path: Path, name: str) -> Iterator[Item]:
             except (arrow.ArrowException, OSError) as error:
                 while number < expected:
                     number += 1
-                    yield _broken(name, number, "unreadable_row", f"row group {group}: {_first_line(error)}")
+                    yield broken(name, number, "unreadable_row", f"row group {group}: {one_line(error)}")
 
 
 def read_arrow(path: Path, name: str) -> Iterator[Item]:
@@ -214,8 +180,8 @@ def read_arrow(path: Path, name: str) -> Iterator[Item]:
                         number += 1
                         yield _from_columns(name, number, row)
     except (arrow.ArrowException, OSError) as error:
-        detail = f"the stream breaks off after row {number}: {_first_line(error)}"
-        yield _broken(name, number + 1, "unreadable_file", detail)
+        detail = f"the stream breaks off after row {number}: {one_line(error)}"
+        yield broken(name, number + 1, "unreadable_file", detail)
 
 
 def _rows(batch: Any) -> list[dict[str, Any]]:
@@ -239,159 +205,14 @@ def _rows(batch: Any) -> list[dict[str, Any]]:
     return [dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
-    """Every source file below a folder, in the order of their paths; links are not followed.
-
-    A CUDA file comes with the headers of its tree written out; one with several kernels and no function that launches them is a
-    row a kernel.
-    """
-    number = 0
-    licences = FolderLicences(root)
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for file in sorted(files):
-            path = Path(folder, file)
-            if path.suffix.lower() not in suffixes or path.is_symlink() or not path.is_file():
-                continue
-            number += 1
-            name = path.relative_to(root).as_posix()
-            try:
-                size = path.stat().st_size
-                data = path.read_bytes() if size <= FILE_LIMIT else b""
-            except OSError as error:
-                yield _broken(name, number, "unreadable_file", str(error.strerror))
-                continue
-            if size > FILE_LIMIT:
-                yield _broken(
-                    name, number, "too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program"
-                )
-                continue
-            try:
-                code = data.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                problem = Problem("not_utf8", f"byte {error.start} is not UTF-8")
-                yield Item(name, number, digest(name, data), None, problem, data)
-                continue
-            beside, problem = _read_beside(path)
-            stated, headers = [_stated(path, code, "file", licences)], {}
-            if path.suffix.lower() in _CUDA:
-                code, headers = with_local_headers(path, code, root)
-            for header, text in headers.items():
-                stated.append(_stated(header, text, header.relative_to(root.resolve()).as_posix(), licences))
-            # The path and the content, not the number: a file that is added does not move the others. With all that the row
-            # depends on: what lies beside the file, as bytes because a broken declaration has no fields, and the licences.
-            key = digest(name, code, *_bytes_beside(path), dumps(stated))
-            if problem is not None:
-                yield Item(name, number, key, None, problem, data)
-                continue
-            row = {**beside, "code": code, "path": name, STATED: [each[:2] for each in stated]}
-            kernels = _kernels(row) if path.suffix.lower() in _CUDA else []
-            if not kernels:
-                yield Item(name, number, key, row)
-            for kernel in kernels:
-                yield Item(name, number, digest(key, kernel), {**row, "function": kernel})
-
-
-def _stated(path: Path, text: str, where: str, licences: FolderLicences) -> Stated:
-    """The licence of one file: what it says of itself, else what its folder says."""
-    found = of_source(text)
-    return licences.of(path.parent) if found == UNKNOWN else Stated(found, where)
-
-
-def _kernels(row: dict[str, Any]) -> list[str]:
-    """The kernels of a file that has several and nothing that calls them for the file's user: a row each. Empty: the file is one row."""
-    code = row["code"]
-    if "function" in row or _CONTRACT.search(code):  # declared; or a program that keeps to the contract as it stands
-        return []
-    found = functions(code)
-    kernels = list(dict.fromkeys(each.name for each in found if each.is_kernel))
-    callers = [each for each in found if not each.is_kernel and each.name != "main" and "<<<" in each.body_text(code)]
-    return kernels if len(kernels) > 1 and len(callers) != 1 else []
-
-
-def _beside(source: Path) -> list[Path]:
-    paths = (source.with_suffix(".json"), *(source.with_name(source.stem + suffix) for suffix in _BESIDE))
-    return [path for path in paths if path.is_file() and not path.is_symlink()]
-
-
-def _bytes_beside(source: Path) -> Iterator[bytes]:
-    for path in _beside(source):
-        yield path.name.encode("utf-8", errors="surrogateescape")
-        try:
-            yield path.read_bytes()
-        except OSError as error:
-            yield str(error.strerror).encode()
-
-
-def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None]:
-    """Fields that files of the same name declare for a source file: its specification, a description, a reference."""
-    fields: dict[str, Any] = {}
-    for path in _beside(source):
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-            if path.suffix != ".json":
-                fields[_BESIDE[path.name.removeprefix(source.stem)]] = text
-                continue
-            record = json.loads(text)
-        except (OSError, ValueError, RecursionError) as error:
-            return fields, Problem("bad_declaration", f"{path.name}: {error}")
-        if not isinstance(record, dict):
-            return fields, Problem("bad_declaration", f"{path.name}: an object with fields of the row was expected")
-        fields.update(plain(record))
-    return fields, None
-
-
-def read_task_folders(root: Path) -> Iterator[Item]:
-    """Tasks in our own format that lie in folders: <task>/task.json with its prompt, reference and program."""
-    licences = FolderLicences(root)
-    for number, file in enumerate(sorted(root.glob("*/task.json")), start=1):
-        name = file.parent.relative_to(root).as_posix()
-        try:
-            row = json.loads(file.read_text(encoding="utf-8"))
-            if not isinstance(row, dict):
-                raise ValueError("an object was expected")
-            row["id"] = name
-            for key, other in _TASK_FILES.items():
-                path = file.with_name(other)
-                if path.is_file():
-                    row[key] = path.read_text(encoding="utf-8")
-                elif key in ("prompt", "reference"):
-                    raise ValueError(f"{other} is missing")
-        except (OSError, ValueError, RecursionError) as error:
-            yield _broken(name, number, "bad_task", str(error))
-            continue
-        stated = _stated(file, str(row.get("solution") or ""), "file", licences)
-        yield Item(name, number, digest(name, dumps(row), dumps(stated)), {**row, STATED: [stated[:2]]})
-
-
-def git_revision(path: Path) -> str | None:
-    """The last commit that changed what lies at `path`; None when git does not hold it as it is: no checkout, untracked, edited.
-
-    Later commits elsewhere in the checkout do not change it, so an import is not refused because of them.
-    """
-    folder, name = (path, ".") if path.is_dir() else (path.parent, path.name)
-
-    def git(*command: str) -> str | None:
-        whole = ["git", "--literal-pathspecs", "-C", str(folder), *command, "--", name]
-        try:
-            done = subprocess.run(whole, capture_output=True, text=True, timeout=20, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    if git("status", "--porcelain") != "":
-        return None
-    return git("log", "-1", "--format=%H") or None
-
-
 def _from_columns(name: str, number: int, row: dict[str, Any]) -> Item:
     row = plain(row)
     return Item(name, number, digest(name, str(number), dumps(row)), row)
 
 
-def _broken(name: str, number: int, reason: str, detail: str) -> Item:
-    return Item(name, number, digest(name, str(number), reason, detail), None, Problem(reason, detail))
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+READERS: dict[str, Callable[[Path, str], Iterator[Item]]] = {
+    "jsonl": read_lines,
+    "json": read_list,
+    "parquet": read_parquet,
+    "arrow": read_arrow,
+}

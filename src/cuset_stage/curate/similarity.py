@@ -16,9 +16,8 @@ from hashlib import blake2b
 import numpy as np
 from datasketch import MinHash
 
-from .ctext import Token, chosen_names, functions, normalised, tokens
-from .pymodule import bare, renamed
-from .reachable import without_unused
+from ..cuda_source import Token, chosen_names, functions, normalised, tokens
+from .module_text import bare, renamed
 from .stage_rows import digest
 from .store import temporary_store
 
@@ -200,15 +199,10 @@ def _band_rows(threshold: float) -> int:
 
 
 def compared_code(row: dict[str, object]) -> str:
-    """The part of a row's answer that its author wrote: without the harness that `adapt` put around a kernel."""
+    """The code of a row's answer, adapted or as it was imported."""
     if row.get("kind") == "module":
         return str(row.get("answer_code") or "")
-    if row.get("signature") or not row.get("program"):  # adapted, or as it was imported
-        # One of several kernels of a source: what the others are says nothing about it.
-        if row.get("function") and row.get("code"):
-            return without_unused(str(row["code"]), [str(row["function"])])
-        return "\n".join(str(row[key]) for key in ("code", "wrapper") if row.get(key)) or str(row.get("answer") or "")
-    return str(row["program"])
+    return str(row.get("program") or row.get("code") or row.get("answer") or "")
 
 
 def row_print(row: dict[str, object]) -> Print | None:

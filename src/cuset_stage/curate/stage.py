@@ -26,15 +26,13 @@ from tqdm import tqdm
 
 from .. import __version__
 from ..files import file_sha256, write_atomically
-from .inputs import STAGES, hashes, inputs_before, is_part, read_state, stage_files
+from .folders import hashes, inputs_before, is_part, read_state
 from .journal import Journal
-from .parallel import Executor, unordered_map
+from .parallel import unordered_map
+from .settings import Executor
 from .stage_rows import CurationError, Item, Row, StageRows, dumps, with_provenance
 
 
-__all__ = [
-    "STAGES", "Dropped", "Kept", "Outcome", "Summary", "Unsettled", "run_stage", "stage_files",
-]  # fmt: skip
 REPORTED = 20  # unsettled rows that a summary names
 
 
@@ -70,7 +68,7 @@ Outcome = Kept | Dropped | Unsettled
 class Summary:
     """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done.
 
-    elsewhere: results of rows that this run was not given, as with --input. inputs: SHA-256 of what was read, by file.
+    elsewhere: results of rows that this run was not given, as with `input`. inputs: SHA-256 of what was read, by file.
     notes: what people should know of the run.
     """
 
@@ -261,5 +259,5 @@ def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> No
         changes = "; ".join(f"{key}: {old.get(key)!r}, now {new.get(key)!r}" for key in differing)
         raise CurationError(
             f"{folder}: its results were made with other settings ({changes}). Give the same settings to take the run up, "
-            f"--fresh to do the stage ({stage}) again, or another folder."
+            f"fresh=true to do the stage ({stage}) again, or another folder."
         )

@@ -174,6 +174,11 @@ def parse_item(file: str, number: int, body: bytes) -> Item:
     return Item(file, number, key, None, problem, body)
 
 
+def broken(file: str, number: int, reason: str, detail: str) -> Item:
+    """A row that cannot be read."""
+    return Item(file, number, digest(file, str(number), reason, detail), None, Problem(reason, detail))
+
+
 def content_key(row: Row) -> str:
     """The key of a row that a stage left: equal for equal contents, wherever the row lies."""
     return digest(row["id"], row_sha256(row))

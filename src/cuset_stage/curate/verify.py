@@ -1,8 +1,9 @@
-"""Stage `verify`: the judge's own sandbox, every case, twice; and wrong versions of the program, which must not all pass.
+"""Stage `verify`: the judge's own sandbox, every case, twice; and what is wrong, which must not pass.
 
-A row is kept when its program compiles and passes every case both times and, on a GPU, its cases find at least one of a few mutants. What a
-verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`. A failure of ours (a lost GPU, a full disk) leaves
-the row for the next run.
+A row is kept when its program compiles and passes every case both times, when no output that nobody computed would pass them all
+(zeros, a constant, an input handed back: `cuset audit-tasks`), and, on a GPU, when its cases find at least one of a few mutants.
+What a verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`. A failure of ours (a lost GPU, a full disk)
+leaves the row for the next run.
 """
 
 from __future__ import annotations
@@ -11,119 +12,79 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
+from ..judge.audit import Code, Severity, audit_task
 from ..judge.devices import GpuPool, NoGpuLeft
 from ..judge.judge_spec import DEFAULT_ARCH, check_arch
 from ..judge.modules import ModuleJudge
 from ..judge.modules.checks import NO_KERNEL
 from ..judge.modules.driver import CONSTANT
-from ..judge.oracle import CaseCache, OracleError
+from ..judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
+from ..judge.oracle_runs import OracleUnavailable
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
 from ..sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, list_gpus
 from ..tasks import ModuleTask, ProgramTask, TaskError
-from .cases import CASE_LIMITS, is_infra
-from .parallel import Executor, check_workers, cpu_count, on_each_machine
+from .adapt import load_task, program_of
+from .folders import input_files
+from .parallel import cpu_count, on_each_machine
+from .settings import Executor, VerifySettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, read_stage_rows, sha256_text
-from .tasks import load_task, program_of
 
 
-_SCHEMA = 1
-RUN_LIMITS = Limits(wall_s=30.0)
+_SCHEMA = 2
+FLAGS = ("-O3", "-std=c++17")
+RUN_LIMITS = Limits(wall_s=30.0)  # of one run of one case
+CASE_LIMITS = replace(
+    ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30
+)  # of one reference on one case
 
 
-@dataclass(frozen=True)
-class Verification:
-    """How programs are verified.
-
-    Args:
-        use_gpu: False runs programs on a machine without a GPU: host programs, and those that fall back to the CPU.
-        compile_only: nothing is run; rows go on marked as not verified.
-        times: runs of every case.
-        mutants: wrong versions tried until one is found out; 0 skips the test.
-        per_gpu: programs at a time on one GPU; with more than one, times say nothing.
-        arch: what nvcc builds for; None: the first GPU's, or sm_90 without one.
-        cache, programs: the judge's caches of cases and programs; None: the usual ones.
-        limits: of one run of one case.
-    """
-
-    use_gpu: bool = True
-    compile_only: bool = False
-    times: int = 2
-    mutants: int = 6
-    per_gpu: int = 1
-    arch: str | None = None
-    flags: tuple[str, ...] = ("-O3", "-std=c++17")
-    cache: Path | None = None
-    programs: Path | None = None
-    limits: Limits = RUN_LIMITS
-    isolation: Isolation = Isolation.AUTO
-
-    @property
-    def needs_gpu(self) -> bool:
-        return self.use_gpu and not self.compile_only
-
-    def __post_init__(self) -> None:
-        for option, value, least in (
-            ("--times", self.times, 1),
-            ("--mutants", self.mutants, 0),
-            ("--per-gpu", self.per_gpu, 1),
-        ):
-            if value < least:
-                raise CurationError(f"{option} {value}: at least {least}.")
-
-
-def run_verify(
-    folder: Path,
-    files: Sequence[Path],
-    verification: Verification,
-    *,
-    executor: Executor = Executor.THREADS,
-    workers: int | None = None,
-    fresh: bool = False,
-) -> Summary:
-    """Verify the rows of `files` in `folder`/verify/. Each result is on the disk before the next row begins.
+def run_verify(settings: VerifySettings) -> Summary:
+    """Verify what `adapt` left into `folder`/verify/. Each result is on the disk before the next row begins.
 
     With Ray, this machine needs neither GPU nor nvcc: those that have them say what the results depend on.
 
     Raises:
-        CurationError: no GPU where one is wanted, no nvcc, an option out of its range, or machines that differ.
+        CurationError: no GPU where one is wanted, no nvcc, or machines that differ.
     """
-    check_workers(workers)
-    per_gpu = verification.per_gpu if verification.needs_gpu else None
-    if executor is Executor.RAY:
-        record = _common(on_each_machine(partial(_describe, verification), per_gpu=per_gpu))
-        verification = replace(verification, arch=record["arch"])
+    if settings.isolation not in list(Isolation):
+        raise CurationError(f"isolation={settings.isolation}: one of {', '.join(Isolation)}.")
+    rows = read_stage_rows(input_files(settings, "adapt"))
+    per_gpu = settings.per_gpu if settings.needs_gpu else None
+    workers = settings.workers
+    if settings.executor is Executor.RAY:
+        record = _common(on_each_machine(partial(_describe, settings), per_gpu=per_gpu))
+        settings = settings.model_copy(update={"arch": record["arch"]})
     else:
         try:
-            bench = _bench(verification)
+            bench = _bench(settings)
         except SandboxError as error:
             raise CurationError(str(error)) from None
         record = bench.record
-        if workers is None and executor is Executor.THREADS:
+        if workers is None and settings.executor is Executor.THREADS:
             # A thread that waits for a GPU must not keep a CPU from compiling.
-            workers = cpu_count() + verification.per_gpu * len(bench.gpus)
+            workers = cpu_count() + settings.per_gpu * len(bench.gpus)
     return run_stage(
-        folder / "verify",
+        settings.folder / "verify",
         "verify",
-        read_stage_rows(files),
-        Verifier(verification),
+        rows,
+        Verifier(settings),
         settings={
             "schema": _SCHEMA,
             **record,
-            "times": verification.times,
-            "mutants": verification.mutants,
-            "compile_only": verification.compile_only,
-            "limits": verification.limits.as_dict(),
+            "times": settings.times,
+            "mutants": settings.mutants,
+            "compile_only": settings.compile_only,
+            "limits": RUN_LIMITS.as_dict(),
         },
-        executor=executor,
+        executor=settings.executor,
         workers=workers,
         per_gpu=per_gpu,
         sync_s=0.0,
-        fresh=fresh,
+        fresh=settings.fresh,
     )
 
 
@@ -132,13 +93,14 @@ class _Bench:
     """The judges of this process, and what their verdicts depend on."""
 
     programs: ProgramJudge
+    cases: CaseCache
     modules: ModuleJudge | None  # None without a GPU
     gpus: tuple[Any, ...]
     record: dict[str, Any]
 
 
-def _describe(verification: Verification) -> dict[str, Any]:
-    return _bench(verification).record
+def _describe(settings: VerifySettings) -> dict[str, Any]:
+    return _bench(settings).record
 
 
 def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -148,56 +110,51 @@ def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
         values = "; ".join(
             f"{name}: {' and '.join(sorted({str(record[name]) for record in records}))}" for name in differing
         )
-        raise CurationError(f"--executor ray: machines differ in what decides verdicts: {values}")
+        raise CurationError(f"executor=ray: machines differ in what decides verdicts: {values}")
     return records[0]
 
 
-def _bench(verification: Verification) -> _Bench:
+def _bench(settings: VerifySettings) -> _Bench:
     """Built once a process: with Ray, every worker has its own for each GPU that it is given.
 
     Raises:
-        SandboxError: no nvcc, no GPU where one is wanted, or one that cannot run what --arch says.
+        SandboxError: no nvcc, no GPU where one is wanted, or one that cannot run what `arch` says.
     """
-    return _bench_of(verification, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    return _bench_of(settings, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 @lru_cache(maxsize=16)
-def _bench_of(verification: Verification, visible: str | None) -> _Bench:
-    gpus = tuple(list_gpus()) if verification.needs_gpu else ()
-    if verification.needs_gpu and not gpus:
+def _bench_of(settings: VerifySettings, visible: str | None) -> _Bench:
+    gpus = tuple(list_gpus()) if settings.needs_gpu else ()
+    if settings.needs_gpu and not gpus:
         raise SandboxError(
-            "there is no GPU here; verify on a machine with one, or give --no-gpu (host programs) or --compile-only"
+            "there is no GPU here; verify on a machine with one, or say use_gpu=false (host programs) or compile_only=true"
         )
-    arch = verification.arch or (gpus[0].arch if gpus else DEFAULT_ARCH)
+    arch = settings.arch or (gpus[0].arch if gpus else DEFAULT_ARCH)
     for gpu in gpus:
         check_arch(arch, gpu)
-    compiler = Compiler(
-        arch=arch, flags=verification.flags, cache=verification.programs, isolation=verification.isolation
-    )
-    pool = GpuPool(gpus, per_gpu=verification.per_gpu, isolation=verification.isolation) if gpus else None
-    cases = CaseCache(verification.cache, limits=CASE_LIMITS, isolation=verification.isolation)
-    programs = ProgramJudge(
-        compiler, cases, pool, verification.limits, verification.isolation, verification.compile_only
-    )
-    modules = None
-    if pool is not None:
-        modules = ModuleJudge(gpus=pool, arch=arch, isolation=verification.isolation)
-    names = sorted({gpu.name for gpu in gpus})
+    isolation = Isolation(settings.isolation)
+    cases, programs = (settings.cache and settings.cache / name for name in ("cases", "programs"))
+    compiler = Compiler(arch=arch, flags=FLAGS, cache=programs, isolation=isolation)
+    pool = GpuPool(gpus, per_gpu=settings.per_gpu, isolation=isolation) if gpus else None
+    cache = CaseCache(cases, limits=CASE_LIMITS, isolation=isolation)
+    judge = ProgramJudge(compiler, cache, pool, RUN_LIMITS, isolation, settings.compile_only)
+    modules = None if pool is None else ModuleJudge(gpus=pool, arch=arch, isolation=isolation)
     record = {
-        "gpu": ", ".join(names) or None,
+        "gpu": ", ".join(sorted({gpu.name for gpu in gpus})) or None,
         "driver": gpus[0].driver if gpus else None,
         "toolkit": compiler.toolkit.version,
         "arch": arch,
-        "flags": list(verification.flags),
+        "flags": list(FLAGS),
     }
-    return _Bench(programs, modules, gpus, record)
+    return _Bench(judge, cache, modules, gpus, record)
 
 
 @dataclass(frozen=True)
 class Verifier:
     """The stage's work on one row; holds settings alone, so that it can be sent to another machine."""
 
-    verification: Verification
+    settings: VerifySettings
 
     def __call__(self, row: Row) -> Outcome:
         code = program_of(row)
@@ -207,7 +164,7 @@ class Verifier:
                 "the row is a task without an answer, and answers are what is verified: import it together with one",
             )
         try:
-            bench = _bench(self.verification)
+            bench = _bench(self.settings)
             task = load_task(row)
             if isinstance(task, ModuleTask):
                 return self._module(row, task, code, bench)
@@ -217,9 +174,8 @@ class Verifier:
         except NoGpuLeft as error:
             return Unsettled("gpu_lost", str(error))
         except (OracleError, SandboxError) as error:
-            if isinstance(error, OracleError) and not is_infra(error):
-                return Dropped("reference_fails", str(error))
-            return Unsettled("judge", str(error))
+            ours = isinstance(error, SandboxError | OracleUnavailable) or error.__cause__ is not None
+            return Unsettled("judge", str(error)) if ours else Dropped("reference_fails", str(error))
 
     def _program(self, row: Row, task: ProgramTask, code: str, bench: _Bench) -> Outcome:
         judge = bench.programs
@@ -230,11 +186,16 @@ class Verifier:
             return _failed(built.judgement)
         prepared = judge.prepare(task)
         runs: list[Judgement] = []
-        for number in range(1, self.verification.times + 1):
+        for number in range(1, self.settings.times + 1):
             judgement = judge.execute(task, built, prepared)
             if not judgement.passed:
                 return _failed(judgement, number)
             runs.append(judgement)
+        weak = [each for each in audit_task(task, bench.cases).findings if each.severity is Severity.ERROR]
+        if weak and weak[0].code is Code.ORACLE_FAILS:  # it made the cases before
+            return Unsettled("judge", weak[0].message)
+        if weak:
+            return Dropped("weak_cases", weak[0].message)
         tested = self._mutants(task, code, judge, prepared)
         # Mutants are errors in CUDA code: where a program runs on the CPU, passing says nothing about its cases.
         if bench.gpus and tested["compiled"] and not tested["found"]:
@@ -243,7 +204,7 @@ class Verifier:
         facts = {
             "verdict": "passed",
             "times": len(runs),
-            "per_gpu": self.verification.per_gpu,
+            "per_gpu": self.settings.per_gpu,
             "cases": [
                 {
                     "name": result.name,
@@ -262,7 +223,7 @@ class Verifier:
         """Try mutants until one is found out. A mutant that does not compile, or at which the judge fails, says nothing."""
         tried = compiled = 0
         passed: list[str] = []
-        for mutant in make_mutants(code, per_operator=1)[: self.verification.mutants]:
+        for mutant in make_mutants(code, per_operator=1)[: self.settings.mutants]:
             tried += 1
             built = judge.build(task, mutant.source)
             if built.product is None:
@@ -286,7 +247,7 @@ class Verifier:
         if bench.modules is None:
             return Unsettled("needs_gpu", "PyTorch modules are verified on a GPU; run the stage on a machine with one")
         speeds = []
-        for number in range(1, self.verification.times + 1):
+        for number in range(1, self.settings.times + 1):
             judgement = bench.modules.judge(task, code)
             if not judgement.passed:
                 return _failed(judgement, number)
@@ -300,7 +261,7 @@ class Verifier:
         facts = {
             "verdict": "passed",
             "times": len(speeds),
-            "per_gpu": self.verification.per_gpu,
+            "per_gpu": self.settings.per_gpu,
             "speedup": best.speedup,
             "kernel_s": best.kernel_s,
             "module_flags": flags,
@@ -319,8 +280,3 @@ def _failed(judgement: Judgement, run: int = 1) -> Outcome:
     if run > 1:
         return Dropped("not_repeatable", f"run {run}: {where}{judgement.verdict}: {judgement.message}")
     return Dropped(judgement.verdict.value, f"{where}{judgement.message}")
-
-
-def with_cache(verification: Verification, root: Path | None) -> Verification:
-    """The verification with both caches below `root`; as it is without one."""
-    return verification if root is None else replace(verification, cache=root / "cases", programs=root / "programs")

@@ -9,28 +9,25 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ..files import write_atomically
 from .card import data_card
-from .inputs import stale_stages
+from .folders import STAGES, input_files, stale_stages
 from .lengths import TEMPLATE_TOKENS, length_report, token_counter
-from .response import answer_text, is_read_back, prompt_text
-from .splitting import Split, split_tasks
-from .stage import STAGES, Dropped, Kept, Outcome, Summary, Unsettled, run_stage
+from .settings import WriteSettings
+from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, read_stage_rows
 from .store import DiskMap
+from .training_text import Split, answer_text, is_read_back, prompt_text, split_tasks
 
 
 _SCHEMA = 2
-FORMATS = ("alpaca", "sharegpt")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _ENTRIES: dict[str, dict[str, Any]] = {
     "alpaca": {"columns": {"prompt": "instruction", "query": "input", "response": "output", "system": "system"}},
     "sharegpt": {
@@ -41,70 +38,29 @@ _ENTRIES: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Output:
-    """What is written.
-
-    Args:
-        folder: LLaMA-Factory's dataset_dir.
-        name: of the training set in dataset_info.json; the validation set is called <name>_eval, sharegpt's <name>_sharegpt.
-        formats: of FORMATS; one that is given twice is written once.
-        validation: share of the tasks that go to validation, [0, 1).
-        seed: another seed chooses other tasks.
-        reasoning: put a row's reasoning into its answer.
-
-    Raises:
-        CurationError: a value that cannot be used.
-    """
-
-    folder: Path
-    name: str = "curated"
-    formats: tuple[str, ...] = FORMATS
-    validation: float = 0.05
-    seed: int = 0
-    reasoning: bool = False
-    cutoff_len: int = 4096
-    tokenizer: str | None = None
-
-    def __post_init__(self) -> None:
-        if not _NAME.match(self.name):
-            raise CurationError(f"--name {self.name}: letters, digits, `_`, `.` and `-`; it becomes a file's name.")
-        if unknown := [each for each in self.formats if each not in FORMATS] or not self.formats:
-            raise CurationError(f"--formats {unknown}: some of {', '.join(FORMATS)}.")
-        object.__setattr__(self, "formats", tuple(dict.fromkeys(self.formats)))
-        if self.name.lower() == "dataset_info":
-            raise CurationError(
-                f"--name {self.name}: dataset_info.json is the list of all data sets; give another name."
-            )
-        if not 0 <= self.validation < 1:
-            raise CurationError(f"--validation {self.validation}: a share in [0, 1).")
-
-    def file(self, form: str, split: str) -> Path:
-        form_part = "" if form == "alpaca" else f"_{form}"
-        return self.folder / f"{self.name}{form_part}{'_eval' if split == 'eval' else ''}.json"
-
-
-def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
-    """Write the rows of `files`; the summary goes to `folder`/write/.
+def run_write(settings: WriteSettings) -> Summary:
+    """Write what `select` left; the summary goes to `folder`/write/.
 
     Raises:
         CurationError: dataset_info.json is broken, or has an entry of the name that is not ours; another process writes there.
     """
-    output.folder.mkdir(parents=True, exist_ok=True)
-    with _locked(output.folder):
-        info = _read_info(output.folder / "dataset_info.json")
-        possible = {output.file(form, split): _ENTRIES[form] for form in output.formats for split in ("train", "eval")}
+    rows, target = read_stage_rows(input_files(settings, "select")), settings.target
+    target.mkdir(parents=True, exist_ok=True)
+    with _locked(target):
+        info = _read_info(target / "dataset_info.json")
+        formats = dict.fromkeys(settings.formats)
+        possible = {settings.file(form, split): _ENTRIES[form] for form in formats for split in ("train", "eval")}
         for path, entry in possible.items():
-            _check_entry(output.folder, path, entry, info)
-        splits = split_tasks(files, output.validation, output.seed)
-        old = stale_stages(folder, STAGES[1:-1])
-        with _Writer(output, splits) as writer:
+            _check_entry(target, path, entry, info)
+        splits = split_tasks(rows, settings.validation, settings.seed)
+        old = stale_stages(settings.folder, STAGES[1:-1])
+        with _Writer(settings, splits) as writer:
             summary = run_stage(
-                folder / "write",
+                settings.folder / "write",
                 "write",
-                read_stage_rows(files),
+                rows,
                 writer,
-                settings={"schema": _SCHEMA, **asdict(output), "folder": str(output.folder.resolve())},
+                settings={"schema": _SCHEMA, **settings.model_dump(mode="json", exclude={"folder", "input"})},
                 fresh=True,
                 notes=[*splits.notes, *old.values()],
             )
@@ -114,9 +70,9 @@ def run_write(folder: Path, files: Sequence[Path], output: Output) -> Summary:
                 path.unlink(missing_ok=True)
                 del info[path.stem]
         info.update(entries)
-        write_atomically(output.folder / "dataset_info.json", json.dumps(info, indent=2, ensure_ascii=False) + "\n")
-        card = data_card(folder, output.name, writer.facts, entries)
-        write_atomically(output.folder / f"{output.name}.md", card)
+        write_atomically(target / "dataset_info.json", json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+        card = data_card(settings.folder, settings.name, writer.facts, entries)
+        write_atomically(target / f"{settings.name}.md", card)
     return summary
 
 
@@ -141,7 +97,7 @@ def _check_entry(folder: Path, path: Path, entry: dict[str, Any], info: dict[str
         where = old.get("file_name") if isinstance(old, dict) else old
         raise CurationError(
             f"{folder / 'dataset_info.json'}: {path.stem} is another data set ({where}, with an entry that this stage does not "
-            "write); give another --name, or take the entry and its file away."
+            "write); give another name=, or take the entry and its file away."
         )
 
 
@@ -163,15 +119,15 @@ class _Facts:
 class _Writer:
     """Appends each row to the JSON lists of its split; the files appear when `finish` is called."""
 
-    def __init__(self, output: Output, splits: Split) -> None:
-        self._output, self._splits = output, splits
+    def __init__(self, settings: WriteSettings, splits: Split) -> None:
+        self._settings, self._splits = settings, splits
         self._streams: dict[tuple[str, str], IO[str]] = {}
-        self._count = token_counter(output.tokenizer)
+        self._count = token_counter(settings.tokenizer)
         self.facts = _Facts()
         self._groups = DiskMap()  # those that have a row in the set
 
     def __enter__(self) -> _Writer:
-        for form in FORMATS:  # what a process that was killed has left
+        for form in _ENTRIES:  # what a process that was killed has left
             for split in ("train", "eval"):
                 self._part(form, split).unlink(missing_ok=True)
         return self
@@ -182,11 +138,11 @@ class _Writer:
             self._part(*key).unlink(missing_ok=True)
 
     def _part(self, form: str, split: str) -> Path:
-        path = self._output.file(form, split)
+        path = self._settings.file(form, split)
         return path.with_name(f".{path.name}.part")
 
     def __call__(self, row: Row) -> Outcome:
-        prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._output.reasoning)
+        prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._settings.reasoning)
         if not prompt:
             return Dropped("no_prompt", "nothing to ask a model")
         if not is_read_back(row, answer):
@@ -211,7 +167,7 @@ class _Writer:
                 **about,
             },
         }
-        for form in self._output.formats:
+        for form in dict.fromkeys(self._settings.formats):
             self._append(form, split, records[form])
         self.facts.tasks[split] += group not in self._groups
         self._groups[group] = split
@@ -243,16 +199,16 @@ class _Writer:
 
     def finish(self) -> dict[str, dict[str, Any]]:
         """Put the files in place; the entries of dataset_info.json for them."""
-        output = self._output
+        settings = self._settings
         self.facts.length_report = length_report(
-            self.facts.lengths, cutoff_len=output.cutoff_len, tokenizer=output.tokenizer
+            self.facts.lengths, cutoff_len=settings.cutoff_len, tokenizer=settings.tokenizer
         )
         entries: dict[str, dict[str, Any]] = {}
         for (form, split), stream in sorted(self._streams.items(), key=lambda each: each[0]):
             stream.write("\n]\n")
             stream.flush()
             os.fsync(stream.fileno())
-            path = output.file(form, split)
+            path = settings.file(form, split)
             self._part(form, split).replace(path)
             entries[path.stem] = {"file_name": path.name, **_ENTRIES[form]}
         return entries
@@ -264,7 +220,7 @@ def _read_info(path: Path) -> dict[str, Any]:
     try:
         info = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CurationError(f"{path}: not JSON ({error}); correct it, or give another --output.") from None
+        raise CurationError(f"{path}: not JSON ({error}); correct it, or give another output=.") from None
     if not isinstance(info, dict):
         raise CurationError(f"{path}: an object with an entry a data set was expected.")
     return info

@@ -49,7 +49,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _text(tree: ast.AST) -> str:
-    """Python in words that `ctext.tokens` reads: to C++, what follows // is a comment."""
+    """Python in words that `cuda_source.tokens` reads: to C++, what follows // is a comment."""
     return ast.unparse(tree).replace(" //", " floordiv")
 
 

@@ -1,14 +1,21 @@
-"""The two texts of a training row: what a model is asked, and what it should answer; and which rows answer the same task."""
+"""The two texts of a training row: what a model is asked, and what it should answer; which rows answer the same task, and on which
+side of the split each task is.
+
+What is known of the tasks lies in files, so that memory does not grow with them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ..answers import extract_code
+from .adapt import program_of, task_identity
 from .similarity import module_exact, prose_exact
-from .stage_rows import Row, digest
+from .stage_rows import Row, StageRows, digest
 from .store import DiskMap
-from .tasks import program_of, task_identity
 
 
 _BACKTICKS = re.compile(r"`{3,}")
@@ -98,3 +105,64 @@ def is_read_back(row: Row, answer: str) -> bool:
 
 def _language(row: Row, python: str, other: str) -> str:
     return python if row.get("kind") == "module" else other
+
+
+# What people call the two sides.
+_SIDES = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("eval", "evaluation", "validation", "valid", "val", "dev", "test"), "eval"),
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which side each task is on: group -> "train" or "eval"; `notes` for people."""
+
+    sides: Mapping[str, str]
+    groups: Groups
+    notes: tuple[str, ...] = ()
+
+
+def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
+    """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every
+    time. One is always left to train on."""
+    groups = Groups()
+    said = DiskMap()  # key of a row -> what it says
+    unknown: Counter[str] = Counter()
+    for item in rows:
+        if item.row is not None:
+            word = str((item.row.get("task") or {}).get("split") or "")
+            split = _SIDES.get(word.strip().lower(), "")
+            unknown[word] += bool(word and not split)
+            key = groups.add(item.row)
+            # Held out by one source is held out altogether.
+            if split == "eval" or not said.get(key):
+                said[key] = split
+    sides = DiskMap()  # group -> side, empty where none is said
+    for key, split in said.items():
+        group = groups.of(key)
+        sides[group] = max(split, sides.get(group, ""), key=("", "train", "eval").index)
+    free = DiskMap()  # groups without a side, in an order that the seed decides
+    declared: Counter[str] = Counter()
+    for group, split in sides.items():
+        declared[split] += 1
+        if not split:
+            free[digest(str(seed), group)] = group
+    held_out = round(validation * len(free))
+    if validation > 0 and not held_out and len(free) > 1 and not declared["eval"]:
+        held_out = 1
+    notes = []
+    if free and held_out == len(free) and not declared["train"]:
+        held_out = len(free) - 1
+        notes.append(
+            f"validation={validation:g} would hold every task out; one of {len(free)} is left to train on, {held_out} "
+            "are held out."
+        )
+    notes += [
+        f"{count} rows say split {word!r}, which is none of {', '.join(_SIDES)}; they are split like rows that say nothing."
+        for word, count in unknown.items()
+        if count
+    ]
+    for index, group in enumerate(free.values()):
+        sides[group] = "eval" if index < held_out else "train"
+    return Split(sides, groups, tuple(notes))

@@ -1,0 +1,157 @@
+"""What `verify` keeps and drops, on a machine without a GPU: nvidia-smi lists two that are not there, everything else is real."""
+
+import dataclasses
+
+import pytest
+from curation_steps import adapt, lines, put, take_in, verify
+from curation_tree import PROGRAM
+from fake_gpus import path_with_gpus, ready_row, write_copies
+
+from cuset_stage.curate import verify as module
+from cuset_stage.curate.parallel import cpu_count
+from cuset_stage.curate.stage_rows import CurationError
+from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.sandbox import SandboxError, find_toolkit
+
+
+try:
+    find_toolkit()
+except SandboxError:
+    pytest.skip("nvcc is needed", allow_module_level=True)
+
+GPUS = 2
+
+
+@pytest.fixture
+def gpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", path_with_gpus(tmp_path / "bin", GPUS))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory):
+    """As `adapt` leaves it. value() is the CPU's, too, so that of its mutants one changes what it computes there: `+` becomes `-`."""
+    return ready_row(tmp_path_factory.mktemp("row"), "x * x + 1.0f", "x * x + 1.0")
+
+
+def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_is(tmp_path, gpus, row):
+    rows = put(tmp_path / "rows.jsonl", [{**row, "key": "0" * 32}])
+    # The first ones are errors of kernel and launch, which change nothing on the CPU.
+    summary = verify(tmp_path, rows, times=1, mutants=2)
+    assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"weak_cases": 1}), summary.unsettled_rows
+    detail = lines(tmp_path / "verify" / "dropped.jsonl")[0]["detail"]
+    assert detail.startswith("every mutant that compiled passes all cases: ") and detail.count(" in line ") == 2
+    assert verify(tmp_path, rows, times=1, mutants=0, fresh=True).kept == 1
+    summary = verify(tmp_path, rows, times=1, fresh=True)
+    assert (summary.kept, summary.unsettled) == (1, 0), (summary.reasons, summary.unsettled_rows)
+    tested = lines(tmp_path / "verify" / "rows.jsonl")[0]["verified"]["mutants"]
+    assert (tested["found"], tested["as"]) == ("wrong_operator", "mismatch")
+    assert len(tested["passed"]) == tested["compiled"] - 1 > 0  # it went on after those that pass
+
+
+def test_programs_run_on_all_gpus_and_threads_are_there_for_all_cpus_and_gpus(tmp_path, gpus, monkeypatch):
+    # Right on the first GPU alone, so that the verdict tells where a program ran.
+    row = ready_row(
+        tmp_path,
+        "x * x",
+        "x * x",
+        'usleep(50000); if (std::strcmp(std::getenv("CUDA_VISIBLE_DEVICES"), "GPU-fake-0")) return 7;',
+    )
+    rows = write_copies(tmp_path / "rows.jsonl", row, 8)
+    asked = []
+    run_stage = module.run_stage
+    monkeypatch.setattr(module, "run_stage", lambda *a, **k: asked.append(k["workers"]) or run_stage(*a, **k))
+    summary = verify(tmp_path, rows, times=1, mutants=0, per_gpu=3)
+    assert asked == [cpu_count() + 3 * GPUS]
+    assert summary.unsettled == 0, summary.unsettled_rows
+    dropped = lines(tmp_path / "verify" / "dropped.jsonl")
+    assert summary.kept and summary.kept + len(dropped) == 8
+    assert dropped and all("returned 7" in each["detail"] for each in dropped), dropped[:1]
+
+
+def test_an_architecture_that_a_gpu_cannot_run_is_refused_before_the_first_row(tmp_path, gpus):
+    with pytest.raises(CurationError, match=r"sm_100: GPU 0 .* is sm_90"):
+        verify(tmp_path, put(tmp_path / "rows.jsonl", []), arch="sm_100")
+    with pytest.raises(CurationError, match="isolation=wall: one of"):
+        verify(tmp_path, tmp_path / "rows.jsonl", isolation="wall")
+    assert not (tmp_path / "verify").exists()
+
+
+def test_a_program_whose_later_run_differs_is_dropped_as_not_repeatable(tmp_path, row, monkeypatch):
+    """The judge's real verdicts, of a wrong program from the second run on."""
+    wrong = row["program"].replace("x * x + 1.0f", "x * x + 1.5f")
+    runs = []
+    execute = ProgramJudge.execute
+
+    def changed(judge, task, built, prepared):
+        runs.append(built)
+        return execute(judge, task, built if len(runs) == 1 else judge.build(task, wrong), prepared)
+
+    monkeypatch.setattr(ProgramJudge, "execute", changed)
+    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", [row]), use_gpu=False, executor="inline")
+    assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"not_repeatable": 1})
+    assert lines(tmp_path / "verify" / "dropped.jsonl")[0]["detail"].startswith("run 2: case n1: mismatch: ")
+
+
+def test_cases_that_an_output_passes_which_nobody_computed_are_dropped(tmp_path, row):
+    reference = row["task"]["reference"]
+    rows = []
+    for name, computed in (("zeros", "0 * x"), ("copy", "x"), ("fails", "missing")):
+        task = {**row["task"], "id": name, "reference": reference.replace("x * x + 1.0", computed)}
+        program = row["program"].replace("x * x + 1.0f", {"zeros": "0.0f"}.get(name, "x"))
+        rows.append({**row, "id": f"t:{name}", "task": task, "program": program})
+    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", rows), use_gpu=False, executor="inline")
+    dropped = {each["id"]: each for each in lines(tmp_path / "verify" / "dropped.jsonl")}
+    assert summary.unsettled == 0 and summary.reasons == {"weak_cases": 2, "reference_fails": 1}
+    assert "zeros pass as y in every case" in dropped["t:zeros"]["detail"]
+    assert " x " in dropped["t:copy"]["detail"] and dropped["t:fails"]["reason"] == "reference_fails"
+
+
+CUDABENCH = {
+    "id": 7,
+    "task_name": "square",
+    "inputs": [{"name": "x", "dtype": "float32", "shape": "(64,)"}],
+    "outputs": [{"name": "y", "dtype": "float32", "shape": "(64,)"}],
+    "gpu": "unknown",
+    "gen.py": "import os, random\nfrom array import array\nos.makedirs('data', exist_ok=True)\n"
+    "x = array('f', (random.random() for _ in range(64)))\n"
+    "open('data/x.bin', 'wb').write(x)\nopen('data/y_ref.bin', 'wb').write(array('f', (v * v for v in x)))\n",
+    "compare.py": "from array import array\ny, r = (array('f', open(f'data/{n}.bin', 'rb').read()) for n in ('y', 'y_ref'))\n"
+    "print('T' if len(y) == len(r) and all(abs(a - b) < 1e-4 for a, b in zip(y, r)) else 'F')\n",
+    "level1_prompt": "Square x.",
+    "level2_prompt": "Square every element of x.",
+    "level3_prompt": "y[i] = x[i] * x[i].",
+}
+
+
+def test_rows_of_cudabench_are_judged_by_their_own_scripts(tmp_path):
+    rows = [
+        {**CUDABENCH, "id": number, "bench.cu": PROGRAM % {"expression": each}}
+        for number, each in enumerate(("x * x", "x"))
+    ]
+    take_in(tmp_path, put(tmp_path / "bench.jsonl", rows), preset="cudabench", allow_unknown=True)
+    assert adapt(tmp_path).kept == 2
+    summary = verify(tmp_path, use_gpu=False, times=1)
+    assert (summary.kept, summary.reasons) == (1, {"mismatch": 1}), summary.unsettled_rows
+    (kept,) = lines(tmp_path / "verify" / "rows.jsonl")
+    assert (
+        kept["task"]["id"] == "0"
+        and kept["task"]["prompt"].startswith("Task: square")
+        and "bench.cu" not in kept["task"]
+    )
+
+
+def test_nothing_is_run_where_programs_are_only_compiled(tmp_path, row):
+    broken = {**row, "id": "t:broken", "program": "int main() { return undeclared; }"}
+    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", [row, broken]), compile_only=True)
+    assert (summary.kept, summary.reasons) == (1, {"compile_error": 1})
+    assert lines(tmp_path / "verify" / "rows.jsonl")[0]["verified"]["verdict"] == "compiled"
+
+
+def test_settings_are_sent_to_other_machines():
+    import pickle
+
+    from cuset_stage.curate.settings import VerifySettings
+
+    verifier = module.Verifier(VerifySettings(folder="work", input=(), cache="cache"))
+    assert dataclasses.is_dataclass(verifier) and pickle.loads(pickle.dumps(verifier)) == verifier

@@ -1,0 +1,44 @@
+"""The stages of a curation with their settings as keywords."""
+
+import json
+from pathlib import Path
+
+from cuset_stage.curate.adapt import run_adapt
+from cuset_stage.curate.importing import run_import
+from cuset_stage.curate.select import run_select
+from cuset_stage.curate.settings import AdaptSettings, ImportSettings, SelectSettings, VerifySettings, WriteSettings
+from cuset_stage.curate.stage import Summary
+from cuset_stage.curate.verify import run_verify
+from cuset_stage.curate.write import run_write
+
+
+def take_in(work: Path, path: Path, **keys) -> Summary:
+    return run_import(ImportSettings(folder=work, path=path, **keys))
+
+
+def adapt(work: Path, **keys) -> Summary:
+    return run_adapt(AdaptSettings(folder=work, **keys))
+
+
+def verify(work: Path, *files: Path, **keys) -> Summary:
+    return run_verify(VerifySettings(folder=work, input=files, **keys))
+
+
+def select(work: Path, *files: Path, **keys) -> Summary:
+    return run_select(SelectSettings(folder=work, input=files, **keys))
+
+
+def write(work: Path, *files: Path, **keys) -> Summary:
+    return run_write(WriteSettings(folder=work, input=files, **keys))
+
+
+def lines(path: Path) -> list[dict]:
+    """The rows of a JSONL file; none where there is no file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def put(path: Path, rows: list[dict]) -> Path:
+    """Write rows to a JSONL file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
