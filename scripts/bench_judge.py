@@ -191,7 +191,7 @@ def main() -> int:
     parser.add_argument("--per-gpu", type=int, default=4, help="programs at a time on one GPU, for cold and warm")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--no-gpu", action="store_true", help="judge programs for the CPU")
-    parser.add_argument("--isolation", default="auto", choices=["auto", "bubblewrap", "processes"])
+    parser.add_argument("--isolation", default="auto", choices=["auto", "bubblewrap", "landlock"])
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "judge.json")
     options = parser.parse_args()
     if options.tasks is None and not options.no_gpu:

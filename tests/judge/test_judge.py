@@ -83,8 +83,8 @@ def test_compile_only_runs_nothing(judge: ProgramJudge, tmp_path: Path) -> None:
 
 def test_settings_tell_isolations_and_gpus_apart(judge: ProgramJudge, lost_gpu: Gpu) -> None:
     """What decides whether an earlier verdict counts: the sandbox that is really used, and the kinds of GPU."""
-    processes = replace(judge, isolation=Isolation.PROCESSES)
-    assert processes.settings()["isolation"] == "processes"
+    landlock = replace(judge, isolation=Isolation.LANDLOCK)
+    assert landlock.settings()["isolation"] == "landlock"
     assert replace(judge, isolation=resolve_isolation()).settings() == judge.settings()  # AUTO is what it comes to
 
     def on(*names: str, per_gpu: int = 1) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_settings_of_timed_modules_have_the_sharing_of_a_gpu(lost_gpu: Gpu) -> N
         return ModuleJudge(gpus=GpuPool([lost_gpu], per_gpu=per_gpu), **changes).settings()
 
     assert settings(1) != settings(2)
-    assert settings(1, isolation=Isolation.PROCESSES)["isolation"] == "processes"
+    assert settings(1, isolation=Isolation.LANDLOCK)["isolation"] == "landlock"
     assert settings(1) == settings(1, isolation=resolve_isolation())
 
 

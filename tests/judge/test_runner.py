@@ -85,7 +85,7 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
 def test_another_isolation_is_judged_again(run: Any) -> None:
     """The header speaks for every line: it may not say bubblewrap of what processes judged."""
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
-    run(answers, "--isolation", "processes")
+    run(answers, "--isolation", "landlock")
     said, results = run(answers, "--isolation", "bubblewrap")
     assert "(2 judged" in said and "taken" not in said and results.run["isolation"] == "bubblewrap"
     assert "nothing new to judge, 2 taken" in run(answers, "--isolation", "auto")[0]  # which is bubblewrap here

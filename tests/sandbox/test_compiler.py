@@ -6,11 +6,11 @@ import sys
 import textwrap
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from cuset_stage.sandbox import (
+    COMPILE_LIMITS,
     Compiler,
     Isolation,
     Limits,
@@ -20,29 +20,38 @@ from cuset_stage.sandbox import (
     folders,
     run_program,
 )
-from cuset_stage.sandbox.scan import find_reach
-from cuset_stage.sandbox.toolkit import _find
+from cuset_stage.sandbox.compiler import _find
 
 
-GOOD = "#include <cuda_fp16.h>\n__global__ void k(half* x) { x[0] = 1; }\nint main() { return 5; }\n"
+GOOD = "int main() { return 5; }\n"
+KERNEL = "#include <cuda_fp16.h>\n__global__ void k(half* x) { x[0] = 1; }\n" + GOOD
+PATIENT = replace(COMPILE_LIMITS, wall_s=600)  # the machine may be busy
 BAD = "int main() {\n    return undefined_name;\n}\n"
 
 
 @pytest.fixture
-def compiler(own_caches, isolation):
-    return Compiler(isolation=isolation, flags=("-O0", "-std=c++17"))
+def compiler(own_caches):
+    return Compiler(flags=("-O0", "-std=c++17"), limits=PATIENT)
 
 
-def test_compiles_once_and_remembers(compiler, tmp_path):
-    first, second = compiler.compile(GOOD), compiler.compile(GOOD)
-    assert (first.verdict, first.cached, second.verdict, second.cached) == (None, False, None, True)
-    assert second.binary == first.binary and second.seconds == first.seconds and second.message == first.message
-    assert first.command[1:] == ("-O0", "-std=c++17", "-arch=sm_90", "program.cu", "-o", "program")
-    with run_program(first.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
+def test_compiles_in_both_ways(own_caches, isolation, tmp_path):
+    compiler = Compiler(isolation=isolation, flags=("-O0", "-std=c++17"), limits=PATIENT)
+    compiled = compiler.compile(KERNEL)
+    assert compiled.verdict is None, compiled
+    assert compiled.command[1:] == ("-O0", "-std=c++17", "-arch=sm_90", "program.cu", "-o", "program")
+    with run_program(compiled.binary, inputs={}, outputs={}, isolation=isolation, keep=tmp_path / "kept") as ran:
         assert ran.verdict is Verdict.RUNTIME_ERROR and ran.message == "the program returned 5"
-    with run_program(first.binary, inputs={}, outputs={}, isolation=compiler.isolation, keep=tmp_path / "kept") as ran:
-        pass
     assert {path.name for path in (tmp_path / "kept").iterdir()} == {"program", "data", "tmp"}
+
+
+def test_compiles_once_and_remembers(compiler):
+    first, second, third = compiler.compile(GOOD), compiler.compile(GOOD), compiler.compile(GOOD, again=True)
+    assert [(done.verdict, done.cached) for done in (first, second, third)] == [
+        (None, False),
+        (None, True),
+        (None, False),
+    ]
+    assert second.binary == first.binary and second.seconds == first.seconds and second.message == first.message
 
     damaged = bytearray(first.binary.read_bytes())
     damaged[100] ^= 1
@@ -62,12 +71,12 @@ def test_an_error_is_remembered_and_names_no_folder_of_ours(compiler, own_caches
     assert str(own_caches) not in first.message and "tmpxft" not in first.message
 
 
-def test_a_timeout_is_not_remembered(own_caches, isolation):
-    compiler = Compiler(isolation=isolation, limits=Limits(wall_s=0.05))
+def test_a_timeout_is_not_remembered(own_caches):
+    compiler = Compiler(limits=Limits(wall_s=0.01))
     for _ in range(2):
         compiled = compiler.compile(GOOD)
         assert compiled.verdict is Verdict.COMPILE_TIMEOUT and not compiled.cached
-        assert "wall time limit of 0.05 s" in compiled.message
+        assert "wall time limit of 0.01 s" in compiled.message
 
 
 def test_a_full_disk_is_not_charged_and_not_remembered(compiler, monkeypatch):
@@ -100,16 +109,10 @@ def test_a_compiler_killed_for_want_of_memory_is_not_charged(own_caches, isolati
     assert not list((own_caches.parent / "cache" / "programs").glob("??/*/record.json"))
 
 
-def test_again_does_not_ask_the_cache(compiler):
-    compiler.compile(GOOD)
-    assert not compiler.compile(GOOD, again=True).cached
-    assert compiler.compile(GOOD).cached
-
-
-def test_what_decides_the_result_is_in_the_key(own_caches, isolation, monkeypatch):
+def test_what_decides_the_result_is_in_the_key(own_caches, monkeypatch):
     def keys():
         return [
-            Compiler(isolation=isolation, arch=arch, flags=flags).key(source)
+            Compiler(arch=arch, flags=flags).key(source)
             for arch, flags, source in [
                 ("sm_90", ("-O3",), GOOD),
                 ("sm_80", ("-O3",), GOOD),
@@ -123,7 +126,7 @@ def test_what_decides_the_result_is_in_the_key(own_caches, isolation, monkeypatc
     monkeypatch.setenv("NVCC_APPEND_FLAGS", "-DX")
     assert len({*before, *keys()}) == 8
     other = replace(find_toolkit(), version="99.0")
-    assert Compiler(other, isolation=isolation).key(GOOD) != Compiler(isolation=isolation).key(GOOD)
+    assert Compiler(other).key(GOOD) != Compiler().key(GOOD)
     with pytest.raises(SandboxError, match="arch='90'"):
         Compiler(arch="90")
 
@@ -131,7 +134,7 @@ def test_what_decides_the_result_is_in_the_key(own_caches, isolation, monkeypatc
 COMPILE = """
     import sys, json
     from cuset_stage.sandbox import Compiler
-    compiled = Compiler(isolation=sys.argv[1], flags=("-O0", "-std=c++17")).compile(sys.argv[2])
+    compiled = Compiler(flags=("-O0", "-std=c++17")).compile(sys.argv[1])
     print(json.dumps([compiled.cached, str(compiled.binary)]))
 """
 
@@ -139,14 +142,14 @@ COMPILE = """
 def test_threads_and_processes_compile_one_source_once(compiler):
     results = []
     threads = [threading.Thread(target=lambda: results.append(compiler.compile(GOOD))) for _ in range(3)]
-    command = [sys.executable, "-c", textwrap.dedent(COMPILE), str(compiler.isolation), GOOD]
+    command = [sys.executable, "-c", textwrap.dedent(COMPILE), GOOD]
     others = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     found = [(result.cached, str(result.binary)) for result in results]
-    found += [tuple(json.loads(other.communicate(timeout=60)[0])) for other in others]
+    found += [tuple(json.loads(other.communicate(timeout=600)[0])) for other in others]
     assert len(found) == 5 and [cached for cached, _ in found].count(False) == 1
     assert len({binary for _, binary in found}) == 1
 
@@ -164,48 +167,14 @@ def test_toolkit(monkeypatch, tmp_path):
         _find((tmp_path / "missing",))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        '#include "/etc/passwd"',
-        "#include </etc/passwd>",
-        '#include "../secret"',
-        '  #  include\t"/etc/passwd"',
-        '%:include "/etc/passwd"',
-        '#incl\\\nude "/etc/passwd"',
-        '/* a */ #include "/etc/passwd"',
-        '#define F "/etc/passwd"\n#include F',
-        '#include_next "/etc/passwd"',
-        '#embed "/etc/passwd"',
-        '#if __has_include("/etc/shadow")\n#endif',
-        'asm(".incbin \\"/etc/passwd\\"");',
-        'asm(".inc" "bin \\"/etc/passwd\\"");',
-        'asm(".in"\n   "clude \\"/etc/passwd\\"");',
-        "#define P in##cbin",
-        'asm(".macro x\\n.endm");',
-    ],
-)
-def test_the_scan_sees_the_usual_ways_to_files(source):
-    reach = find_reach("int a;\n" + source + "\nint main() {}\n")
-    assert reach is not None and reach.startswith("program.cu(") and "without bubblewrap" in reach
+def test_a_compiler_below_the_home_opens_its_own_folder_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for folder, opened in (("bin", tmp_path / "bin"), ("tools/gcc/bin", tmp_path / "tools" / "gcc")):
+        monkeypatch.setenv("NVCC_CCBIN", str(tmp_path / folder / "g++"))
+        visible = find_toolkit().visible
+        assert opened in visible and not {tmp_path, *tmp_path.parents} & set(visible)
 
 
-def test_the_scan_names_the_line_and_leaves_honest_code_alone():
-    assert find_reach('int a;\n\n#include "/etc/passwd"\n').startswith("program.cu(3): error:")
-    assert find_reach('asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0};" : "=f"(x));') is None
-    assert (
-        find_reach("#include <cub/cub.cuh>\n#include <thrust/sort.h>\n#pragma unroll\n// #include the rest\n") is None
-    )
-    sources = sorted((Path(__file__).parents[2] / "data" / "kernels").glob("*/kernel.cu"))
-    assert len(sources) >= 30
-    assert [path.parent.name for path in sources if find_reach(path.read_text())] == []
-
-
-def test_isolations_do_not_share_results(own_caches):
-    """Without bubblewrap a compilation sees more of the machine."""
-    keys = {Compiler(isolation=Isolation.PROCESSES).key(GOOD)}
-    try:
-        keys.add(Compiler(isolation=Isolation.BUBBLEWRAP).key(GOOD))
-    except SandboxError:
-        pytest.skip("bubblewrap does not work here")
-    assert len(keys) == 2
+def test_isolations_do_not_share_results(own_caches, isolation):
+    """One that confines less may have seen more of the machine."""
+    assert Compiler(isolation=isolation).key(GOOD) != Compiler(isolation=Isolation.NONE).key(GOOD)

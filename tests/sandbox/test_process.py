@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cuset_stage.sandbox import (
@@ -23,6 +23,7 @@ from cuset_stage.sandbox import (
     scratch_folder,
 )
 from cuset_stage.sandbox import isolation as isolation_module
+from cuset_stage.sandbox import process as process_module
 from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
@@ -35,7 +36,7 @@ def test_reports_how_a_command_ended(folder, isolation):
     assert (done.returncode, done.stopped, done.infra) == (7, None, None)
     assert (done.stdout, done.stderr) == ("out\n", "err\n")
     assert shell("kill -9 $$", folder, isolation).returncode == -signal.SIGKILL
-    assert 0.2 < shell("sleep 0.2", folder, isolation).seconds < 2
+    assert shell("sleep 0.2", folder, isolation).seconds > 0.2
 
 
 HUNGRY = """
@@ -57,13 +58,21 @@ def test_a_command_killed_for_want_of_memory_is_no_fault_of_the_command(own_cach
     assert "Finished(" in said.stdout and "infra=None" not in said.stdout, said
 
 
-def test_a_program_for_a_gpu_may_name_its_threads(folder):
+@pytest.fixture
+def landlock() -> Isolation:
+    try:
+        return resolve_isolation(Isolation.LANDLOCK)
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def test_a_program_for_a_gpu_may_name_its_threads(folder, landlock):
     """CUDA's driver does, and calls the operating system unfit where it may not."""
     gpu = Gpu(0, "GPU-test-0", "test", "1", "9.0", 2**30)
-    done = shell("echo named > /proc/self/comm && cat /proc/$$/comm", folder, Isolation.PROCESSES, gpu=gpu)
+    done = shell("echo named > /proc/self/comm && cat /proc/$$/comm", folder, Isolation.LANDLOCK, gpu=gpu)
     assert (done.returncode, done.stderr) == (0, ""), done
     judge = Path("/proc/self/comm").read_text()
-    done = shell(f"echo named > /proc/{os.getpid()}/comm", folder, Isolation.PROCESSES, gpu=gpu)
+    done = shell(f"echo named > /proc/{os.getpid()}/comm", folder, Isolation.LANDLOCK, gpu=gpu)
     assert done.returncode != 0 and Path("/proc/self/comm").read_text() == judge
 
 
@@ -114,7 +123,7 @@ def test_bad_requests(folder, isolation, tmp_path):
     with pytest.raises(ValueError, match="relative to the folder"):
         shell("true", folder, isolation, readonly={"../x": tmp_path / "x"})
     assert "does not exist" in shell("true", folder, isolation, readonly={"x": tmp_path / "missing"}).infra
-    assert run_sandboxed(["./missing"], folder=folder, isolation=Isolation.PROCESSES).infra
+    assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
     with pytest.raises(ValueError, match=r"Limits\.wall_s=0"):
         Limits(wall_s=0)
     with pytest.raises(ValueError, match="needs a number"):
@@ -161,13 +170,6 @@ def test_runs_in_many_threads(folder, isolation):
     }
 
 
-def test_the_time_of_a_command_has_no_part_of_bubblewraps(folder, isolation):
-    times = sorted(run_sandboxed(["/bin/true"], folder=folder, isolation=isolation).seconds for _ in range(9))
-    begin = time.perf_counter()
-    run_sandboxed(["/bin/true"], folder=folder, isolation=isolation)
-    assert 0 < times[4] < 0.6 * (time.perf_counter() - begin)
-
-
 def test_a_command_that_bubblewrap_cannot_run_is_no_fault_of_the_command(folder):
     if not bubblewrap_here():
         pytest.skip("about bubblewrap")
@@ -175,22 +177,83 @@ def test_a_command_that_bubblewrap_cannot_run_is_no_fault_of_the_command(folder)
     assert "did not start" in finished.infra and finished.returncode is None
 
 
-def test_isolation_is_probed_and_falls_back_once(tmp_path, monkeypatch):
+@pytest.fixture
+def no_bubblewrap(tmp_path, monkeypatch):
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'no namespaces today' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("CUSET_BWRAP", str(broken))
-    monkeypatch.setattr(isolation_module, "_warned", set())
-    with pytest.warns(IsolationWarning, match=r"WITHOUT A SANDBOX.*no namespaces today"):
-        assert resolve_isolation() is Isolation.PROCESSES
+
+
+def test_without_bubblewrap_landlock_confines(no_bubblewrap, landlock, tmp_path, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert resolve_isolation("auto") is Isolation.PROCESSES  # said once
-    with pytest.raises(SandboxError, match="CUSET_BWRAP"):
+        assert resolve_isolation() is Isolation.LANDLOCK
+    with pytest.raises(SandboxError, match=r"no namespaces today.*apt-get install bubblewrap.*isolation=none"):
         resolve_isolation("bubblewrap")
     monkeypatch.setenv("CUSET_BWRAP", str(tmp_path / "missing"))
-    with pytest.raises(SandboxError, match="not installed"):
+    with pytest.raises(SandboxError, match=r"not installed.*CUSET_BWRAP"):
         resolve_isolation(Isolation.BUBBLEWRAP)
+
+
+def test_with_neither_nothing_runs(no_bubblewrap, folder, monkeypatch):
+    monkeypatch.setattr(isolation_module, "_probe_landlock", lambda: "Landlock: Function not implemented")
+    for run in (resolve_isolation, lambda: shell("true", folder, Isolation.AUTO)):
+        with pytest.raises(SandboxError, match=r"no namespaces today; Landlock.*not implemented.*isolation=none"):
+            run()
+    with pytest.raises(SandboxError, match=r"isolation=landlock: Landlock with seccomp does not work"):
+        resolve_isolation("landlock")
+
+
+def test_landlock_is_tried_before_it_is_trusted(landlock, monkeypatch, tmp_path):
+    """A kernel that takes the rules and does not hold them is found out; so is one that has none."""
+    probe = Path(isolation_module.__file__).parent / "supervisor"
+    code = """
+import sys; sys.path.insert(0, sys.argv[1])
+import confine, errno, os
+{change}
+sys.exit(confine.probe(sys.argv[2]))
+"""
+    for change, said in (
+        ("", ""),
+        ("confine.restrict_files = lambda *paths, network: None", "can still open a file elsewhere"),
+        ("confine.install_filter = lambda *ids, network: None", "can still open a socket"),
+        ("confine.LEAST_LANDLOCK = 99", "99 is needed"),
+        ("confine._LANDLOCK_CREATE = 9999", "Landlock: Function not implemented"),
+    ):
+        command = [sys.executable, "-I", "-S", "-c", code.format(change=change), str(probe), str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, said in done.stderr) == (bool(said), True), done
+
+
+def test_none_is_said_by_name_and_warned_of(folder):
+    isolation_module._warn.cache_clear()
+    with pytest.warns(IsolationWarning, match="UNTRUSTED CODE RUNS WITHOUT A SANDBOX") as said:
+        finished = shell("cat /etc/passwd; sleep 100", folder, Isolation.NONE, limits=Limits(wall_s=1))
+        assert shell("(sleep 98764 &); exit 3", folder, Isolation.NONE).returncode == 3
+    assert len(said) == 1 and finished.stopped == "wall"
+    assert not [process for process in psutil.process_iter(["cmdline"]) if "98764" in (process.info["cmdline"] or [])]
+    with pytest.raises(ValueError, match="isolation=processes: one of auto, bubblewrap, landlock, none; what was"):
+        resolve_isolation("processes")
+
+
+def test_landlock_keeps_devices_and_capabilities_away_from_root(folder, landlock, monkeypatch):
+    """Where no user of its own is to be had, a root judge's program is root: by name."""
+    if os.geteuid() != 0:
+        pytest.skip("about root")
+    monkeypatch.setattr(process_module, "_user_locks", lambda: None)
+    done = shell("id -u; grep CapEff /proc/self/status; mknod data-disk b 8 0; cat /etc/shadow", folder, landlock)
+    assert done.stdout.split() == ["0", "CapEff:", "0" * 16], done
+    assert not (folder / "data-disk").exists() and "/etc/shadow: Permission denied" in done.stderr
+
+
+def test_what_lies_hidden_in_a_system_folder_stays_hidden(tmp_path):
+    """Landlock allows whole trees, so the folders around are allowed one by one."""
+    for name in ("a/cache/reference", "a/cache2", "b"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "cache")
+    allowed = set(isolation_module._without(str(tmp_path), [tmp_path / "a" / "cache", Path("/elsewhere")]))
+    assert allowed == {str(tmp_path / "a" / "cache2"), str(tmp_path / "b")}
 
 
 def test_bubblewrap_shows_system_folders_only(folder, isolation):
@@ -235,13 +298,11 @@ def test_bubblewrap_shows_system_folders_only(folder, isolation):
         ("AF_INET", True, True),
     ],
 )
-def test_plain_processes_have_no_sockets_that_leave_the_machine(folder, family, network, may):
+def test_landlock_has_no_sockets_that_leave_the_machine(folder, landlock, family, network, may):
     kind = "SOCK_RAW" if family in ("AF_PACKET", "AF_NETLINK") else "SOCK_DGRAM"
     code = f"import socket; socket.socket(socket.{family}, socket.{kind})"
     command = [sys.executable, "-I", "-S", "-c", code]
-    done = run_sandboxed(
-        command, folder=folder, isolation=Isolation.PROCESSES, visible=python_paths(), network=network
-    )
+    done = run_sandboxed(command, folder=folder, isolation=landlock, visible=python_paths(), network=network)
     assert (done.returncode == 0) == may, done.stderr
 
 

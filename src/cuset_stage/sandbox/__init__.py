@@ -1,18 +1,17 @@
-"""Compile and run code nobody trusts: a CUDA program goes in, a verdict and its output files come out.
+"""Compile and run untrusted code: a CUDA program goes in, a verdict and its output files come out.
 
 Imports the standard library and psutil only.
 """
 
 from .cache import cache_root
-from .compiler import Compiled, Compiler
+from .compiler import Compiled, Compiler, Toolkit, find_toolkit
 from .folders import remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, IsolationWarning, python_paths, resolve_isolation
-from .limits import COMPILE_LIMITS, Limits
-from .process import Finished, run_sandboxed
+from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
+from .process import run_sandboxed
 from .program import Ran, Started, run_program, start_program
-from .toolkit import Toolkit, find_toolkit
-from .verdicts import SandboxError, Verdict
+from .supervision import Finished
 
 
 __all__ = [

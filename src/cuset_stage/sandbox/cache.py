@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .folders import remove_tree
-from .verdicts import SandboxError
+from .limits import SandboxError
 
 
 IN_USE_S = 3600.0
@@ -22,12 +22,9 @@ def cache_root() -> Path:
 
     Programs under test must not read it: it holds the references. Raises SandboxError when it cannot be made.
     """
-    named = os.environ.get("CUSET_CACHE")
-    if named:
-        root = Path(named).expanduser().absolute()
-    else:
-        base = os.environ.get("XDG_CACHE_HOME")
-        root = (Path(base) if base else Path.home() / ".cache") / "cuset"
+    base = os.environ.get("XDG_CACHE_HOME")
+    default = (Path(base) if base else Path.home() / ".cache") / "cuset"
+    root = Path(os.environ.get("CUSET_CACHE") or default).expanduser().absolute()
     try:
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -37,19 +34,14 @@ def cache_root() -> Path:
     return root
 
 
-@contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies."""
+def _open(path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with held(fd):
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 @contextmanager
 def held(fd: int) -> Iterator[None]:
-    """Let go of the descriptor's lock at the end: closing it is not enough while a fork of this process has it, too."""
+    """Release the descriptor's lock at the end: closing it is not enough while a fork of this process has it, too."""
     owner = os.getpid()
     try:
         yield
@@ -59,10 +51,18 @@ def held(fd: int) -> Iterator[None]:
         os.close(fd)
 
 
+@contextmanager
+def file_lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies."""
+    fd = _open(path)
+    with held(fd):
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+
+
 def try_lock(path: Path) -> int | None:
     """The descriptor that holds the lock (see `held`), or None when another holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fd = _open(path)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -77,11 +77,10 @@ def evict(folder: Path, max_bytes: int) -> int:
     The time of use is the modification time of the entry's folder.
     """
     entries = []
-    for shelf in folder.iterdir():
-        for entry in shelf.iterdir() if shelf.is_dir() else ():
-            with suppress(OSError):
-                size = sum(file.stat().st_size for file in entry.iterdir())
-                entries.append((entry.stat().st_mtime, size, entry))
+    for entry in folder.glob("*/*/"):
+        with suppress(OSError):
+            size = sum(file.stat().st_size for file in entry.iterdir())
+            entries.append((entry.stat().st_mtime, size, entry))
     surplus = sum(size for _, size, _ in entries) - max_bytes
     removed = 0
     for used, size, entry in sorted(entries):

@@ -1,4 +1,4 @@
-"""Folders a program may fill as it likes: made fresh, read without trusting anything in them, and removed."""
+"""Folders that a program fills: made fresh, read without trusting anything in them, and removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .verdicts import SandboxError
+from .limits import SandboxError
 
 
 _PREFIX = "cuset-run-"

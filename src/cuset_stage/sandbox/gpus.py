@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .cache import cache_root, file_lock, held, try_lock
-from .verdicts import SandboxError
+from .limits import SandboxError
 
 
 _QUERY_S = 30.0
@@ -83,6 +83,18 @@ def minor_number(gpu: Gpu) -> int | None:
         if gpu.uuid in text and (match := re.search(r"Device Minor:\s*(\d+)", text)):
             return int(match[1])
     return None
+
+
+def gpu_devices(gpu: Gpu) -> list[str]:
+    """The device nodes one GPU needs; those of the other GPUs are left out when the driver says which is which."""
+    minor = minor_number(gpu)
+    nodes = []
+    for name in sorted(os.listdir("/dev")):
+        number = name.removeprefix("nvidia")
+        other = number.isdigit() and minor is not None and int(number) != minor
+        if (name.startswith("nvidia") and not other) or name == "dxg":
+            nodes.append(f"/dev/{name}")
+    return nodes
 
 
 def used_memory(gpu: Gpu, pids: set[int]) -> int | None:

@@ -1,4 +1,4 @@
-"""How a command is shut in: bubblewrap where it works, else processes with what the kernel grants."""
+"""How a command is confined: bubblewrap where it works, else Landlock and seccomp where the kernel has them; else it is refused."""
 
 from __future__ import annotations
 
@@ -10,23 +10,36 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from .gpus import Gpu, minor_number
-from .verdicts import SandboxError
+from .gpus import Gpu, gpu_devices
+from .limits import SandboxError
+from .supervision import SUPERVISOR
 
 
 class Isolation(StrEnum):
-    """AUTO takes BUBBLEWRAP where it works, else PROCESSES with one loud warning."""
+    """What stands around untrusted code, beside limits, a reaper and, where the judge is root, a user of its own."""
 
     AUTO = "auto"
+    """BUBBLEWRAP where it works, else LANDLOCK where it holds, else SandboxError"""
     BUBBLEWRAP = "bubblewrap"
     """namespaces of its own: no network, no other process in sight, only system folders, read-only, and its own folder"""
-    PROCESSES = "processes"
-    """limits and a reaper; as root a user of its own; no network (seccomp); files closed by Landlock where the kernel has it"""
+    LANDLOCK = "landlock"
+    """the same files and no others (Landlock, Linux 6.2), and no sockets that leave the machine (seccomp)"""
+    NONE = "none"
+    """plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO"""
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        now = "; what was `processes` is now `landlock`, or `none`" if value == "processes" else ""
+        raise ValueError(f"isolation={value}: one of {', '.join(cls)}{now}")
+
+
+class IsolationWarning(UserWarning):
+    """Untrusted code is about to run without a sandbox."""
 
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
@@ -56,6 +69,107 @@ def _bubblewrap() -> str | None:
     return shutil.which(os.environ.get("CUSET_BWRAP") or "bwrap")
 
 
+def bubblewrap_here() -> Bubblewrap | None:
+    """How bubblewrap works on this machine; None when it does not."""
+    program = _bubblewrap()
+    return _probe_bubblewrap(program)[0] if program is not None else None
+
+
+def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
+    """What will be used; BUBBLEWRAP and LANDLOCK are tried once by really confining a process. NONE warns, once.
+
+    CUSET_BWRAP=/path/to/bwrap names the program. Raises SandboxError when what was asked for does not work here, ValueError for
+    another word.
+    """
+    wanted = Isolation(wanted)
+    if wanted is Isolation.NONE:
+        _warn()
+        return wanted
+    problems = []
+    if wanted is not Isolation.LANDLOCK:
+        program = _bubblewrap()
+        how, said = _probe_bubblewrap(program) if program else (None, "")
+        if how is not None:
+            return Isolation.BUBBLEWRAP
+        does_not = f"({program}) does not work here: {said or 'no reason given'}" if program else "is not installed"
+        problems.append(f"bubblewrap {does_not}")
+    if wanted is not Isolation.BUBBLEWRAP:
+        said = _probe_landlock()
+        if said is None:
+            return Isolation.LANDLOCK
+        problems.append(f"Landlock with seccomp does not work here: {said}")
+    raise SandboxError(
+        f"isolation={wanted}: {'; '.join(problems)}. Install bubblewrap (apt-get install bubblewrap) and allow user namespaces, or name "
+        "it with CUSET_BWRAP=/path/to/bwrap; or use a kernel with Landlock (Linux 6.2); or, for code you trust, choose isolation=none: "
+        "plain processes without a sandbox."
+    )
+
+
+@functools.cache
+def _warn() -> None:
+    warnings.warn(
+        "UNTRUSTED CODE RUNS WITHOUT A SANDBOX (isolation=none): limits hold and no process is left behind, but it may read and "
+        "change whatever its user may.",
+        IsolationWarning,
+        stacklevel=3,
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
+    """How bubblewrap really works here (None: not at all), and what it said when it did not."""
+    users = (True, False) if os.geteuid() == 0 and shutil.which("setpriv") else (False,)
+    said = ""
+    for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
+        with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
+            folder = Path(name).resolve()
+            if how.own_user:
+                os.chown(folder, PROBE_USER, PROBE_USER)
+            command = [*_base(how, network=False), *_folders_above([folder])]
+            command += ["--bind", str(folder), str(folder), *_CLOSED]
+            command += ["--", *_become(how, PROBE_USER, None), "/bin/sh", "-c", f": > {folder}/written"]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            except (OSError, subprocess.TimeoutExpired) as error:
+                return None, str(error)
+            if done.returncode == 0 and (folder / "written").exists():
+                return how, ""
+            said = done.stderr.strip()
+    return None, said
+
+
+@functools.cache
+def _probe_landlock() -> str | None:
+    """None when a process that Landlock and seccomp confine can do nothing that it must not; else the reason."""
+    with tempfile.TemporaryDirectory(prefix="cuset-probe-") as folder:
+        command = [sys.executable, "-I", "-S", str(SUPERVISOR), "probe", folder]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+    return None if done.returncode == 0 else done.stderr.strip() or f"trying it ended with {done.returncode}"
+
+
+def is_system(path: Path) -> bool:
+    """Whether a path lies in a folder that every command sees anyhow."""
+    return any(path.is_relative_to(place) for place in SYSTEM)
+
+
+def python_paths() -> tuple[Path, ...]:
+    """What a command needs to see (run_sandboxed's `visible`) when it is this very Python with its installed packages."""
+    found = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
+    return tuple(sorted(path for path in found if not path.is_relative_to("/usr") and path != Path("/")))
+
+
+# bubblewrap
+
+# Both are file systems in memory that a program could fill.
+_CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
+# In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait on 8 until it may
+# begin (never, when the supervisor is gone), close both, become the command. (A shell knows descriptors of one digit.)
+_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && { read -r go <&8 || exit; }; exec 8<&- 9>&-; exec "$0" "$@"'
+
+
 def _folders_above(paths: Sequence[Path]) -> list[str]:
     """Arguments that make the folders above mount points, open to pass through; bubblewrap's own would be closed."""
     above = {parent for path in paths for parent in path.parents if parent != Path("/")}
@@ -63,19 +177,12 @@ def _folders_above(paths: Sequence[Path]) -> list[str]:
 
 
 def _base(how: Bubblewrap, *, network: bool) -> list[str]:
-    command = [
-        how.program,
-        "--die-with-parent",
-        "--unshare-ipc",
-        "--unshare-pid",
-        "--unshare-uts",
-        "--unshare-cgroup-try",
-    ]
-    command += [] if network else ["--unshare-net"]
+    command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    command += ["--unshare-cgroup-try", *([] if network else ["--unshare-net"]), "--cap-drop", "ALL"]
     if how.own_user:
-        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
-        command += ["--unshare-user", *(["--disable-userns"] if how.sizes else []), "--cap-drop", "ALL"]
+        command += ["--unshare-user", *(["--disable-userns"] if how.sizes else [])]
     for place in SYSTEM:
         if os.path.islink(place):
             command += ["--symlink", os.readlink(place), place]
@@ -90,124 +197,18 @@ def _base(how: Bubblewrap, *, network: bool) -> list[str]:
     return command
 
 
-def _closed(command: list[str]) -> list[str]:
-    """Both are file systems in memory that a program could fill."""
-    return [*command, "--remount-ro", "/dev", "--remount-ro", "/"]
-
-
-def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None = None) -> list[str]:
+def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
     if not how.own_user or uid is None:
         return []
-    groups = _device_groups(gpu) if gpu is not None else []
+    nodes = [os.stat(node) for node in (gpu_devices(gpu) if gpu is not None else [])]
+    # the groups that may use the GPU's device nodes where not everybody may
+    groups = sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
     extra = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
     return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra, "--"]
 
 
-def _device_groups(gpu: Gpu) -> list[int]:
-    """The groups that may use the GPU's device nodes where not everybody may."""
-    nodes = [os.stat(node) for node in gpu_devices(gpu)]
-    return sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
-
-
-@functools.lru_cache(maxsize=8)
-def _probe(program: str) -> tuple[Bubblewrap | None, str]:
-    """How bubblewrap really works here (None: not at all), and what it said when it did not."""
-    ways = [Bubblewrap(program, False, True), Bubblewrap(program, False, False)]
-    if os.geteuid() == 0 and shutil.which("setpriv"):
-        ways = [Bubblewrap(program, True, True), Bubblewrap(program, True, False), *ways]
-    said = ""
-    for how in ways:
-        with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
-            folder = Path(name).resolve()
-            if how.own_user:
-                os.chown(folder, PROBE_USER, PROBE_USER)
-            command = [*_base(how, network=False), *_folders_above([folder])]
-            command = _closed([*command, "--bind", str(folder), str(folder)])
-            command += ["--", *_become(how, PROBE_USER), "/bin/sh", "-c", f": > {folder}/written"]
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=20)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return None, str(error)
-            if done.returncode == 0 and (folder / "written").exists():
-                return how, ""
-            said = done.stderr.strip()
-    return None, said
-
-
-# In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait on 8 until it may
-# begin (never, when the supervisor is gone), close both, become the command. (A shell knows descriptors of one digit.)
-_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && { read -r go <&8 || exit; }; exec 8<&- 9>&-; exec "$0" "$@"'
-
-
-def bubblewrap_here() -> Bubblewrap | None:
-    """How bubblewrap works on this machine; None when it does not."""
-    program = _bubblewrap()
-    return _probe(program)[0] if program is not None else None
-
-
-class IsolationWarning(UserWarning):
-    """Untrusted code is about to run with less around it than there could be."""
-
-
-_warned: set[str] = set()
-
-
-def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
-    """What will be used: AUTO tries bubblewrap by really running it once, and falls back with one IsolationWarning.
-
-    CUSET_BWRAP=/path/to/bwrap names the program. Raises SandboxError when BUBBLEWRAP is asked for and does not work.
-    """
-    wanted = Isolation(wanted)
-    if wanted is Isolation.PROCESSES:
-        return wanted
-    program = _bubblewrap()
-    if program is None:
-        reason = "bubblewrap is not installed"
-    else:
-        how, said = _probe(program)
-        if how is not None:
-            return Isolation.BUBBLEWRAP
-        reason = f"bubblewrap ({program}) does not work here: {said or 'no reason given'}"
-    if wanted is Isolation.BUBBLEWRAP:
-        raise SandboxError(
-            f"{reason}. Install it (apt-get install bubblewrap) and allow user namespaces, name it with "
-            "CUSET_BWRAP=/path/to/bwrap, or choose --isolation processes for code you trust."
-        )
-    if reason not in _warned:
-        _warned.add(reason)
-        warnings.warn(
-            f"CODE NOBODY TRUSTS RUNS WITHOUT A SANDBOX: {reason}. Limits hold and no process is left behind, but such code "
-            "may read what others may read.",
-            IsolationWarning,
-            stacklevel=2,
-        )
-    return Isolation.PROCESSES
-
-
-def is_system(path: Path) -> bool:
-    """Whether a path lies in a folder that every command sees anyhow."""
-    return any(path.is_relative_to(place) for place in SYSTEM)
-
-
-def python_paths() -> tuple[Path, ...]:
-    """What a command needs to see (run_sandboxed's `visible`) when it is this very Python with its installed packages."""
-    found = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
-    return tuple(sorted(path for path in found if not path.is_relative_to("/usr") and path != Path("/")))
-
-
-def gpu_devices(gpu: Gpu) -> list[str]:
-    """The device nodes one GPU needs; those of the other GPUs are left out when the driver says which is which."""
-    minor = minor_number(gpu)
-    nodes = []
-    for name in sorted(os.listdir("/dev")):
-        number = name.removeprefix("nvidia")
-        other = number.isdigit() and minor is not None and int(number) != minor
-        if (name.startswith("nvidia") and not other) or name == "dxg":
-            nodes.append(f"/dev/{name}")
-    return nodes
-
-
 def bubblewrap_prefix(
+    how: Bubblewrap,
     folder: Path,
     readonly: Mapping[str, Path],
     visible: Sequence[Path],
@@ -218,11 +219,7 @@ def bubblewrap_prefix(
     network: bool,
 ) -> list[str]:
     """bubblewrap and its arguments up to the command. STATUS_FD and FILTER_FD stand for what the supervisor opens."""
-    how = bubblewrap_here()
-    if how is None:
-        raise SandboxError("bubblewrap is gone; it worked a moment ago")
-    command = _base(how, network=network)
-    command += ["--json-status-fd", "STATUS_FD", "--seccomp", "FILTER_FD"]
+    command = [*_base(how, network=network), "--json-status-fd", "STATUS_FD", "--seccomp", "FILTER_FD"]
     if gpu is not None:
         for place in GPU_SYSTEM:
             command += ["--ro-bind-try", place, place]
@@ -239,19 +236,39 @@ def bubblewrap_prefix(
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in covered:
         command += ["--remount-ro", place]
-    return [*_closed(command), "--chdir", str(folder), "--", *_become(how, uid, gpu), "/bin/sh", "-c", _GATE]
+    return [*command, *_CLOSED, "--chdir", str(folder), "--", *_become(how, uid, gpu), "/bin/sh", "-c", _GATE]
+
+
+# Landlock
+
+
+def _without(place: str, hidden: Sequence[Path]) -> Iterator[str]:
+    """The place, or what is in it beside the hidden folders: Landlock allows whole trees, and takes nothing out of them."""
+    inside = [path for path in hidden if path.is_relative_to(place)]
+    if not inside:
+        yield place
+    elif Path(place) not in inside and os.path.isdir(place):
+        for entry in os.scandir(place):
+            if not entry.is_symlink():
+                yield from _without(entry.path, inside)
 
 
 def landlock_rules(
-    folder: Path, visible: Sequence[Path], gpu: Gpu | None, uid: int | None, *, network: bool
-) -> dict[str, object]:
-    """What a program may reach without bubblewrap, for kernels that can hold it to that (Landlock, Linux 5.19)."""
-    readable = [*SYSTEM, *(f"/etc/{name}" for name in ETC), "/proc", *map(str, visible)]
-    readable += [*GPU_SYSTEM, "/dev"] if gpu is not None else []
-    readable += [f"/etc/{name}" for name in ETC_NETWORK] if network else []
+    folder: Path,
+    visible: Sequence[Path],
+    hidden: Sequence[Path],
+    gpu: Gpu | None,
+    uid: int | None,
+    *,
+    network: bool,
+) -> dict[str, list[str]]:
+    """What a program may read, and what it may write to, too."""
+    readable = [part for place in SYSTEM for part in _without(os.path.realpath(place), [h.resolve() for h in hidden])]
+    readable += [*(f"/etc/{name}" for name in (*ETC, *(ETC_NETWORK if network else ()))), "/proc", *map(str, visible)]
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]
     if gpu is not None:
+        readable += [*GPU_SYSTEM, "/dev"]
         # CUDA's driver names its threads there. A user of its own may write below no other's processes; else the program
         # is held to itself, and a process that it forks finds no GPU.
         writable += [*gpu_devices(gpu), "/proc" if uid is not None else "/proc/self"]
-    return {"readable": readable, "writable": writable, "network": network}
+    return {"readable": readable, "writable": writable}

@@ -1,12 +1,42 @@
-"""Limits on one process tree: time, memory, disk, output, number of processes. Imports nothing."""
+"""What a run may use, what can be said about it, and the error for a machine that cannot run it. Imports nothing."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
+
+
+class SandboxError(RuntimeError):
+    """This machine cannot run what was asked: the message says what is missing, with a fix."""
+
+
+class Verdict(StrEnum):
+    """The outcome of one sample. Only INFRA_ERROR says nothing about the sample: it is never charged to a model."""
+
+    NO_CODE = "no_code"
+    """the answer holds no code"""
+    COMPILE_ERROR = "compile_error"
+    """the compiler refused it, or was stopped at a limit other than time"""
+    COMPILE_TIMEOUT = "compile_timeout"
+    """the compiler was stopped at its time limit"""
+    RUNTIME_ERROR = "runtime_error"
+    """the program returned something other than 0, died by a signal, or was stopped at a limit other than time"""
+    TIMEOUT = "timeout"
+    """the program was stopped at its time limit (wall clock or CPU)"""
+    MISSING_OUTPUT = "missing_output"
+    """the program returned 0, and an output is not there as a regular file"""
+    MISMATCH = "mismatch"
+    """an output has the wrong size or wrong values"""
+    PASSED = "passed"
+    """every output of every case is right"""
+    COMPILED = "compiled"
+    """it compiles, and no more was asked"""
+    INFRA_ERROR = "infra_error"
+    """the judge's own side failed: no space, no GPU, no sandbox, a reference that cannot be made"""
 
 
 @dataclass(frozen=True)
@@ -14,11 +44,10 @@ class Limits:
     """What a command and everything it starts may use together; None is unlimited.
 
     wall_s: seconds from start to end. cpu_s: CPU seconds of all processes. memory_bytes: resident memory of all processes,
-    watched (RLIMIT_AS would break CUDA, which reserves address space far beyond the memory it uses). file_bytes: size of one
-    file. folder_bytes and folder_entries: disk space and number of files in the writable folder. output_bytes: how much of
-    stdout, and of stderr, is kept (the head and the tail; the rest is thrown away as it comes). processes: how many live at
-    a time. gpu_memory_bytes: device memory, watched through nvidia-smi. address_space_bytes: RLIMIT_AS of each process, only
-    for what never touches CUDA.
+    watched (RLIMIT_AS would break CUDA, which reserves far more address space than memory). file_bytes: size of one file.
+    folder_bytes, folder_entries: disk space and number of files in the writable folder. output_bytes: how much of stdout, and of
+    stderr, is kept (the head and the tail). processes: how many live at a time. gpu_memory_bytes: device memory, watched through
+    nvidia-smi. address_space_bytes: RLIMIT_AS of each process, only for what never touches CUDA.
     """
 
     wall_s: float = 60.0

@@ -1,61 +1,97 @@
-"""Run one command that nobody trusts, and be sure that nothing of it is left when it returns."""
+"""Run one untrusted command, and be sure that nothing of it is left when it returns."""
 
 from __future__ import annotations
 
+import functools
 import os
-import re
 import stat
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from .cache import cache_root
-from .environment import clean_environment, library_folders
+from .cache import cache_root, held, try_lock
 from .folders import scratch_root
-from .gpus import Gpu
+from .gpus import Gpu, gpu_devices
 from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
 from .limits import Limits
-from .supervision import Supervised, hunt
-from .users import needed_by, user_of_its_own
+from .supervision import Finished, Supervised
 
 
-_KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
+FIRST_USER, USERS = 60578, 600
+"""User ids that systemd's table of ranges leaves to nobody: one for each run that is on at a time."""
+_GPU_OPTIONAL = ("caps", "modeset", "tools")
+_PASSED_ON = ("LD_LIBRARY_PATH", "TZ")
 
 
-@dataclass(frozen=True)
-class Finished:
-    """How a command ended.
-
-    returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
-    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
-    cpu_seconds: of it and all it started. peak_memory_bytes: resident, as far as it was seen. stdout, stderr: capped.
-    infra: why the judge itself failed, or None; then the rest says nothing about the command. starved: while it ran, the kernel
-    killed some process of this machine for want of memory.
-    """
-
-    returncode: int | None
-    stopped: str | None
-    seconds: float
-    cpu_seconds: float
-    peak_memory_bytes: int
-    stdout: str
-    stderr: str
-    infra: str | None
-    starved: bool = False
-
-    def lacked_memory(self, said: str = "") -> str | None:
-        """What to say when something that the command started was killed for want of memory; None when nothing was.
-
-        said: what it wrote elsewhere than to stdout and stderr. These alone tell whether the kernel hit a part of it or another.
-        """
-        if not self.starved or not _KILLED.search(f"{self.stderr}\n{self.stdout}\n{said}"):
-            return None
-        return "a part of it was killed while this machine was out of memory: run fewer at a time (--jobs), or free memory"
+@functools.cache
+def _search_path(visible: tuple[Path, ...]) -> str:
+    own = [str(path / "bin") for path in visible if (path / "bin").is_dir()]
+    standard = [f"{place}/{kind}" for place in ("/usr/local", "/usr", "") for kind in ("sbin", "bin")]
+    return ":".join([*own, "/usr/local/cuda/bin", *standard])
 
 
-def _failed(reason: str) -> Finished:
-    return Finished(None, None, 0.0, 0.0, 0, "", "", reason)
+def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> dict[str, str]:
+    """Nothing of the judge's own but where libraries lie and the time zone."""
+    scratch = str(folder / "tmp")
+    environment = {
+        "PATH": _search_path(tuple(visible)),
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "XDG_CACHE_HOME": scratch,
+        "CUDA_CACHE_PATH": f"{scratch}/cuda",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": gpu.uuid if gpu is not None else "",
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "USER": "nobody",
+    }
+    return environment | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+
+
+def _library_folders() -> list[Path]:
+    """Absolute, existing entries of LD_LIBRARY_PATH: the program needs to see them."""
+    entries = (Path(part) for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part.startswith("/"))
+    return [path for path in entries if path.is_dir() and path not in (Path("/"), Path.home())]
+
+
+def _user_locks() -> Path | None:
+    """One folder for all judges of the machine, whatever their caches: two runs with one user would end each other."""
+    for place in ("/run/lock", "/var/lock", "/tmp"):
+        folder = Path(place, "cuset-users")
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if folder.lstat().st_uid == 0 and not folder.is_symlink():
+                return folder
+    return None
+
+
+@contextmanager
+def user_of_its_own() -> Iterator[int | None]:
+    """As root, a user id that no other run has now: what the program may touch, and what belongs to it, is then clear. Else None."""
+    locks = _user_locks() if os.geteuid() == 0 else None
+    start = (os.getpid() * 7 + threading.get_ident() // 4096) % USERS  # two judges seldom try the same ones
+    for step in range(USERS if locks is not None else 0):
+        uid = FIRST_USER + (start + step) % USERS
+        fd = try_lock(locks / f"{uid}.lock")
+        if fd is not None:
+            with held(fd):
+                yield uid
+            return
+    yield None
+
+
+def _needed_by(command: Sequence[str], folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> list[list[Any]]:
+    """What a user of its own must be able to use, else the command runs as the judge's user: [path, access mode]."""
+    needed: list[list[Any]] = [[str(folder), os.R_OK | os.W_OK | os.X_OK]]
+    needed += [[str(path), os.R_OK | os.X_OK] for path in visible]
+    nodes = gpu_devices(gpu) if gpu is not None else []
+    needed += [[node, os.R_OK | os.W_OK] for node in nodes if not node.endswith(_GPU_OPTIONAL)]
+    if os.path.isabs(command[0]):
+        needed.append([command[0], os.X_OK])
+    return needed
 
 
 def _is_public(path: Path) -> bool:
@@ -64,65 +100,27 @@ def _is_public(path: Path) -> bool:
     return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
 
 
-class Sandboxed:
-    """A command that is shut in. `go` lets it begin, `wait` does so too and returns when it and all it started are dead."""
+class _NotBegun:
+    """In place of a run that cannot be: it has finished."""
 
-    def __init__(self, run: Supervised | str, folder: Path, uid: int | None) -> None:
-        self._run, self._folder, self._uid = run, folder, uid
-        self.finished: Finished | None = _failed(run) if isinstance(run, str) else None
+    def __init__(self, reason: str) -> None:
+        self.finished = Finished(infra=reason)
 
     def go(self) -> None:
-        """Returns at once. A second call does nothing."""
-        if isinstance(self._run, Supervised):
-            self._run.go()
+        """Nothing begins."""
 
     def wait(self) -> Finished:
-        self.go()
-        if self.finished is None:
-            answer = self._run.answer()
-            if isinstance(answer, str):
-                hunt(self._folder, self._uid)
-                self.finished = _failed(answer)
-            else:
-                self.finished = Finished(**{name: answer[name] for name in Finished.__dataclass_fields__})
         return self.finished
 
 
-def run_sandboxed(
-    command: Sequence[str],
-    *,
-    folder: Path,
-    readonly: Mapping[str, Path] | None = None,
-    visible: Sequence[Path] = (),
-    limits: Limits = Limits(),  # noqa: B008  a frozen record
-    environment: Mapping[str, str] | None = None,
-    gpu: Gpu | None = None,
-    isolation: Isolation | str = Isolation.AUTO,
-    network: bool = False,
-) -> Finished:
+def run_sandboxed(command: Sequence[str], *, folder: Path, **options: Any) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
-    command: a program and its arguments; a relative program is relative to the folder.
-    folder: exists; has the same path inside. TMPDIR and HOME are folder/tmp. Nothing in it is trusted afterwards.
-    readonly: name inside the folder -> a file, mounted read-only or copied: the original cannot be changed.
-    visible: further folders the command may read, at the same path (see `python_paths`).
-    environment: added to a clean one; nothing of the judge's own environment is passed on.
-    gpu: makes that GPU the only one; None hides all.
-    network: leaves the network open.
-    Never raises for what the command does; `Finished.infra` says when the judge itself failed. Raises SandboxError when
-    BUBBLEWRAP is asked for and does not work, ValueError for a name in `readonly` that leaves the folder.
+    options: readonly, visible, limits, environment, gpu, isolation, network, as start_sandboxed has them.
+    Never raises for what the command does; `Finished.infra` says when the judge itself failed.
+    Raises as start_sandboxed does.
     """
-    with start_sandboxed(
-        command,
-        folder=folder,
-        readonly=readonly,
-        visible=visible,
-        limits=limits,
-        environment=environment,
-        gpu=gpu,
-        isolation=isolation,
-        network=network,
-    ) as running:
+    with start_sandboxed(command, folder=folder, **options) as running:
         return running.wait()
 
 
@@ -138,34 +136,52 @@ def start_sandboxed(
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
     network: bool = False,
-) -> Iterator[Sandboxed]:
+) -> Iterator[Supervised | _NotBegun]:
     """run_sandboxed in two steps: here all is set up, beside what this thread does meanwhile; the command begins at `go`.
 
-    Leaving the block ends what has not ended. Arguments and errors as of run_sandboxed.
+    command: a program and its arguments; a relative program is relative to the folder.
+    folder: exists; has the same path inside. TMPDIR and HOME are folder/tmp. Nothing in it is trusted afterwards.
+    readonly: name inside the folder -> a file, mounted read-only or copied: the original cannot be changed.
+    visible: further folders the command may read, at the same path (see `python_paths`).
+    environment: added to a clean one; nothing of the judge's own environment is passed on.
+    gpu: makes that GPU the only one; None hides all.
+    network: leaves the network open.
+    Leaving the block ends what has not ended. Raises SandboxError when this machine lacks the isolation, ValueError for a
+    name in `readonly` that leaves the folder.
     """
     folder = folder.resolve()
     isolation = resolve_isolation(isolation)
+    command = [str(part) for part in command]
     readonly = {name: Path(path).resolve() for name, path in (readonly or {}).items()}
     for name, path in readonly.items():
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ValueError(f"readonly[{name!r}]: a name relative to the folder, without '..'")
         if not path.is_file():
-            yield Sandboxed(f"{path}: this file, meant for {name}, does not exist", folder, None)
+            yield _NotBegun(f"{path}: this file, meant for {name}, does not exist")
             return
-    environment = clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
-    visible = [path for path in map(Path, (*library_folders(), *visible)) if not is_system(path)]
+    environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
+    hidden = [Path.home(), cache_root()]
+    visible = [
+        path
+        for path in map(Path, (*_library_folders(), *visible))
+        if not is_system(path) or any(path.is_relative_to(place) for place in hidden)
+    ]
     (folder / "tmp").mkdir(exist_ok=True)
-    wrapped = isolation is Isolation.BUBBLEWRAP
-    how = bubblewrap_here() if wrapped else None
+    how = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
     with user_of_its_own() if how is None or how.own_user else nullcontext() as uid:
         if how is not None and how.own_user and uid is None:
-            yield Sandboxed("no user id is free for this run, or none can be locked", folder, None)
+            yield _NotBegun("no user id is free for this run, or none can be locked")
             return
-        mounted = {name: path for name, path in readonly.items() if wrapped and (uid is None or _is_public(path))}
+        mounted = {name: path for name, path in readonly.items() if how and (uid is None or _is_public(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        prefix, landlock = [], None
+        if how is not None:
+            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid, network=network)
+        elif isolation is Isolation.LANDLOCK:
+            landlock = landlock_rules(folder, visible, hidden, gpu, uid, network=network)
         request = {
-            "command": [str(part) for part in command],
+            "command": command,
             "folder": str(folder),
             "control": str(scratch_root()),
             "environment": environment,
@@ -176,15 +192,12 @@ def start_sandboxed(
                 for name, path in readonly.items()
                 if name not in mounted
             ],
-            "prefix": [],
-            "landlock": landlock_rules(folder, visible, gpu, uid, network=network),
+            "prefix": prefix,
+            "landlock": landlock,
+            "network": network,
             "uid": uid,
             "judge": os.getpid(),
-            "needed": needed_by(command, folder, visible, gpu),
-            "sweep": ["/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"],
+            "needed": _needed_by(command, folder, visible, gpu),
         }
-        if wrapped:
-            hidden = [Path.home(), cache_root()]
-            request["prefix"] = bubblewrap_prefix(folder, mounted, visible, hidden, gpu, uid, network=network)
         with Supervised(request, gpu, limits) as run:
-            yield Sandboxed(run, folder, uid)
+            yield run

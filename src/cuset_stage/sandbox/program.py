@@ -8,23 +8,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from .folders import keep_folder, out_of_room, scratch_folder, take_output
+from .folders import Refused, keep_folder, out_of_room, scratch_folder, take_output
 from .gpus import Gpu
 from .isolation import Isolation
-from .limits import Limits
-from .process import Finished, Sandboxed, start_sandboxed
-from .verdicts import SandboxError, Verdict
+from .limits import Limits, SandboxError, Verdict
+from .process import start_sandboxed
+from .supervision import Finished, Supervised
 
 
-_LIMIT_NAMES = {
-    "memory": "memory",
-    "disk": "disk",
-    "gpu_memory": "GPU memory",
-    "processes": "number of processes",
-    "wall": "wall time",
-    "cpu": "CPU time",
-}
+_LIMIT_NAMES = {"gpu_memory": "GPU memory", "processes": "number of processes", "wall": "wall time", "cpu": "CPU time"}
 _TAIL_CHARS = 2000
 
 
@@ -53,61 +47,46 @@ def _describe(code: int) -> str:
 
 
 def _judge(finished: Finished, limits: Limits) -> tuple[Verdict | None, str]:
-    said = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
     if finished.infra is not None:
         return Verdict.INFRA_ERROR, finished.infra
-    if finished.stopped in ("wall", "cpu"):
-        limit = limits.wall_s if finished.stopped == "wall" else limits.cpu_s
-        what = f"the program was stopped at its {_LIMIT_NAMES[finished.stopped]} limit of {limit:g} s"
-        return Verdict.TIMEOUT, f"{what}\n{said}".strip()
+    if finished.stopped is None and finished.returncode == 0:
+        return None, ""
+    verdict, what = Verdict.RUNTIME_ERROR, _describe(finished.returncode or 0)
     if finished.stopped is not None:
-        what = f"the program was stopped at its {_LIMIT_NAMES[finished.stopped]} limit"
-        return Verdict.RUNTIME_ERROR, f"{what}\n{said}".strip()
-    if finished.returncode != 0:
-        return Verdict.RUNTIME_ERROR, f"{_describe(finished.returncode)}\n{said}".strip()
-    return None, ""
+        what = f"the program was stopped at its {_LIMIT_NAMES.get(finished.stopped, finished.stopped)} limit"
+    if finished.stopped in ("wall", "cpu"):
+        verdict = Verdict.TIMEOUT
+        what += f" of {limits.wall_s if finished.stopped == 'wall' else limits.cpu_s:g} s"
+    said = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
+    return verdict, f"{what}\n{said}".strip()
 
 
 @contextmanager
-def run_program(
-    binary: Path,
-    *,
-    inputs: Mapping[str, Path],
-    outputs: Mapping[str, int | None],
-    limits: Limits = Limits(),  # noqa: B008  a frozen record
-    gpu: Gpu | None = None,
-    isolation: Isolation | str = Isolation.AUTO,
-    keep: Path | None = None,
-) -> Iterator[Ran]:
+def run_program(binary: Path, **options: Any) -> Iterator[Ran]:
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
-    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
-    gpu: see run_sandboxed; hold a lease (lease_gpu) around the run.
-    keep: a folder that the run's own folder becomes afterwards, instead of being removed.
-    Raises SandboxError for a binary that is not there, and as run_sandboxed does.
+    options: inputs, outputs, limits, gpu, isolation, keep, as start_program has them, which also says what is raised.
     """
-    with start_program(
-        binary, inputs=inputs, outputs=outputs, limits=limits, gpu=gpu, isolation=isolation, keep=keep
-    ) as started:
+    with start_program(binary, **options) as started:
         yield started.wait()
 
 
 class Started:
-    """A program whose folder and sandbox are there, or about to be. `go` lets it begin, `wait` does so too."""
+    """A program whose folder and sandbox are there, or about to be."""
 
-    def __init__(self, running: Sandboxed, scratch: Path, outputs: Mapping[str, int | None], limits: Limits) -> None:
+    def __init__(self, running: Supervised, scratch: Path, outputs: Mapping[str, int | None], limits: Limits) -> None:
         self._running, self._scratch, self._outputs, self._limits = running, scratch, outputs, limits
 
     def go(self) -> None:
-        """Returns at once. A second call does nothing."""
+        """Let it begin. Returns at once; a second call does nothing."""
         self._running.go()
 
     def wait(self) -> Ran:
-        """What came out, when everything of the program is dead. Once."""
+        """Let it begin, and return what came out, when everything of the program is dead. Once."""
         finished = self._running.wait()
         verdict, message = _judge(finished, self._limits)
         taken: dict[str, Path] = {}
-        problems = []
+        problems: list[Refused] = []
         for name, size in self._outputs.items() if verdict is None else ():
             target = self._scratch / "outputs" / name
             refused = take_output(self._scratch / "run", name, target, size=size)
@@ -116,9 +95,9 @@ class Started:
             else:
                 problems.append(refused)
         if problems:
-            missing = [problem for problem in problems if not problem.wrong_size]
-            verdict = Verdict.MISSING_OUTPUT if missing else Verdict.MISMATCH
-            message = "; ".join(problem.reason for problem in (*missing, *(p for p in problems if p.wrong_size)))
+            problems.sort(key=lambda problem: problem.wrong_size)  # the missing ones first
+            verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
+            message = "; ".join(problem.reason for problem in problems)
         if verdict not in (None, Verdict.INFRA_ERROR) and finished.stopped is None:
             need = sum(size or 0 for size in self._outputs.values())
             if lacking := out_of_room(self._scratch / "run", need):
@@ -137,8 +116,12 @@ def start_program(
     isolation: Isolation | str = Isolation.AUTO,
     keep: Path | None = None,
 ) -> Iterator[Started]:
-    """run_program in two steps: the folder and the sandbox are made while the caller does something else, such as waiting for a GPU
-    or for another program. Leaving the block ends what has not ended. Arguments and errors as of run_program.
+    """run_program in two steps: the folder and the sandbox are made while the caller does something else, such as waiting for a GPU.
+
+    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
+    gpu: see start_sandboxed; hold a lease (lease_gpu) around the run.
+    keep: a folder that the run's own folder becomes afterwards, instead of being removed.
+    Leaving the block ends what has not ended. Raises SandboxError for a binary that is not there, and as start_sandboxed does.
     """
     for name in outputs:
         if Path(name).is_absolute() or ".." in Path(name).parts or name in inputs:

@@ -1,16 +1,18 @@
-"""The judge's end of the supervisors: have one started, hand it a request, watch the GPU for it, wait for the answer."""
+"""The judge's end of the supervisors: have one forked, hand it a request, watch the GPU for it, wait for the answer."""
 
 from __future__ import annotations
 
 import atexit
 import marshal
 import os
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +26,42 @@ SUPERVISOR = Path(__file__).parent / "supervisor" / "__main__.py"
 PATIENCE_S = 90.0
 """What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
 GPU_QUERY_S = 1.0
+_KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
 
 
-def hunt(folder: Path, uid: int | None) -> None:
-    """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
-    before = True
-    for _ in range(100):
-        found = False
-        for process in psutil.process_iter():
-            with suppress(psutil.Error):
-                traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
-                if process.uids().real == uid or any(trace.startswith(f"{folder}/") for trace in traces):
-                    process.kill()
-                    found = True
-        if not found and not before:  # twice: what is dying by itself may have forked since the processes were listed
-            return
-        before = found
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended.
+
+    returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
+    stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
+    cpu_seconds: of it and all it started. peak_memory_bytes: resident, as far as it was seen. stdout, stderr: capped.
+    infra: why the judge itself failed, or None; then the rest says nothing about the command. starved: while it ran, the kernel
+    killed some process of this machine for want of memory.
+    """
+
+    returncode: int | None = None
+    stopped: str | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    stdout: str = ""
+    stderr: str = ""
+    infra: str | None = None
+    starved: bool = False
+
+    def lacked_memory(self, said: str = "") -> str | None:
+        """What to say when something that the command started was killed for want of memory; None when nothing was.
+
+        said: what it wrote elsewhere than to stdout and stderr. These alone tell whether the kernel hit a part of it or another.
+        """
+        if not self.starved or not _KILLED.search(f"{self.stderr}\n{self.stdout}\n{said}"):
+            return None
+        return "a part of it was killed while this machine was out of memory: run fewer at a time (--jobs), or free memory"
 
 
 class _Server:
-    """The judge's process that forks a supervisor for each run (supervisor/server.py)."""
+    """The judge's process that forks a supervisor for each run (supervisor/__main__.py)."""
 
     def __init__(self) -> None:
         self._control, its = socket.socketpair(type=socket.SOCK_SEQPACKET)  # each message by itself
@@ -125,17 +143,19 @@ os.register_at_fork(after_in_child=_forget)
 
 
 class Supervised:
-    """One run: its supervisor is forked and sets everything up at once; the program begins at `go`.
+    """One run: its supervisor is forked and sets everything up at once; the program begins at `go`; `wait` says how it ended.
 
     Used as a context: when it is left before the answer has come, for whatever reason, the supervisor kills everything first.
     """
 
     def __init__(self, request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> None:
+        self.finished: Finished | None = None
         self._gpu, self._limits = gpu, limits
+        self._folder, self._uid = request["folder"], request["uid"]
         self._owner = os.getpid()
         self._ended = threading.Event()
         self._answered = self._gone = False
-        self._supervisor: Any = None
+        self._supervisor: Any = None  # its process id, or why there is none
         self._failure: str | None = None
         message = marshal.dumps(request)
         self._message = len(message).to_bytes(8, "little") + message
@@ -163,7 +183,7 @@ class Supervised:
         self._stream.close()
 
     def go(self) -> None:
-        """Let the program begin."""
+        """Let the program begin. Returns at once; a second call does nothing."""
         if self._failure is None and not self._gone:
             self._gone = True
             self._send(b"go\n")
@@ -172,10 +192,20 @@ class Supervised:
                     self._meet(time.monotonic() + PATIENCE_S)
                 threading.Thread(target=self._watch_gpu, args=(self._limits.gpu_memory_bytes,), daemon=True).start()
 
-    def answer(self) -> dict[str, Any] | str:
-        """What became of the run, when all of it is dead; a string says why that is not known."""
-        if self._failure is not None:
-            return self._failure
+    def wait(self) -> Finished:
+        """Let the program begin, and return when it and all it started are dead."""
+        self.go()
+        if self.finished is None:
+            answer = self._failure or self._answer()
+            if isinstance(answer, str):
+                self._hunt()
+                self.finished = Finished(infra=answer)
+            else:
+                self.finished = Finished(**{field.name: answer[field.name] for field in fields(Finished)})
+        return self.finished
+
+    def _answer(self) -> dict[str, Any] | str:
+        """What became of the run; a string says why that is not known."""
         patience = self._limits.wall_s + PATIENCE_S
         deadline = time.monotonic() + patience
         try:
@@ -187,6 +217,21 @@ class Supervised:
             answer = f"the supervisor did not answer for {patience:.0f} s"
         self._answered = True
         return answer or self._failure or "the supervisor died without an answer"
+
+    def _hunt(self) -> None:
+        """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
+        before = True
+        for _ in range(100):
+            found = False
+            for process in psutil.process_iter():
+                with suppress(psutil.Error):
+                    traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
+                    if process.uids().real == self._uid or any(t.startswith(f"{self._folder}/") for t in traces):
+                        process.kill()
+                        found = True
+            if not found and not before:  # twice: what is dying may have forked since the processes were listed
+                return
+            before = found
 
     def _meet(self, deadline: float) -> None:
         """Learn the supervisor's process id, or why there is none. Raises TimeoutError."""
@@ -228,16 +273,15 @@ class Supervised:
         In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
         which is right while one run at a time has the GPU.
         """
-        gpu = self._gpu
-        before = total_used_memory(gpu)
+        before = total_used_memory(self._gpu)
         while not self._ended.wait(GPU_QUERY_S):
             with suppress(psutil.Error):
                 if not isinstance(self._supervisor, int):
                     continue
                 pids = {child.pid for child in psutil.Process(self._supervisor).children(recursive=True)}
-                used = used_memory(gpu, pids)
+                used = used_memory(self._gpu, pids)
                 if used is None and before is not None:
-                    now = total_used_memory(gpu)
+                    now = total_used_memory(self._gpu)
                     used = now - before if now is not None else None
                 if used is not None and used > most and not self._ended.is_set():
                     with suppress(OSError):

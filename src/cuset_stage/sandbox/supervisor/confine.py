@@ -7,20 +7,25 @@ import ctypes
 import os
 import resource
 import signal
+import socket
 import stat
 import struct
+import sys
 
 from seccomp import install_filter
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
+_LAST_CAPABILITY = 63
 _LANDLOCK_CREATE, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT = 444, 445, 446
+LEAST_LANDLOCK = 3  # Linux 6.2: earlier versions do not hold truncation, or forbid moving a file between two folders
 
-# linux/landlock.h: access rights to files, by the version of the interface that brought them
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-_CHANGE = sum(1 << bit for bit in range(4, 13))  # remove, make, rename below
-_REFER, _TRUNCATE = 1 << 13, 1 << 14
+# linux/landlock.h: access rights to files
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
+_ALL_RIGHTS = (1 << 15) - 1
+_DEVICE_NODES = 1 << 6 | 1 << 11  # to make one: handled, and granted nowhere
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP = 0b11
 _SCOPES = 0b11  # abstract sockets and signals reach no process outside
@@ -37,40 +42,62 @@ def become_subreaper() -> None:
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
-def landlock_version() -> int:
-    """The kernel's Landlock interface; 0 without it."""
-    return max(0, _LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
+def _landlock(call: int, *arguments: object) -> int:
+    result = _LIBC.syscall(call, *arguments)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"Landlock: {os.strerror(ctypes.get_errno())}")
+    return result
 
 
 def restrict_files(readable: list[str], writable: list[str], *, network: bool) -> None:
-    """Landlock: from here on this process reaches only these paths, no TCP, and signals no process outside."""
-    version = landlock_version()
-    if version < 2:  # the first version forbids moving a file between two folders
-        return
-    handled = _EXECUTE | _WRITE_FILE | _READ_FILE | _READ_DIR | _CHANGE | _REFER
-    handled |= _TRUNCATE if version >= 3 else 0
-    attributes = struct.pack(
-        "QQQ", handled, _TCP if version >= 4 and not network else 0, _SCOPES if version >= 6 else 0
-    )
+    """Landlock: from here on this process reaches only these paths, and where the version has that, no TCP and no process outside.
+
+    A readable path that is missing or out of reach is left out. Raises OSError where the kernel's Landlock does not hold enough.
+    """
+    version = _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    if version < LEAST_LANDLOCK:
+        raise OSError(0, f"Landlock: version {version}, {LEAST_LANDLOCK} is needed (Linux 6.2)")
+    tcp = _TCP if version >= 4 and not network else 0
+    attributes = struct.pack("QQQ", _ALL_RIGHTS, tcp, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = _LIBC.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
-    if ruleset < 0:
-        raise OSError(ctypes.get_errno(), "landlock_create_ruleset")
-    for paths, rights in ((readable, _EXECUTE | _READ_FILE | _READ_DIR), (writable, handled)):
+    ruleset = _landlock(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
+    for paths, rights in (
+        (readable, _EXECUTE | _READ_FILE | _READ_DIR),
+        (writable, _ALL_RIGHTS & ~_DEVICE_NODES),
+    ):
         for path in paths:
             with contextlib.suppress(FileNotFoundError, PermissionError):
                 place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-                allowed = rights & handled
-                if not stat.S_ISDIR(os.fstat(place).st_mode):
-                    allowed &= _FILE_RIGHTS
+                allowed = rights if stat.S_ISDIR(os.fstat(place).st_mode) else rights & _FILE_RIGHTS
                 rule = struct.pack("=Qi", allowed, place)
-                if _LIBC.syscall(_LANDLOCK_ADD_RULE, ruleset, ctypes.c_uint(1), rule, ctypes.c_uint(0)):
-                    raise OSError(ctypes.get_errno(), f"landlock_add_rule {path}")
+                _landlock(_LANDLOCK_ADD_RULE, ruleset, ctypes.c_uint(1), rule, ctypes.c_uint(0))
                 os.close(place)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    if _LIBC.syscall(_LANDLOCK_RESTRICT, ruleset, ctypes.c_uint(0)):
-        raise OSError(ctypes.get_errno(), "landlock_restrict_self")
+    _landlock(_LANDLOCK_RESTRICT, ruleset, ctypes.c_uint(0))
     os.close(ruleset)
+
+
+def probe(folder: str) -> int:
+    """Confine this process as a program would be and try what must fail then: 0 when it does, else the reason on stderr and 1."""
+    outside, inside = os.path.join(folder, "outside"), os.path.join(folder, "inside")
+    for path in (outside, inside):
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o666))
+    try:
+        restrict_files([], [inside], network=False)
+        install_filter((os.getppid(),), network=False)
+        os.close(os.open(inside, os.O_RDWR))
+        for what, attempt in (
+            ("open a file elsewhere", lambda: os.open(outside, os.O_RDONLY)),
+            ("open a socket", lambda: socket.socket(socket.AF_INET)),
+            ("signal the judge", lambda: os.kill(os.getppid(), 0)),
+        ):
+            with contextlib.suppress(PermissionError):
+                attempt()
+                raise OSError(0, f"a process under Landlock and seccomp can still {what}")
+    except OSError as error:
+        print(error.strerror, file=sys.stderr)
+        return 1
+    return 0
 
 
 def _become(uid: int) -> None:
@@ -116,8 +143,27 @@ def _most_threads(request: dict) -> int | None:
     return mine + request["threads"]
 
 
+def _confine(request: dict) -> None:
+    """All that bubblewrap would do: another user or no capabilities, Landlock (unless `isolation: none`), seccomp."""
+    if request["uid"] is not None:
+        _become(request["uid"])
+    elif os.geteuid() == 0:
+        for capability in range(_LAST_CAPABILITY + 1):
+            with contextlib.suppress(OSError):  # more than this kernel has
+                _prctl(_PR_CAPBSET_DROP, capability)
+    if request["landlock"] is not None:
+        restrict_files(**request["landlock"], network=request["network"])
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        install_filter((os.getppid(), request["server"], request["judge"]), network=request["network"])
+    except OSError:
+        if request["landlock"] is not None:
+            raise
+
+
 def become_program(request: dict, stdout: int, stderr: int, report: int, own: list[int]) -> None:
-    """In the child: shut in as asked, then exec. Never returns; a failure goes to the pipe `report` as text.
+    """In the child: confined as asked, then exec. Never returns; a failure goes to the pipe `report` as text.
 
     own: descriptors for bubblewrap itself, which it does not pass on.
     """
@@ -126,19 +172,15 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
         os.setsid()
         limits = request["limits"]
         for number in range(1, signal.NSIG):
-            with contextlib.suppress(
-                OSError, ValueError
-            ):  # Python ignores SIGPIPE and SIGXFSZ; a program expects neither
-                signal.signal(number, signal.SIG_DFL)
+            with contextlib.suppress(OSError, ValueError):
+                signal.signal(number, signal.SIG_DFL)  # Python ignores SIGPIPE and SIGXFSZ; a program expects neither
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.umask(0o022)
         _prctl(_PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")  # when memory runs out, the kernel ends the program and not the judge
-        null = os.open("/dev/null", os.O_RDONLY)
-        os.dup2(null, 0)
-        os.dup2(stdout, 1)
-        os.dup2(stderr, 2)
+        for number, fd in enumerate((os.open("/dev/null", os.O_RDONLY), stdout, stderr)):
+            os.dup2(fd, number)
         kept = sorted((report, *own))
         for begin, end in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
             os.closerange(begin + 1, end)
@@ -146,14 +188,8 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
             os.set_inheritable(fd, True)
         os.chdir(request["folder"])
         _limit(resource.RLIMIT_NPROC, _most_threads(request))
-        if not request["prefix"]:  # bubblewrap does all of this itself, later
-            if request["uid"] is not None:
-                _become(request["uid"])
-            restrict_files(**request["landlock"])
-            _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            protected = (os.getppid(), request["server"], request["judge"])
-            install_filter(protected, network=request["landlock"]["network"])
+        if not request["prefix"]:
+            _confine(request)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
         _limit(resource.RLIMIT_AS, limits["address_space_bytes"])

@@ -11,7 +11,7 @@ import signal
 import time
 
 from confine import become_program, works_as
-from files import CappedFile, copy_file, folder_usage
+from run_files import CappedFile, copy_file, folder_usage
 from seccomp import build_filter
 from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly, starved
 
@@ -22,6 +22,7 @@ ANNOUNCE_FD, RELEASE_FD = 9, 8  # on which isolation.py's prefix says that all i
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 GRACE_S = 0.005  # for bubblewrap's process namespace to end after bubblewrap
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
+OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
 
 
 class Run:
@@ -200,28 +201,34 @@ def _prepare(request: dict) -> None:
     uid = request["uid"]
     if uid is None:
         return
-    for folder, folders, _ in os.walk(request["folder"]):
-        for name in [".", *folders]:
-            os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
+    _give(request["folder"], uid)
     if not request["prefix"] and not works_as(uid, request["needed"]):
+        _give(request["folder"], os.geteuid())
         request["uid"] = None
 
 
-def _sweep(uid: int, places: list[str]) -> None:
+def _give(folder: str, uid: int) -> None:
+    """The folder and those in it, as yet all of our making, to a user."""
+    for place, folders, _ in os.walk(folder):
+        for name in [".", *folders]:
+            os.chown(os.path.join(place, name), uid, uid, follow_symlinks=False)
+
+
+def _sweep(uid: int) -> None:
     """Remove what the program's own user left in folders that everybody may write to, and its System V objects."""
     libc = ctypes.CDLL(None)
-    for kind, remove in (
-        ("shm", lambda number: libc.shmctl(number, 0, None)),
-        ("msg", lambda number: libc.msgctl(number, 0, None)),
-        ("sem", lambda number: libc.semctl(number, 0, 0)),
+    for kind, number, remove in (
+        ("shm", "shmid", lambda it: libc.shmctl(it, 0, None)),
+        ("msg", "msqid", lambda it: libc.msgctl(it, 0, None)),
+        ("sem", "semid", lambda it: libc.semctl(it, 0, 0)),
     ):
         with contextlib.suppress(OSError), open(f"/proc/sysvipc/{kind}") as listing:
             names = listing.readline().split()
             for line in listing:
                 row = dict(zip(names, line.split(), strict=False))
-                if row.get("uid") == str(uid) or row.get("cuid") == str(uid):
-                    remove(int(row[f"{kind}id" if kind != "msg" else "msqid"]))
-    for place in places:
+                if str(uid) in (row.get("uid"), row.get("cuid")):
+                    remove(int(row[number]))
+    for place in OPEN_TO_ALL:
         with contextlib.suppress(OSError), os.scandir(place) as listing:
             for entry in listing:
                 with contextlib.suppress(OSError):
@@ -229,60 +236,68 @@ def _sweep(uid: int, places: list[str]) -> None:
                         os.unlink(entry.path)
 
 
+def _ended(current: Run, clean: bool, said: str) -> tuple[int | None, str | None, str | None]:
+    """(exit code, the limit that stopped it, what of ours failed): of the last two at most one."""
+    if not clean:
+        left = ", ".join(map(str, descendants()[:8]))
+        return None, None, f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
+    if current.stopped == "set-up":
+        return None, None, f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
+    if current.stopped is not None:
+        return None, current.stopped, None
+    code = current.returncode()
+    if code is None:
+        how = "did not start the program" if current.begin is None else "was ended before the program"
+        return None, None, f"bubblewrap {how}: {said.strip()[-500:]}"
+    most = current.limits["cpu_s"]
+    if most is not None and code in (-signal.SIGXCPU, -signal.SIGKILL) and _cpu_seconds() >= most:
+        return None, "cpu", None
+    return (None, "disk", None) if code == -signal.SIGXFSZ else (code, None, None)
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def run(request: dict) -> dict:
     """The whole of one run; the answer as a dictionary."""
     outputs = [
         CappedFile(request["control"], name, request["limits"]["output_bytes"]) for name in ("stdout", "stderr")
     ]
-    problem: str | None
     starved_before = starved()
     current = Run(request)
+    problem: str | None = None
     try:
         _prepare(request)
-        problem = None
         while not request["prefix"] and not current.may_go and current.stopped is None:
             current.heed()  # without bubblewrap nothing takes long enough to be done ahead
         if current.stopped is None:
             problem = current.start(outputs[0].fd, outputs[1].fd)
-        if problem is None and current.stopped is None:
-            current.watch(outputs)
+            if problem is None:
+                current.watch(outputs)
     except OSError as error:
         problem = f"{error.strerror}: {error.filename}"
     ends_itself = bool(request["prefix"]) and current.status is not None
     collected, clean = kill_all(request["uid"], GRACE_S if ends_itself else 0.0)
     if current.status is None and current.stopped is None and problem is None:
         current.status = collected.get(current.pid)
-    if not clean:
-        left = ", ".join(map(str, descendants()[:8]))
-        problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
     if request["uid"] is not None and not request["prefix"]:
-        _sweep(request["uid"], request["sweep"])
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = usage.ru_utime + usage.ru_stime
-    if problem is None and current.stopped == "set-up":
-        problem = f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
-    code = current.returncode() if current.stopped is None and problem is None else None
-    if problem is None and current.stopped is None and code is None:
-        how = "did not start the program" if current.begin is None else "was ended before the program"
-        problem = f"bubblewrap {how}: {outputs[1].text().strip()[-500:]}"
-    stopped = current.stopped
-    limits = request["limits"]
-    if stopped is None and limits["cpu_s"] is not None and code in (-signal.SIGXCPU, -signal.SIGKILL):
-        stopped = "cpu" if cpu >= limits["cpu_s"] else None
-    if stopped is None and code == -signal.SIGXFSZ:
-        stopped = "disk"
+        _sweep(request["uid"])
+    code = stopped = None
+    if problem is None or not clean:
+        code, stopped, problem = _ended(current, clean, outputs[1].text())
     short = starved() > starved_before
-    if stopped is None and code == -signal.SIGKILL and short:
+    if code == -signal.SIGKILL and short:
         problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by too many"
     return {
-        "returncode": code if stopped is None else None,
+        "returncode": code,
         "stopped": stopped,
         "seconds": max(0.0, current.end - current.begin) if current.begin and current.end else 0.0,
-        "cpu_seconds": cpu,
-        "peak_memory_bytes": max(current.peak, usage.ru_maxrss * 1024),
+        "cpu_seconds": _cpu_seconds(),
+        "peak_memory_bytes": max(current.peak, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss),
         "stdout": outputs[0].text(),
         "stderr": outputs[1].text(),
         "infra": problem,
         "starved": short,
-        "own_user": request["uid"] is not None,
     }

@@ -2,7 +2,7 @@
 
 New namespaces and mounts (memory in file systems that nobody counts), other processes' memory, kernel interfaces with a long
 record of holes. They fail with EPERM; everything else is allowed. Without a process namespace, the judge's processes are kept
-from signals, too; without a network namespace, there are no sockets but those of this machine's own files and kernel.
+from signals, too; without a network namespace, there are no sockets but those of `_LOCAL_SOCKETS`.
 """
 
 from __future__ import annotations
@@ -17,24 +17,17 @@ _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _EPERM, _ENOSYS = 1, 38
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_X32 = 0x40000000  # the first number of x86's third interface
 _CLONE_NEWUSER = 0x10000000
 _CLONE3 = 435  # its flags lie in memory, where a filter cannot look: glibc falls back to clone
-_OPEN_TREE_TO_FSPICK = range(428, 434)
-_NEWER = (
-    *_OPEN_TREE_TO_FSPICK,
-    425,
-    426,
-    427,
-    438,
-    442,
-)  # io_uring, pidfd_getfd, mount_setattr: one number everywhere
-
+# open_tree to fspick, io_uring, pidfd_getfd, mount_setattr: one number everywhere
+_NEWER = (*range(428, 434), 425, 426, 427, 438, 442)
 _SIGNALS_BY_HANDLE = 424  # pidfd_send_signal
-_LOCAL_SOCKETS = (1, 16)  # AF_UNIX, which Landlock or the file system guards, and AF_NETLINK
+_LOCAL_SOCKETS = (1, 16)  # AF_UNIX and AF_NETLINK
 
-# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), signals with a value, what is denied). In order: unshare, setns, mount, umount2, pivot_root, ptrace,
-# process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load,
-# init_module, finit_module, delete_module
+# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), signals with a value, what is denied). In order: unshare,
+# setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key,
+# request_key, keyctl, kexec_load, init_module, finit_module, delete_module
 _MACHINES = {
     "x86_64": (
         0xC000003E,
@@ -74,7 +67,7 @@ def build_filter(protected: tuple[int, ...] = (), *, network: bool = True) -> by
         _step(_EQUAL, architecture, 1, 0),
         _step(_RETURN, _ERRNO | _ENOSYS),
         _step(_LOAD, 0),  # seccomp_data.nr
-        _step(_AT_LEAST, 0x40000000, 0, 1),  # the x32 numbers
+        _step(_AT_LEAST, _X32, 0, 1),
         _step(_RETURN, _ERRNO | _ENOSYS),
         _step(_EQUAL, _CLONE3, 0, 1),
         _step(_RETURN, _ERRNO | _ENOSYS),
@@ -105,10 +98,11 @@ def build_filter(protected: tuple[int, ...] = (), *, network: bool = True) -> by
 
 
 def install_filter(protected: tuple[int, ...], *, network: bool) -> None:
-    """For this process and all it starts; needs no_new_privs. Without effect where the kernel has no seccomp."""
+    """For this process and all it starts; needs no_new_privs. Raises OSError where there is no filter, or no table for it."""
     program = build_filter(protected, network=network)
     if program is None:
-        return
+        raise OSError(_ENOSYS, f"no table of system calls for {os.uname().machine}")
     steps = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(steps))
-    _LIBC.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), header, 0, 0)
+    if _LIBC.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), header, 0, 0):
+        raise OSError(ctypes.get_errno(), "this kernel takes no seccomp filter")

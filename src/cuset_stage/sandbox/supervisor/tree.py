@@ -13,6 +13,7 @@ import time
 TICK = os.sysconf("SC_CLK_TCK")
 ALL = 4096
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
+_HAS_CHILDREN_FILE = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
 def _read(path: str) -> bytes:
@@ -29,24 +30,16 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def _descendants_by_scan(root: int, most: int) -> list[int]:
-    """For kernels without the `children` file: every process of the machine, by its parent."""
+def _children_by_parent() -> dict[int, list[int]]:
+    """For kernels without the `children` file (gVisor): every process of the machine, by its parent."""
     below: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                # the name in parentheses may hold anything
-                parent = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
-                below.setdefault(parent, []).append(int(name))
-    found, queue = [], [root]
-    while queue and len(found) <= most:
-        children = below.get(queue.pop(), [])
-        found += children
-        queue += children
-    return found
-
-
-_HAS_CHILDREN_FILE = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            parent = int(
+                _read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1]
+            )  # the name before ")" may hold anything
+            below.setdefault(parent, []).append(int(name))
+    return below
 
 
 def descendants(most: int = ALL) -> list[int]:
@@ -54,15 +47,15 @@ def descendants(most: int = ALL) -> list[int]:
 
     Stops when more than `most` are found: a tree may grow faster than anybody can walk it.
     """
-    if not _HAS_CHILDREN_FILE:
-        return _descendants_by_scan(os.getpid(), most)
+    below = None if _HAS_CHILDREN_FILE else _children_by_parent()
     found: list[int] = []
     queue = [os.getpid()]
     while queue and len(found) <= most:
         with contextlib.suppress(OSError):
-            below = children(queue.pop(0))
-            found += below
-            queue += below
+            pid = queue.pop(0)
+            more = children(pid) if below is None else below.get(pid, [])
+            found += more
+            queue += more
     return found
 
 
@@ -78,16 +71,13 @@ class Usage:
         return self.anonymous_bytes + max(self.shared_bytes, hidden)
 
 
-def _status(pid: int) -> dict[bytes, bytes]:
-    return dict(line.split(b":", 1) for line in _read(f"/proc/{pid}/status").splitlines() if b":" in line)
-
-
 def measure(pids: list[int]) -> Usage:
     """Sum over the processes; pages that several share count once for each (see `share_fairly`)."""
     usage = Usage()
     for pid in pids:
         try:
-            status = _status(pid)
+            lines = _read(f"/proc/{pid}/status").splitlines()
+            status = dict(line.split(b":", 1) for line in lines if b":" in line)
             fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         except (OSError, ValueError):
             continue
@@ -106,7 +96,7 @@ def measure(pids: list[int]) -> Usage:
 
 def share_fairly(usage: Usage, pids: list[int]) -> None:
     """Count each shared page once (PSS): exact and slow, asked only when the quick sum is too high."""
-    anonymous = shared = 0
+    total = {b"Pss_Anon": 0, b"Pss_Shmem": 0}
     for pid in pids:
         try:
             lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
@@ -115,11 +105,10 @@ def share_fairly(usage: Usage, pids: list[int]) -> None:
         except OSError:
             return  # not ours to read: the quick sum stays
         for line in lines:
-            if line.startswith(b"Pss_Anon:"):
-                anonymous += 1024 * int(line.split()[1])
-            elif line.startswith(b"Pss_Shmem:"):
-                shared += 1024 * int(line.split()[1])
-    usage.anonymous_bytes, usage.shared_bytes = anonymous, shared
+            name, _, value = line.partition(b":")
+            if name in total:
+                total[name] += 1024 * int(value.split()[0])
+    usage.anonymous_bytes, usage.shared_bytes = total[b"Pss_Anon"], total[b"Pss_Shmem"]
 
 
 def hidden_files(pids: list[int]) -> tuple[int, int]:
@@ -146,7 +135,7 @@ def hidden_files(pids: list[int]) -> tuple[int, int]:
 
 
 def starved() -> int:
-    """How many processes the kernel has killed for want of memory since it started, of this whole machine; 0 where it does not say."""
+    """How many processes of this whole machine the kernel has killed for want of memory; 0 where it does not say."""
     with contextlib.suppress(OSError, ValueError):
         for line in _read("/proc/vmstat").splitlines():
             if line.startswith(b"oom_kill "):
@@ -182,25 +171,17 @@ def _kill_as(uid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def end_of_child(seconds: float) -> None:
-    """Wait until a child ends, at most so long."""
-    signal.sigtimedwait([signal.SIGCHLD], seconds)
-
-
 def kill_all(uid: int | None, grace_s: float = 0.0) -> tuple[dict[int, int], bool]:
     """End every descendant. Returns what was collected, and whether nothing is left.
 
     grace_s: how long what ends anyhow (a process namespace whose first process is gone) is left to it.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # so that none that comes now is missed
-    collected: dict[int, int] = {}
-    if grace_s:
-        ended, left = reap()
-        collected |= ended
-        if left:
-            end_of_child(grace_s)
     deadline = time.monotonic() + KILL_PATIENCE_S
     pause = 0.0005
+    collected, left = reap()
+    if left and grace_s:
+        signal.sigtimedwait([signal.SIGCHLD], grace_s)
     while True:
         ended, left = reap()
         collected |= ended
@@ -218,5 +199,5 @@ def kill_all(uid: int | None, grace_s: float = 0.0) -> tuple[dict[int, int], boo
                 # to die it has to run, and among hundreds that fork its turn comes late; after the signal it runs no code
                 # of its own, and cannot fork
                 os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
-        end_of_child(pause)
+        signal.sigtimedwait([signal.SIGCHLD], pause)
         pause = min(0.02, 2 * pause)
