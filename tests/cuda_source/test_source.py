@@ -66,6 +66,14 @@ def test_kernels_of_macros_and_of_cut_off_programs():
     assert functions(cut)[-1].body_text(cut) == "{ if (a[0] > 1) { a[0]"
 
 
+def test_a_body_in_each_branch():
+    source = "__global__ void k(int* a)\n#ifdef A\n{ a[0] = 1; }\n#else\n{ a[0] = 2; }\n#endif\n"
+    assert [(each.name, each.body_text(source)) for each in functions(source)] == [
+        ("k", "{ a[0] = 1; }"),
+        ("k", "{ a[0] = 2; }"),
+    ]
+
+
 def test_a_missing_brace_does_not_hide_what_follows():
     source = f"void host() {{ if (x) {{ f(); }}\n__global__ void k(int* a) {BODY}\nint main() {{ return 0; }}"
     found = {each.name: each for each in functions(source)}

@@ -44,39 +44,38 @@ int main() {
 
 SUM_EDITS = {
     "bound_off_by_one": {
-        "line 7: `i < n` becomes `i <= n`",
-        "line 7: `i < n` becomes `i < n - 1`",
+        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = i <= n ? in[i] : 0.0f`",
+        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = i < n - 1 ? in[i] : 0.0f`",
         "line 11: `k < 256` becomes `k <= 256`",
         "line 11: `k < 256` becomes `k < 256 - 1`",
-        "line 11: `int k = 0` becomes `int k = 1`",
-        "line 19: `(n + 255) / 256` becomes `n / 256`",
+        "line 11: `int k = 0;` becomes `int k = 1;`",
+        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<n / 256, 256>>>(in, out, n)`",
     },
     "drop_syncthreads": {"line 8: `__syncthreads();` removed"},
     "wrong_index": {
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x` becomes `int i = threadIdx.x * blockDim.x + threadIdx.x`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x` becomes `int i = blockIdx.x + threadIdx.x`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x` becomes `int i = blockIdx.x * blockDim.x`",
-        "line 6: `blockIdx.x * blockDim.x + threadIdx.x` becomes `threadIdx.x * blockDim.x + blockIdx.x`",
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x` becomes `int i = blockIdx.x * blockDim.x + blockIdx.x`",
-        "line 7: `threadIdx.x` becomes `blockIdx.x`",
+        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = threadIdx.x * blockDim.x + threadIdx.x;`",
+        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = blockIdx.x + threadIdx.x;`",
+        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = blockIdx.x * blockDim.x;`",
+        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = threadIdx.x * blockDim.x + blockIdx.x;`",
+        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes `int i = blockIdx.x * blockDim.x + blockIdx.x;`",
+        "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[blockIdx.x] = i < n ? in[i] : 0.0f`",
     },
     "wrong_launch_size": {
-        "line 19: `(n + 255) / 256, 256` becomes `256, (n + 255) / 256`",
-        "line 19: `256` becomes `128`",
-        "line 19: `256` becomes `512`",
-        "line 19: `(n + 255) / 256` becomes `(n + 255) / 256 - 1`",
+        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<256, (n + 255) / 256>>>(in, out, n)`",
+        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<(n + 255) / 256, 128>>>(in, out, n)`",
+        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<(n + 255) / 256, 512>>>(in, out, n)`",
+        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<(n + 255) / 256 - 1, 256>>>(in, out, n)`",
     },
     "swapped_dims": set(),
     "wrong_operator": {
-        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x` becomes "
-        "`int i = blockIdx.x * blockDim.x - threadIdx.x`",
-        "line 11: `for (int k = 0; k < 256; ++k) total += part[k]` becomes "
-        "`for (int k = 0; k < 256; ++k) total -= part[k]`",
+        "line 6: `int i = blockIdx.x * blockDim.x + threadIdx.x;` becomes "
+        "`int i = blockIdx.x * blockDim.x - threadIdx.x;`",
+        "line 11: `total += part[k]` becomes `total -= part[k]`",
     },
-    "drop_boundary_check": {"line 7: `i < n ? in[i] : 0.0f` becomes `in[i]`"},
+    "drop_boundary_check": {"line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = in[i]`"},
     "wrong_initial_value": {
         "line 7: `part[threadIdx.x] = i < n ? in[i] : 0.0f` becomes `part[threadIdx.x] = i < n ? in[i] : 1.0f`",
-        "line 9: `float total = 0.0f` becomes `float total = 1.0f`",
+        "line 9: `float total = 0.0f;` becomes `float total = 1.0f;`",
     },
     "atomic_to_plain": {"line 12: `atomicAdd(out, total)` becomes `*out += total`"},
     "wrong_shuffle_distance": set(),
@@ -85,13 +84,13 @@ SUM_EDITS = {
         "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice));` removed",
     },
     "wrong_memcpy_size_or_direction": {
-        "line 17: `cudaMemset(out, 0, sizeof(float))` becomes `cudaMemset(out, 0, sizeof(float) / 2)`",
-        "line 18: `cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice)` becomes "
-        "`cudaMemcpy(in, host, n, cudaMemcpyHostToDevice)`",
-        "line 18: `cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice)` becomes "
-        "`cudaMemcpy(in, host, n * sizeof(float) / 2, cudaMemcpyHostToDevice)`",
-        "line 18: `cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice)` becomes "
-        "`cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyDeviceToHost)`",
+        "line 17: `CHECK(cudaMemset(out, 0, sizeof(float)))` becomes `CHECK(cudaMemset(out, 0, sizeof(float) / 2))`",
+        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice))` becomes "
+        "`CHECK(cudaMemcpy(in, host, n, cudaMemcpyHostToDevice))`",
+        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice))` becomes "
+        "`CHECK(cudaMemcpy(in, host, n * sizeof(float) / 2, cudaMemcpyHostToDevice))`",
+        "line 18: `CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyHostToDevice))` becomes "
+        "`CHECK(cudaMemcpy(in, host, n * sizeof(float), cudaMemcpyDeviceToHost))`",
     },
 }
 
@@ -107,7 +106,9 @@ def test_all_edits_of_a_small_program(operator):
 
 def test_source_is_the_original_with_the_edit():
     mutants = {mutant.description: mutant.source for mutant in make_mutants(SUM, per_operator=100)}
-    assert mutants["line 19: `(n + 255) / 256` becomes `n / 256`"] == SUM.replace("(n + 255) / 256", "n / 256")
+    assert mutants[
+        "line 19: `sum<<<(n + 255) / 256, 256>>>(in, out, n)` becomes `sum<<<n / 256, 256>>>(in, out, n)`"
+    ] == SUM.replace("(n + 255) / 256", "n / 256")
     # The comment behind the statement is not code and stays.
     assert mutants["line 8: `__syncthreads();` removed"] == SUM.replace("__syncthreads();", "")
     without = SUM.replace("    CHECK(cudaMemset(out, 0, sizeof(float)));\n", "")
@@ -126,8 +127,8 @@ def test_source_is_the_original_with_the_edit():
             "for (int k = 0; k < n; k += TILE) f(k);",
             {"`k < n` becomes `k + TILE <= n`"},
         ),
-        ("bound_off_by_one", "a[0] = a[n - 1];", {"`a[n - 1]` becomes `a[n]`"}),
-        ("bound_off_by_one", "b = min(i, n - 1);", {"`min(i, n - 1)` becomes `min(i, n)`"}),
+        ("bound_off_by_one", "a[0] = a[n - 1];", {"`a[0] = a[n - 1]` becomes `a[0] = a[n]`"}),
+        ("bound_off_by_one", "b = min(i, n - 1);", {"`b = min(i, n - 1)` becomes `b = min(i, n)`"}),
         ("bound_off_by_one", "v = static_cast<float>(n) > 0.5f ? 1.0f : 0.0f;", set()),
         ("bound_off_by_one", "if (a[i] > b[i]) c = std::max<int>(1, 2);", set()),
         ("drop_boundary_check", "int i = threadIdx.x; if (i >= n) return;", {"`if (i >= n) return;` removed"}),
@@ -138,7 +139,7 @@ def test_source_is_the_original_with_the_edit():
             {
                 "`i < n && j < m` becomes `i < n`",
                 "`i < n && j < m` becomes `j < m`",
-                "`if (i < n && j < m) {` becomes `{`",
+                "`if (i < n && j < m) { a[i] = 0; }` becomes `{ a[i] = 0; }`",
             },
         ),
         ("drop_syncthreads", "if (x) __syncthreads();", {"`__syncthreads();` becomes `;`"}),
@@ -152,48 +153,58 @@ def test_source_is_the_original_with_the_edit():
             },
         ),
         ("drop_syncthreads", "n = __syncthreads_count(p);", set()),
-        ("wrong_index", "__shared__ int t[8][9]; v = t[i + 1][j];", {"`t[i + 1][j]` becomes `t[j][i + 1]`"}),
+        (
+            "wrong_index",
+            "__shared__ int t[8][9], u[8]; v = t[i][j] + u[i + 1];",
+            {
+                "`v = t[i][j] + u[i + 1]` becomes `v = t[j][i] + u[i + 1]`",
+                "`v = t[i][j] + u[i + 1]` becomes `v = t[i][j] + u[i - 1]`",
+            },
+        ),
         (
             "wrong_index",
             "int row = threadIdx.y, col = threadIdx.x; a[row * n + col] = 0;",
             {
-                "`row * n + col` becomes `col * n + row`",
-                "`int row = threadIdx.y` becomes `int row = threadIdx.x`",
-                "`col = threadIdx.x` becomes `col = threadIdx.y`",
+                "`a[row * n + col] = 0` becomes `a[col * n + row] = 0`",
+                "`int row = threadIdx.y, col = threadIdx.x;` becomes `int row = threadIdx.x, col = threadIdx.x;`",
+                "`int row = threadIdx.y, col = threadIdx.x;` becomes `int row = threadIdx.y, col = threadIdx.y;`",
             },
         ),
         (
             "wrong_index",
             "int w = threadIdx.x / 32;",
             {
-                "`threadIdx.x / 32` becomes `threadIdx.x % 32`",
-                "`int w = threadIdx.x / 32` becomes `int w = blockIdx.x / 32`",
+                "`int w = threadIdx.x / 32;` becomes `int w = threadIdx.x % 32;`",
+                "`int w = threadIdx.x / 32;` becomes `int w = blockIdx.x / 32;`",
             },
         ),
         (
             "wrong_index",
             "size_t i = size_t(blockIdx.x) * 64 + k;",
             {
-                "`blockIdx.x` becomes `threadIdx.x`",
-                "`size_t i = size_t(blockIdx.x) * 64 + k` becomes `size_t i = size_t(blockIdx.x) + k`",
+                "`size_t i = size_t(blockIdx.x) * 64 + k;` becomes `size_t i = size_t(threadIdx.x) * 64 + k;`",
+                "`size_t i = size_t(blockIdx.x) * 64 + k;` becomes `size_t i = size_t(blockIdx.x) + k;`",
             },
         ),
         (
             # `rows` has a partner that is not declared, the running variables have each other.
             "swapped_dims",
             "int row = 1, col = 2; a[row] = b[col * rows];",
-            {"`row` becomes `col`", "`col * rows` becomes `row * rows`"},
+            {
+                "`a[row] = b[col * rows]` becomes `a[col] = b[col * rows]`",
+                "`a[row] = b[col * rows]` becomes `a[row] = b[row * rows]`",
+            },
         ),
-        ("swapped_dims", "int rows = 1, cols = 2; a[0] = rows;", {"`rows` becomes `cols`"}),
+        ("swapped_dims", "int rows = 1, cols = 2; a[0] = rows;", {"`a[0] = rows` becomes `a[0] = cols`"}),
         # The name is known in its block only.
         ("swapped_dims", "{ int rows = 1; } int cols = 2; a[0] = cols;", set()),
-        ("wrong_operator", "m = fmaxf(m, a[0]);", {"`fmaxf(m, a[0])` becomes `fminf(m, a[0])`"}),
+        ("wrong_operator", "m = fmaxf(m, a[0]);", {"`m = fmaxf(m, a[0])` becomes `m = fminf(m, a[0])`"}),
         ("wrong_operator", "v = (float)-x; const float* p = &y; f(*p);", set()),
         ("wrong_operator", "constexpr int W = 2 + 3; static_assert(W - 1);", set()),
         (
             "wrong_initial_value",
             "float m = -INFINITY; m = fmaxf(m, x);",
-            {"`float m = -INFINITY` becomes `float m = 0.0f`"},
+            {"`float m = -INFINITY;` becomes `float m = 0.0f;`"},
         ),
         ("atomic_to_plain", "atomicMax(&top, v);", {"`atomicMax(&top, v)` becomes `top = max(top, v)`"}),
         ("atomic_to_plain", "int at = atomicAdd(&count, 1);", set()),
@@ -201,8 +212,8 @@ def test_source_is_the_original_with_the_edit():
             "wrong_shuffle_distance",
             "v += __shfl_down_sync(~0u, v, 16);",
             {
-                "`__shfl_down_sync(~0u, v, 16)` becomes `__shfl_up_sync(~0u, v, 16)`",
-                "`__shfl_down_sync(~0u, v, 16)` becomes `__shfl_down_sync(~0u, v, 8)`",
+                "`v += __shfl_down_sync(~0u, v, 16)` becomes `v += __shfl_up_sync(~0u, v, 16)`",
+                "`v += __shfl_down_sync(~0u, v, 16)` becomes `v += __shfl_down_sync(~0u, v, 8)`",
             },
         ),
     ],
@@ -219,38 +230,46 @@ def test_edits_of_a_kernel_body(operator, code, expected):
             "wrong_launch_size",
             "k<<<g, B, bytes>>>(1);",
             {
-                "`g, B, bytes` becomes `g, B, 0`",
-                "`g, B` becomes `B, g`",
-                "`B` becomes `B / 2`",
-                "`B` becomes `B * 2`",
-                "`g` becomes `g - 1`",
+                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g, B, 0>>>(1)`",
+                "`k<<<g, B, bytes>>>(1)` becomes `k<<<B, g, bytes>>>(1)`",
+                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g, B / 2, bytes>>>(1)`",
+                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g, B * 2, bytes>>>(1)`",
+                "`k<<<g, B, bytes>>>(1)` becomes `k<<<g - 1, B, bytes>>>(1)`",
             },
         ),
         (
             "wrong_launch_size",
             "cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0);",
             {
-                "`g, B` becomes `B, g`",
-                "`B` becomes `B / 2`",
-                "`B` becomes `B * 2`",
-                "`g` becomes `g - 1`",
+                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, B, g, args, 0, 0)`",
+                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, g, B / 2, args, 0, 0)`",
+                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, g, B * 2, args, 0, 0)`",
+                "`cudaLaunchCooperativeKernel((void*)k, g, B, args, 0, 0)` becomes `cudaLaunchCooperativeKernel((void*)k, g - 1, B, args, 0, 0)`",
             },
         ),
         (
             "swapped_dims",
             "dim3 block(16, 8); k<<<g, block>>>(1);",
-            {"`dim3 block(16, 8)` becomes `dim3 block(8, 16)`"},
+            {"`dim3 block(16, 8);` becomes `dim3 block(8, 16);`"},
         ),
         ("swapped_dims", "dim3 block(16, 16); k<<<g, block>>>(1);", set()),
-        ("swapped_dims", "two<<<1, 1>>>(p, rows, cols);", {"`p, rows, cols` becomes `p, cols, rows`"}),
-        ("bound_off_by_one", "int b = (n - 1) / B + 1;", {"`(n - 1) / B + 1` becomes `n / B`"}),
-        ("bound_off_by_one", "int b = (n + m + B - 1) / B;", {"`(n + m + B - 1) / B` becomes `(n + m) / B`"}),
+        (
+            "swapped_dims",
+            "two<<<1, 1>>>(p, rows, cols);",
+            {"`two<<<1, 1>>>(p, rows, cols)` becomes `two<<<1, 1>>>(p, cols, rows)`"},
+        ),
+        ("bound_off_by_one", "int b = (n - 1) / B + 1;", {"`int b = (n - 1) / B + 1;` becomes `int b = n / B;`"}),
+        (
+            "bound_off_by_one",
+            "int b = (n + m + B - 1) / B;",
+            {"`int b = (n + m + B - 1) / B;` becomes `int b = (n + m) / B;`"},
+        ),
         ("bound_off_by_one", "int b = (n + 2 * p - k) / s; if (i < n) f();", set()),
         (
             "dropped_memcpy_or_memset",
             "if (cudaMemcpy(a, b, n, d) != cudaSuccess) return 1;",
             {
-                "`cudaMemcpy(a, b, n, d)` becomes `cudaSuccess`",
+                "`cudaMemcpy(a, b, n, d) != cudaSuccess` becomes `cudaSuccess != cudaSuccess`",
             },
         ),
         (
@@ -274,7 +293,9 @@ def test_grids_that_any_kernel_with_a_stride_bears_are_left_alone():
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] = 0;
     }
     void f() { k<<<64, 256>>>(a, n); }"""
-    assert descriptions(source, "wrong_launch_size") == {"line 4: `64, 256` becomes `256, 64`"}
+    assert descriptions(source, "wrong_launch_size") == {
+        "line 4: `k<<<64, 256>>>(a, n)` becomes `k<<<256, 64>>>(a, n)`"
+    }
 
 
 @pytest.mark.parametrize(
@@ -282,9 +303,9 @@ def test_grids_that_any_kernel_with_a_stride_bears_are_left_alone():
     [
         ("__global__ void other(int rows) {}", "", set()),
         ("template <int rows> __global__ void other() {}", "", set()),
-        ("", "template <int rows>", {"line 1: `cols` becomes `rows`"}),
-        ("constexpr int rows = 3;", "", {"line 1: `cols` becomes `rows`"}),
-        ("namespace n { __device__ int rows; }", "", {"line 1: `cols` becomes `rows`"}),
+        ("", "template <int rows>", {"line 1: `a[0] = cols` becomes `a[0] = rows`"}),
+        ("constexpr int rows = 3;", "", {"line 1: `a[0] = cols` becomes `a[0] = rows`"}),
+        ("namespace n { __device__ int rows; }", "", {"line 1: `a[0] = cols` becomes `a[0] = rows`"}),
         ("struct s { int rows; };", "", set()),
     ],
 )

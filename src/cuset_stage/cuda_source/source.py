@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from tree_sitter import Node
 
-from ..spans.lexer import Body, Lexed, device_functions, kernels, lex
+from ..spans.lexer import Body, device_functions, kernels, lex
 from ..spans.parser import parse_tree
 from ..spans.patterns import signature
 from ..spans.regions import find_regions
 from ..spans.scrub import scrub
+from .nodes import Range, child, declared, items, text_of, walk
 from .tokens import tokens
 
 
@@ -43,7 +43,7 @@ class Function:
 
     name: str
     head: int
-    body: tuple[int, int]
+    body: Range
     is_kernel: bool
     is_device: bool
     parameters: tuple[Parameter, ...] = field(default=(), compare=False)
@@ -73,85 +73,62 @@ class Source:
         lexed = lex(self.text)
         definitions = {}
         for node in walk(self.root):
-            body = node.child_by_field_name("body")
+            body = child(node, "body")
             if body is not None and node.type in ("function_definition", "lambda_expression"):
                 definitions[body.start_byte] = node
         found: dict[int, Function] = {}
         for bodies, is_kernel in ((kernels(lexed), True), (device_functions(lexed), False)):
             for body in bodies:
-                start = body.pieces[0][0] if body.pieces else 0
-                if body.pieces and start not in found:
-                    found[start] = self._device_function(lexed, body, definitions.pop(start, None), is_kernel)
+                head = signature(lexed, body.head, body.pieces[0][0])[0] if body.pieces else 0
+                for start, end in _whole_bodies(self.text, body):
+                    node = definitions.pop(start, None)
+                    name = self._name(node) if node else _name_in(lexed.full[body.head : start])
+                    function = Function(name, head, (start, end), is_kernel, not is_kernel, self._parameters(node))
+                    found.setdefault(start, function)
         heads = [function.head for function in found.values() if function.is_kernel]
         for start, node in definitions.items():
             if node.type == "function_definition":
                 # Where a brace is missing, the tree makes the functions behind it a part of this one.
                 end = min((head for head in heads if start < head < node.end_byte), default=node.end_byte)
-                outer = node.parent if node.parent and node.parent.type == "template_declaration" else node
+                outer = node.parent if node.parent.type == "template_declaration" else node
                 parameters = self._parameters(node)
-                found[start] = Function(
-                    _name(self.text, node), outer.start_byte, (start, end), False, False, parameters
-                )
+                found[start] = Function(self._name(node), outer.start_byte, (start, end), False, False, parameters)
         return tuple(found[start] for start in sorted(found))
 
-    def _device_function(self, lexed: Lexed, body: Body, node: Node | None, is_kernel: bool) -> Function:
-        start, end = body.pieces[0][0], body.pieces[-1][1]
-        head = signature(lexed, body.head, start)[0]
-        if node is None:
-            return Function(_name_in(lexed.full[body.head : start]), head, (start, end), is_kernel, not is_kernel)
-        return Function(_name(self.text, node), head, (start, end), is_kernel, not is_kernel, self._parameters(node))
+    def _name(self, definition: Node) -> str:
+        """The last word of the name, as `bar` of `Foo<3>::bar`; `operator()` and its kind in full."""
+        at = child(definition, "declarator") if definition.type == "function_definition" else None
+        while at is not None and (inner := child(at, "declarator") or child(at, "name") or _referred(at)):
+            at = inner
+        return text_of(self.text, at) if at else ""
 
-    def _parameters(self, definition: Node) -> tuple[Parameter, ...]:
+    def _parameters(self, definition: Node | None) -> tuple[Parameter, ...]:
         found = []
-        for node in walk(definition.child_by_field_name("declarator")):
+        for node in walk(definition and child(definition, "declarator")):
             if node.type == "parameter_list":
-                for each in node.named_children:
-                    name = declared(each)
-                    if name is not None:
+                for each in items(node):
+                    if (name := child(each, "declarator") and declared(child(each, "declarator"))) is not None:
                         words = [token.text for token in tokens(self.code[each.start_byte : name.start_byte])]
                         kind = " ".join(word for word in words if word not in _NO_TYPE)
                         array = self.code[name.end_byte : each.end_byte].lstrip().startswith("[")
-                        found.append(Parameter(f"{kind} *" if array else kind, str_of(self.text, name)))
+                        found.append(Parameter(f"{kind} *" if array else kind, text_of(self.text, name)))
                 break
         return tuple(found)
 
 
-def walk(node: Node | None) -> Iterator[Node]:
-    """A node and all below it, in the order of the text."""
-    waiting = [] if node is None else [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        waiting.extend(reversed(at.children))
+def _whole_bodies(text: str, body: Body) -> list[Range]:
+    """The bodies of a function; each of several branches can have one, and each can be in pieces around other branches."""
+    found: list[Range] = []
+    for start, end in body.pieces:
+        if text[start] == "{" or not found:
+            found.append((start, end))
+        else:
+            found[-1] = (found[-1][0], end)
+    return found
 
 
-def str_of(text: str, node: Node) -> str:
-    """A node's stretch of the text; `Node.text` itself crashes where the source came from a callback (tree-sitter 0.26)."""
-    return text[node.start_byte : node.end_byte]
-
-
-def declared(node: Node) -> Node | None:
-    """The name that a declaration, a parameter or a declarator introduces."""
-    at = node.child_by_field_name("declarator")
-    while at is not None and at.type not in ("identifier", "field_identifier", "type_identifier"):
-        inner = at.child_by_field_name("declarator") or at.child_by_field_name("name")
-        at = inner or next(
-            (child for child in at.named_children if child.type.endswith(("declarator", "identifier"))), None
-        )
-    return at
-
-
-def _name(text: str, definition: Node) -> str:
-    """The last word of the name, as `bar` of `Foo<3>::bar`; `operator()` and its kind in full."""
-    at = definition.child_by_field_name("declarator") if definition.type == "function_definition" else None
-    while at is not None:
-        inner = at.child_by_field_name("declarator") or at.child_by_field_name("name")
-        if inner is None and at.type == "reference_declarator":
-            inner = at.named_children[-1]
-        if inner is None:
-            return str_of(text, at)
-        at = inner
-    return ""
+def _referred(node: Node) -> Node | None:
+    return node.named_children[-1] if node.type == "reference_declarator" else None
 
 
 def _name_in(head: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from .program import Program
-from .synchronisation import barrier_statements
+from .threads import barrier_statements
 
 
 VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps are late
@@ -91,14 +91,13 @@ def make_adverse(source: str, variant: int) -> str | None:
     """
     pattern, late = VARIANTS[variant]
     program = Program(source)
-    places = [program.tokens[function.body.first].end for function in program.functions if function.is_kernel]
-    if not places:
+    additions = [(function.body[0] + 1, f" {_ENTRY}") for function in program.functions if function.is_kernel]
+    if not additions:
         return None
-    additions = [(place, f" {_ENTRY}") for place in places]
-    for index, statement in barrier_statements(program):
-        if program.at(index) != "__syncwarp":  # it says nothing about other warps
-            additions.append((program.tokens[statement.first].start, "{ "))
-            additions.append((program.tokens[statement.last].end, f" cuset_adverse::late<{BARRIER_DELAY}>(); }}"))
+    for name, statement, _ in barrier_statements(program):
+        if name != "__syncwarp":  # it says nothing about other warps
+            additions.append((statement.start_byte, "{ "))
+            additions.append((statement.end_byte, f" cuset_adverse::late<{BARRIER_DELAY}>(); }}"))
     for place, text in sorted(additions, reverse=True):
         source = source[:place] + text + source[place:]
     top = max((match.end() for match in _INCLUDE.finditer(source)), default=0)

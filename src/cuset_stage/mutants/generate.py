@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from ..spans.scrub import scrub
 from .bounds import bound_off_by_one, drop_boundary_check
-from .edits import Edit, Mutant, apply
+from .host import dropped_memcpy_or_memset, swapped_dims, wrong_launch_size, wrong_memcpy_size_or_direction
 from .indexing import wrong_index
-from .launches import swapped_dims, wrong_launch_size
-from .memory import dropped_memcpy_or_memset, wrong_memcpy_size_or_direction
-from .program import Program, tokens_of
-from .synchronisation import atomic_to_plain, drop_syncthreads, wrong_shuffle_distance
+from .program import Edit, Program
+from .threads import atomic_to_plain, drop_syncthreads, wrong_shuffle_distance
 from .values import wrong_initial_value, wrong_operator
 
 
@@ -34,6 +34,22 @@ OPERATORS: dict[str, Callable[[Program], Iterator[Edit]]] = {
     "wrong_memcpy_size_or_direction": wrong_memcpy_size_or_direction,
 }
 _LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
+_SPACES = re.compile(r"\s+")
+_CHANGED, _CONTEXT = 100, 50  # characters of code in a description: of the change, and on each side of it
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A right program with one error.
+
+    operator: a name of `OPERATORS`. line: 1-based, where the edit begins. description: for people, with the code before
+    and after. source: the whole text.
+    """
+
+    operator: str
+    line: int
+    description: str
+    source: str
 
 
 def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[Mutant]:
@@ -54,61 +70,61 @@ def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[M
         raise ValueError(f"per_operator={per_operator}: at least 1")
     program = Program(source)
     seen = {_signature(source)}
-    chosen = [
-        _choose(program, name, operator, per_operator, random.Random(f"{seed}/{name}"), seen)
-        for name, operator in OPERATORS.items()
-    ]
+    chosen = [_choose(program, name, per_operator, random.Random(f"{seed}/{name}"), seen) for name in OPERATORS]
     return [mutant for turn in zip_longest(*chosen) for mutant in turn if mutant is not None]
 
 
-def _choose(
-    program: Program,
-    name: str,
-    operator: Callable[[Program], Iterator[Edit]],
-    count: int,
-    rng: random.Random,
-    seen: set[tuple[str, ...]],
-) -> list[Mutant]:
-    """The best edits of one operator: by tier, then other kinds of error and other statements before the same again."""
-    edits = sorted(
-        {edit for edit in operator(program) if _in_code(program, edit)},
-        key=lambda edit: (edit.start, edit.end, edit.replacement),
-    )
+def _choose(program: Program, operator: str, count: int, rng: random.Random, seen: set[str]) -> list[Mutant]:
+    """The best edits of one operator: by tier, then other kinds of error and other lines before the same again."""
+    edits = sorted({edit for edit in OPERATORS[operator](program) if _in_code(program, edit)})
     if any(edit.tier < 2 for edit in edits):
         edits = [edit for edit in edits if edit.tier < 2]
     rng.shuffle(edits)
-    variants: dict[str, int] = {}
-    lines: dict[int, int] = {}
+    variants: Counter[str] = Counter()
+    lines: Counter[int] = Counter()
     mutants: list[Mutant] = []
     while edits and len(mutants) < count:
         edit = min(
-            edits, key=lambda one: (one.tier, variants.get(one.variant, 0), lines.get(program.line(one.start), 0))
+            edits, key=lambda one: (one.tier, variants[one.variant], lines[program.source.count("\n", 0, one.start)])
         )
         edits.remove(edit)
-        mutant = apply(program.source, edit, name)
+        mutant = _apply(program, edit, operator)
         signature = _signature(mutant.source)
-        if signature in seen:
-            continue
-        seen.add(signature)
-        variants[edit.variant] = variants.get(edit.variant, 0) + 1
-        lines[mutant.line] = lines.get(mutant.line, 0) + 1
-        mutants.append(mutant)
+        if signature not in seen:
+            seen.add(signature)
+            variants[edit.variant] += 1
+            lines[mutant.line - 1] += 1
+            mutants.append(mutant)
     return mutants
 
 
 def _in_code(program: Program, edit: Edit) -> bool:
     """Whether an edit touches code alone. A call that goes may take its string literals along, but no comment."""
-    blank = [
-        at for at in range(edit.start, edit.end) if program.code[at].isspace() and not program.source[at].isspace()
-    ]
-    literals = {
-        at
-        for match in _LITERAL.finditer(program.source, edit.start, edit.end)
-        for at in range(match.start(), match.end())
-    }
-    return all(at in literals for at in blank)
+    kept = program.source[edit.start : edit.end]
+    kept = _LITERAL.sub(lambda match: " " * len(match[0]), kept)
+    return kept.split() == program.code[edit.start : edit.end].split()
 
 
-def _signature(source: str) -> tuple[str, ...]:
+def _signature(source: str) -> str:
     """What two programs must share to be the same text to a compiler."""
-    return tuple(token.text for token in tokens_of(scrub(source)))
+    return "".join(scrub(source).split())
+
+
+def _apply(program: Program, edit: Edit, operator: str) -> Mutant:
+    """The mutant that an edit makes; a line that the edit leaves empty goes with it."""
+    source, (start, end, replacement, _, _), (first, last) = program.source, edit, program.clause(edit)
+    line = source.count("\n", 0, start) + 1
+    head, changed, new, tail = (
+        _SPACES.sub(" ", code) for code in (source[first:start], source[start:end], replacement, source[end:last])
+    )
+    head = head if len(head) <= _CONTEXT else "..." + head[3 - _CONTEXT :]
+    tail = tail if len(tail) <= _CONTEXT else tail[: _CONTEXT - 3] + "..."
+    changed, new = (code if len(code) <= _CHANGED else code[: _CHANGED - 3] + "..." for code in (changed, new))
+    before, after = (f"{head}{code}{tail}".strip() for code in (changed, new))
+    change = f"`{before}` becomes `{after}`" if after else f"`{before}` removed"
+    if not replacement:
+        line_start = source.rfind("\n", 0, start) + 1
+        line_end = source.find("\n", end) + 1 or len(source)
+        if not source[line_start:start].strip() and not source[end:line_end].strip():
+            start, end = line_start, line_end
+    return Mutant(operator, line, f"line {line}: {change}", source[:start] + replacement + source[end:])
