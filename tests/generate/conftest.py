@@ -6,9 +6,10 @@ import pytest
 import torch
 from chat_server import ENDPOINT, ChatServer
 
-from cuset_stage.generate import Backend, Request, Settings, generate
+from cuset_stage.generate import Backend, Settings
 from cuset_stage.generate.endpoint import EndpointBackend
 from cuset_stage.generate.hf import HFBackend
+from cuset_stage.generate.plan import Request, generate
 from cuset_stage.tasks import load_tasks
 
 
@@ -19,7 +20,9 @@ def kernels(request):
 
 @pytest.fixture(scope="session")
 def settings(tiny_model):
-    return Settings(Backend.HF, str(tiny_model), max_tokens=12, dtype="float32", temperature=1.0, top_p=0.9, seed=5)
+    return Settings(
+        backend=Backend.HF, model=str(tiny_model), max_tokens=12, dtype="float32", temperature=1.0, top_p=0.9, seed=5
+    )
 
 
 @pytest.fixture(scope="session")

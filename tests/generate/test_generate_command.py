@@ -13,18 +13,15 @@ from cuset_stage.cli._app import app
 def command(tiny_model, request, tmp_path):
     def run(*options, output="answers.jsonl"):
         tasks = request.config.rootpath / "data" / "kernels"
-        return CliRunner().invoke(
-            app,
-            ["generate", "--tasks", str(tasks), "--output", str(tmp_path / output), "--model", str(tiny_model),
-             "--device", "cpu", "--max-tokens", "8", *options],
-        )  # fmt: skip
+        fixed = [str(tasks), f"output={tmp_path / output}", f"model={tiny_model}", "device=cpu", "max_tokens=8"]
+        return CliRunner().invoke(app, ["generate", *fixed, *options])
 
     return run
 
 
 def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
-    sampled = ("--samples", "2", "--temperature", "0.8", "--top-p", "0.95", "--seed", "3", "--batch-size", "3")
-    done = command("--only", "tiled_sgemm,row_argmax", *sampled)
+    sampled = ("samples=2", "temperature=0.8", "top_p=0.95", "batch_size=3", "seed=3")
+    done = command("only=tiled_sgemm,row_argmax", *sampled)
     assert done.exit_code == 0, done.output
     assert "(4 made, 0 there before, 0 failed)" in done.output
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
@@ -34,10 +31,10 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     recorded = {"model": str(tiny_model), "adapter": None, "level": 1, "temperature": 0.8, "top_p": 0.95, "seed": 3,
                 "max_tokens": 8, "dtype": "float32", "backend": "hf", "system": None, "template": None}  # fmt: skip
     assert all(recorded.items() <= line.items() for line in lines)
-    done = command("--split", "eval", "--limit", "3", *sampled)
+    done = command("split=eval", "limit=3", *sampled)
     assert "there before" in done.output
     assert "(6 made, 0 there before, 0 failed)" in done.output or "(4 made, 2 there before, 0 failed)" in done.output
-    refused = command("--only", "tiled_sgemm", *sampled[:-4], "--seed", "4")
+    refused = command("only=tiled_sgemm", *sampled[:-1], "seed=4")
     assert refused.exit_code == 2
     assert "seed=3, this run has seed=4" in refused.output
 
@@ -45,26 +42,31 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--samples", "3"], "greedy decoding writes the same answer every time"),
-        (["--samples", "0"], "--samples 0: at least 1"),
-        (["--level", "2"], "no prompt of level 2"),
-        (["--only", "tiled_sgem"], "tiled_sgemm"),
-        (["--limit", "0"], "--limit 0: at least 1"),
-        (["--batch-size", "0"], "--batch-size 0: at least 1"),
-        (["--extra-body", "{}"], "--extra-body is not for a model of our own"),
-        (["--template-args", "[1]"], "expected a JSON object"),
-        (["--template-args", "{"], "--template-args: not JSON"),
-        (["--endpoint", "localhost:8000"], "expected an address such as"),
-        (["--endpoint", "http://localhost:1/v1", "--adapter", "a"], "--adapter is not for an endpoint"),
-        (
-            ["--endpoint", "http://localhost:1/v1", "--api-key-env", "NO_SUCH_KEY"],
-            "NO_SUCH_KEY: this environment variable",
-        ),
-        (["--device", "cuda"], "torch sees no CUDA GPU here"),
+        (["samples=3"], "greedy decoding writes the same answer every time"),
+        (["samples=0"], "samples='0': expected greater than 0"),
+        (["level=2"], "no prompt of level 2"),
+        (["level=4"], "level='4': expected less than or equal to 3"),
+        (["temperature=-0.1"], "temperature='-0.1': expected greater than or equal to 0"),
+        (["temperature=nan"], "temperature='nan': expected a finite number"),
+        (["top_p=0"], "top_p='0': expected greater than 0"),
+        (["top_p=1.1"], "top_p='1.1': expected less than or equal to 1"),
+        (["max_tokens=0"], "max_tokens='0': expected greater than or equal to 1"),
+        (["only=tiled_sgem"], "tiled_sgemm"),
+        (["limit=0"], "limit='0': expected greater than 0"),
+        (["batch_size=0"], "batch_size='0': expected greater than 0"),
+        (["dtype=bf16"], "dtype='bf16': expected 'auto', 'bfloat16', 'float16' or 'float32'"),
+        (["extra_body={}"], "extra_body is not for a model of our own"),
+        (["template_args=[1]"], "template_args=[1]: expected a valid dictionary"),
+        (["--max-tokens", "9"], "settings are written key=value: max_tokens=9"),
+        (["endpoint=localhost:8000"], "expected an address such as"),
+        (["endpoint=http://localhost:1/v1", "adapter=a"], "adapter is not for an endpoint"),
+        (["endpoint=http://localhost:1/v1", "extra_body={temperature: 1}"], "'temperature' is not for it"),
+        (["endpoint=http://localhost:1/v1", "api_key_env=NO_SUCH_KEY"], "NO_SUCH_KEY: this environment variable"),
+        (["device=cuda"], "torch sees no CUDA GPU here"),
     ],
 )
 def test_command_refuses_with_a_sentence(command, options, message):
-    if options == ["--device", "cuda"] and torch.cuda.is_available():
+    if options == ["device=cuda"] and torch.cuda.is_available():
         pytest.skip("there is a GPU here")
     done = command(*options)
     assert done.exit_code == 2, done.output

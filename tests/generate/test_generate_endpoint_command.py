@@ -14,8 +14,9 @@ from chat_server import KEY, sends
 from typer.testing import CliRunner
 
 from cuset_stage.cli._app import app
-from cuset_stage.generate import Backend, Settings, make_plan
+from cuset_stage.generate import Backend, Settings
 from cuset_stage.generate.hf import HFBackend
+from cuset_stage.generate.plan import make_plan
 from cuset_stage.tasks.answers_file import read_answers
 
 
@@ -23,18 +24,15 @@ from cuset_stage.tasks.answers_file import read_answers
 def command(request, tmp_path):
     def run(url, *options, model="m"):
         tasks = request.config.rootpath / "data" / "kernels"
-        return CliRunner().invoke(
-            app,
-            ["generate", "--tasks", str(tasks), "--only", "tiled_sgemm", "--output", str(tmp_path / "answers.jsonl"),
-             "--endpoint", url, "--model", model, *options],
-        )  # fmt: skip
+        fixed = [str(tasks), "only=tiled_sgemm", f"output={tmp_path / 'answers.jsonl'}"]
+        return CliRunner().invoke(app, ["generate", *fixed, f"endpoint={url}", f"model={model}", *options])
 
     return run
 
 
 def test_key_comes_from_the_environment_and_goes_nowhere_else(server, command, monkeypatch, tmp_path):
     monkeypatch.setenv("MY_KEY", KEY)
-    done = command(server.url, "--api-key-env", "MY_KEY")
+    done = command(server.url, "api_key_env=MY_KEY")
     assert done.exit_code == 0, done.output
     assert server.requests[0][2]["Authorization"] == f"Bearer {KEY}"
     assert KEY not in done.output
@@ -92,17 +90,18 @@ def factory_server(tiny_model, tmp_path_factory):
         log.close()
 
 
+@pytest.mark.slow  # importing LLaMA-Factory and its server takes ten seconds
 def test_llamafactorys_own_server(factory_server, command, tiny_model, kernels, monkeypatch, tmp_path):
     """Greedily, its answer and counts are those of the same model and template in our own process."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    refused = command(factory_server, "--max-tokens", "24", model="tiny")
+    refused = command(factory_server, "max_tokens=24", model="tiny")
     assert refused.exit_code == 2
     assert "the API key is missing or wrong" in refused.output
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    done = command(factory_server, "--max-tokens", "24", model="tiny")
+    done = command(factory_server, "max_tokens=24", model="tiny")
     assert done.exit_code == 0, done.output
     theirs = read_answers(tmp_path / "answers.jsonl")[0]
-    settings = Settings(Backend.HF, str(tiny_model), max_tokens=24, dtype="float32", template="qwen")
+    settings = Settings(backend=Backend.HF, model=str(tiny_model), max_tokens=24, dtype="float32", template="qwen")
     plan = make_plan([kernels.by_id("tiled_sgemm")], settings, 1)
     ours = next(HFBackend(settings, batch_size=1).replies(plan))
     assert (theirs.answer, theirs.tokens, theirs.prompt_tokens, theirs.finish_reason) == (

@@ -10,9 +10,10 @@ import httpx
 import pytest
 from chat_server import ENDPOINT, KEY, sends
 
-from cuset_stage.generate import GenerationError, make_plan
+from cuset_stage.generate import GenerationError
+from cuset_stage.generate.completion import retry_after
 from cuset_stage.generate.endpoint import EndpointBackend
-from cuset_stage.generate.wire import retry_after
+from cuset_stage.generate.plan import make_plan
 from cuset_stage.tasks.answers_file import read_answers
 
 

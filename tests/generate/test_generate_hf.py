@@ -3,30 +3,30 @@
 import json
 import logging
 import shutil
-from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from cuset_stage.generate import GenerationError, generate, make_plan, weights_fingerprint
+from cuset_stage.generate import GenerationError
 from cuset_stage.generate.hf import HFBackend, check_model_folders, resolve_dtype
+from cuset_stage.generate.plan import generate, make_plan, weights_fingerprint
 from cuset_stage.tasks.answers_file import read_answers
 
 
-def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, by_sample):
+def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, by_sample, monkeypatch):
     plan = make_plan(kernels.tasks[:4], settings, 3)
     together = by_sample(backend.replies(plan))
     assert len(set(together.values())) == 12
-    alone = HFBackend(settings, batch_size=1)
-    assert by_sample(alone.replies(plan[:5])).items() <= together.items()
-    five = HFBackend(settings, batch_size=5)
-    assert by_sample(five.replies(plan[::-1])) == together
+    monkeypatch.setattr(backend, "batch_size", 1)
+    assert by_sample(backend.replies(plan[:5])).items() <= together.items()
+    monkeypatch.setattr(backend, "batch_size", 5)
+    assert by_sample(backend.replies(plan[::-1])) == together
 
 
 def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
     """One prompt at a time, no padding, no cache, no generate()."""
-    backend = HFBackend(replace(settings, temperature=0.0, top_p=1.0), batch_size=3)
+    backend = HFBackend(settings.model_copy(update={"temperature": 0.0, "top_p": 1.0}), batch_size=3)
     requests = [
         ask("Sum.", task="a"),
         ask("Write a kernel that transposes a matrix of floats.", task="b"),
@@ -51,7 +51,7 @@ def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, setting
     shutil.copytree(tiny_model, copy)
     ends = list(range(500, 540))
     (copy / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
-    settings = replace(settings, model=str(copy), temperature=3.0, top_p=1.0, max_tokens=30)
+    settings = settings.model_copy(update={"model": str(copy), "temperature": 3.0, "top_p": 1.0, "max_tokens": 30})
     backend = HFBackend(settings, batch_size=12)
     seen = []
     original = backend.model.generate
@@ -104,7 +104,7 @@ def test_out_of_memory_with_one_sample_fails_that_sample_only(settings, kernels,
         kernels.tasks[:2], settings, samples=1, output=tmp_path / "a.jsonl", open_backend=lambda: scarce
     )
     assert (summary.made, len(summary.failures)) == (0, 2)
-    assert "lower --max-tokens (CUDA out of memory" in summary.failures[0].message
+    assert "lower max_tokens (CUDA out of memory" in summary.failures[0].message
     assert read_answers(tmp_path / "a.jsonl") == []
 
 
@@ -120,10 +120,10 @@ def test_other_errors_are_not_taken_for_lack_of_memory(settings, ask):
 
 
 def test_prompt_and_answer_must_fit_into_the_context(settings, kernels):
-    backend = HFBackend(replace(settings, max_tokens=8000), batch_size=1)
+    backend = HFBackend(settings.model_copy(update={"max_tokens": 8000}), batch_size=1)
     plan = make_plan(kernels.tasks[:1], settings, 1)
     with pytest.raises(
-        GenerationError, match=r"with --max-tokens 8000 .* context of 8192: give --max-tokens 7\d+ or less"
+        GenerationError, match=r"with max_tokens=8000 .* context of 8192: give max_tokens=7\d+ or less"
     ):
         next(backend.replies(plan))
 
@@ -136,7 +136,7 @@ def test_generation_config_of_the_model_does_not_shape_answers(tiny_model, tmp_p
             {"do_sample": True, "top_k": 1, "repetition_penalty": 3.0, "temperature": 9.0, "eos_token_id": [2, 7]}
         )
     )
-    other = HFBackend(replace(settings, model=str(copy)), batch_size=8)
+    other = HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=8)
     requests = [ask(sample=sample, seed=sample) for sample in range(6)]
     for ours, theirs in zip(backend.replies(requests), other.replies(requests), strict=True):
         if theirs.finish_reason == "length":
@@ -148,7 +148,7 @@ def test_adapter_is_applied(settings, backend, adapter, ask):
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
-    with_adapter = HFBackend(replace(settings, adapter=str(adapter), temperature=0.0), batch_size=2)
+    with_adapter = HFBackend(settings.model_copy(update={"adapter": str(adapter), "temperature": 0.0}), batch_size=2)
     reference = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(settings.model), adapter).eval()
     ids = torch.tensor([with_adapter._prompter.encode(ask().messages).ids])
     with torch.inference_mode():
@@ -162,13 +162,13 @@ def test_adapter_of_another_model_is_refused(tmp_path, settings, adapter):
     config = json.loads((other / "adapter_config.json").read_text())
     (other / "adapter_config.json").write_text(json.dumps({**config, "target_modules": ["q_proj"]}))
     with pytest.raises(GenerationError, match=r"does not fit the model: \d+ of its \d+ weights have no place"):
-        HFBackend(replace(settings, adapter=str(other)), batch_size=1)
+        HFBackend(settings.model_copy(update={"adapter": str(other)}), batch_size=1)
 
 
 @pytest.mark.parametrize(
     ("model", "adapter_name", "message"),
     [
-        ("ADAPTER", None, "this is an adapter; give it as --adapter"),
+        ("ADAPTER", None, "this is an adapter; give it as adapter"),
         ("EMPTY", None, "no config.json there"),
         ("/nowhere/model", None, "there is no such folder"),
         ("MODEL", "EMPTY", "no adapter_config.json there"),
@@ -185,19 +185,17 @@ def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):
     shutil.copytree(tiny_model, copy)
     (copy / "model.safetensors").write_bytes(b"\0" * 64)
     with pytest.raises(GenerationError, match="cannot load the model of"):
-        HFBackend(replace(settings, model=str(copy)), batch_size=1)
+        HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=1)
     weights = load_file(tiny_model / "model.safetensors")
     del weights["model.norm.weight"]
     save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(GenerationError, match=r"1 of the model's weights are missing .*model\.norm\.weight"):
-        HFBackend(replace(settings, model=str(copy)), batch_size=1)
+        HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=1)
 
 
 def test_dtype_on_the_cpu():
     assert resolve_dtype("auto", "cpu") == "float32"
     assert resolve_dtype("bfloat16", "cpu") == "bfloat16"
-    with pytest.raises(GenerationError, match="one of auto, bfloat16"):
-        resolve_dtype("bf16", "cpu")
 
 
 def test_fingerprint_tells_trained_weights_apart(tiny_model, adapter, tmp_path):

@@ -27,13 +27,13 @@ def templated(tiny_model, tmp_path, settings):
         (copy / "chat_template.jinja").unlink()
         if chat_template is not None:
             (copy / "chat_template.jinja").write_text(chat_template)
-        return HFBackend(replace(settings, model=str(copy), **changes), batch_size=2)
+        return HFBackend(settings.model_copy(update={"model": str(copy), **changes}), batch_size=2)
 
     return make
 
 
 def test_tokenizer_without_template_is_refused(templated):
-    with pytest.raises(GenerationError, match=r"its tokenizer has no chat template.*--template qwen"):
+    with pytest.raises(GenerationError, match=r"its tokenizer has no chat template.*template=qwen"):
         templated(None)
 
 
@@ -48,7 +48,7 @@ def test_factory_template_gives_the_same_prompt(templated, backend, ask, by_samp
 
 
 def test_unknown_factory_template_names_its_neighbours(templated):
-    with pytest.raises(GenerationError, match=r"--template qwem: .*did you mean qwen"):
+    with pytest.raises(GenerationError, match=r"template=qwem: .*did you mean qwen"):
         templated(None, template="qwem")
 
 

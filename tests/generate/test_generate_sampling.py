@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,7 +73,9 @@ def test_draws_follow_the_softmax(temperature, top_p):
 
 
 def test_first_tokens_follow_the_models_own_distribution(settings, ask):
-    backend = HFBackend(replace(settings, max_tokens=1, top_p=1.0, temperature=0.3), batch_size=500)
+    backend = HFBackend(
+        settings.model_copy(update={"max_tokens": 1, "top_p": 1.0, "temperature": 0.3}), batch_size=500
+    )
     model = backend.model
     prompt = backend._prompter.encode(ask().messages)
     with torch.inference_mode():

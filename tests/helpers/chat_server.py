@@ -10,7 +10,7 @@ from cuset_stage.generate import Backend, Settings
 
 
 # What the tests ask it for, and with which key.
-ENDPOINT = Settings(Backend.ENDPOINT, "m", temperature=0.8, top_p=0.95, seed=3, max_tokens=64)
+ENDPOINT = Settings(backend=Backend.ENDPOINT, model="m", temperature=0.8, top_p=0.95, seed=3, max_tokens=64)
 KEY = "sk-secret-1234567890"
 
 

@@ -1,141 +1,81 @@
 """`cuset generate`: ask a model for the answers to a task set."""
 
-import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any, ClassVar, Literal, Self
 
 import typer
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from ._app import app, fail, names
+from ..generate import Backend, Sampling
+from ..settings import Names
+from ._app import app, command, fail
 
 
-@app.command()
-def generate(
-    tasks: Annotated[Path, typer.Option(help="The task set: CUDABench's JSONL, our own, or KernelBench's folder.")],
-    output: Annotated[Path, typer.Option(help="The answers file (JSONL); a run that was stopped goes on in it.")],
-    model: Annotated[
-        str, typer.Option(help="A model's folder or Hub name; with --endpoint the name it is served by.")
-    ],
-    adapter: Annotated[str | None, typer.Option(help="A LoRA adapter on the model.")] = None,
-    endpoint: Annotated[
-        str | None, typer.Option(help="Ask an OpenAI-compatible server, such as http://localhost:8000/v1.")
-    ] = None,
-    samples: Annotated[int, typer.Option(help="Answers to each task.")] = 1,
-    temperature: Annotated[float, typer.Option(help="Sampling temperature; 0 is greedy.")] = 0.0,
-    top_p: Annotated[float, typer.Option(help="Nucleus sampling; 1 keeps every token.")] = 1.0,
-    seed: Annotated[int, typer.Option(help="What the seed of each sample is drawn from.")] = 0,
-    max_tokens: Annotated[int, typer.Option(help="Most tokens of an answer, reasoning included.")] = 4096,
-    level: Annotated[int, typer.Option(help="The prompt's level, 1 to 3 (CUDABench).")] = 1,
-    gpu: Annotated[str | None, typer.Option(help="The GPU that prompts speak of, in place of the task set's.")] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(help="System prompt in place of the task set's; \"\" for none but the chat template's own."),
-    ] = None,
-    task_format: Annotated[str, typer.Option("--format", help="auto, cudabench, cuset or kernelbench.")] = "auto",
-    split: Annotated[str | None, typer.Option(help="Only the tasks of this split.")] = None,
-    only: Annotated[str, typer.Option(help="Only these tasks, ids separated by commas.")] = "",
-    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
-    batch_size: Annotated[int, typer.Option(help="Samples in a batch, or requests in flight.")] = 8,
-    template: Annotated[
-        str | None, typer.Option(help="LLaMA-Factory's chat template, when the tokenizer has none of its own.")
-    ] = None,
-    template_args: Annotated[
-        str | None,
-        typer.Option(help="JSON for the tokenizer's chat template, such as '{\"enable_thinking\": false}'."),
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, ...")] = "auto",
-    dtype: Annotated[str, typer.Option(help="auto, bfloat16, float16 or float32.")] = "auto",
-    trust_remote_code: Annotated[bool, typer.Option(help="Run code that comes with the model.")] = False,
-    api_key_env: Annotated[
-        str, typer.Option(help="The environment variable with the endpoint's API key.")
-    ] = "OPENAI_API_KEY",
-    timeout: Annotated[float, typer.Option(help="Seconds a request may take.")] = 600.0,
-    retries: Annotated[int, typer.Option(help="Further tries of a request that fails.")] = 5,
-    extra_body: Annotated[
-        str | None, typer.Option(help="JSON with further keys of a request, such as '{\"top_k\": -1}'.")
-    ] = None,
-    tokenizer: Annotated[
-        str | None, typer.Option(help="Counts tokens when the endpoint does not: a folder or a Hub name.")
-    ] = None,
-) -> None:
+class GenerateSettings(Sampling):
+    positional: ClassVar[tuple[str, ...]] = ("tasks",)
+
+    tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
+    output: Path = Field(description="the answers file (JSONL); an interrupted run is resumed in it")
+    endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
+    samples: PositiveInt = Field(1, description="answers to each task")
+    format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="of the task set")
+    split: str | None = Field(None, description="only the tasks of this split")
+    only: Names = Field((), description="only these tasks, by id")
+    limit: PositiveInt | None = Field(None, description="only the first so many tasks")
+    batch_size: PositiveInt = Field(8, description="samples in a batch, or requests in flight")
+    device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field("auto", description="of weights and activations")
+    trust_remote_code: bool = Field(False, description="run code that comes with the model")
+    api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
+    timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
+    retries: NonNegativeInt = Field(5, description="further tries of a request that fails")
+    tokenizer: str | None = Field(None, description="counts tokens when the endpoint does not: a folder or Hub name")
+
+    @model_validator(mode="after")
+    def _fits_the_backend(self) -> Self:
+        ours, theirs = ("adapter", "template", "template_args"), ("extra_body", "tokenizer")
+        for key in ours if self.endpoint else theirs:
+            if getattr(self, key) is not None:
+                whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"
+                raise ValueError(f"{key} is not for {whose}")
+        return self
+
+
+@command(app, "generate", GenerateSettings)
+def generate(settings: GenerateSettings) -> None:
     """Write a model's answers to a task set: one line a sample, with all settings and the tokens used.
 
     The exit code is 1 when samples are missing at the end; run the same command again for them.
     """
     from tqdm import tqdm
 
-    from ..generate import Backend, GenerationError, Settings
-    from ..generate import generate as fill
-    from ..generate.settings import check_samples
+    from ..generate import GenerationError
+    from ..generate.plan import generate as fill
     from ..jsonl import LinesError
     from ..tasks import TaskError, load_tasks
     from ..tasks.answers_file import AnswersError
 
-    unused = {
-        "--adapter": adapter, "--template": template, "--template-args": template_args,
-    } if endpoint else {"--extra-body": extra_body, "--tokenizer": tokenizer}  # fmt: skip
-    for option, value in unused.items():
-        if value is not None:
-            raise fail(
-                f"{option} is not for {'an endpoint: the server decides it' if endpoint else 'a model of our own'}."
-            )
+    output, samples = settings.output, settings.samples
     if output.is_dir():
-        raise fail(
-            f"--output {output}: this is a folder; give the name of a file, such as {output / 'answers.jsonl'}."
-        )
-    if limit is not None and limit < 1:
-        raise fail(f"--limit {limit}: at least 1.")
-    shared: dict[str, Any] = dict(
-        level=level, temperature=temperature, top_p=top_p, seed=seed, max_tokens=max_tokens, gpu=gpu, system=system
-    )
+        raise fail(f"output={output}: this is a folder; give the name of a file, such as {output / 'answers.jsonl'}.")
     try:
-        check_samples(Settings(Backend.HF, model, **shared), samples)  # before what takes seconds
-        task_set = load_tasks(tasks, format=task_format, split=split, only=names(only))
-        chosen = list(task_set.tasks)[:limit]
-        if endpoint:
-            key = os.environ.get(api_key_env)
-            if key is None and api_key_env != "OPENAI_API_KEY":
-                raise fail(f"--api-key-env {api_key_env}: this environment variable is not set.")
-            settings = Settings(Backend.ENDPOINT, model, extra_body=_json_object("--extra-body", extra_body), **shared)
-
-            def open_backend() -> Any:
-                from ..generate.endpoint import EndpointBackend
-
-                return EndpointBackend(
-                    settings, endpoint, api_key=key, concurrency=batch_size, timeout_s=timeout, retries=retries,
-                    tokenizer=tokenizer,
-                )  # fmt: skip
-        else:
-            settings = _model_settings(
-                model, adapter, device, dtype, template=template,
-                template_args=_json_object("--template-args", template_args), **shared,
-            )  # fmt: skip
-
-            def open_backend() -> Any:
-                from ..generate.hf import HFBackend, resolve_device
-
-                return HFBackend(
-                    settings,
-                    batch_size=batch_size,
-                    device=resolve_device(device),
-                    trust_remote_code=trust_remote_code,
-                )
-
+        task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
+        chosen = list(task_set.tasks)[: settings.limit]
+        recorded, open_backend = (_endpoint if settings.endpoint else _model)(settings)
         with tqdm(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
 
             def progress(done: int, total: int) -> None:
-                bar.total = total
                 bar.update(done - bar.n)
 
             summary = fill(
-                chosen, settings, samples=samples, output=output, open_backend=open_backend, progress=progress
+                chosen, recorded, samples=samples, output=output, open_backend=open_backend, progress=progress
             )
     except (GenerationError, TaskError, AnswersError, LinesError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:
         typer.echo(
-            f"\ncuset: stopped; {output} keeps what is done, and the same command goes on from there.", err=True
+            f"\ncuset: interrupted; {output} keeps what is done, run the same command again to resume.", err=True
         )
         raise typer.Exit(130) from None
     typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {len(summary.failures)} failed)")
@@ -149,28 +89,51 @@ def generate(
         raise typer.Exit(1)
 
 
-def _model_settings(model: str, adapter: str | None, device: str, dtype: str, **others: Any) -> Any:
-    from ..generate import Backend, Settings, weights_fingerprint
-    from ..generate.hf import check_model_folders, resolve_device, resolve_dtype
+def _endpoint(settings: GenerateSettings) -> tuple[Any, Any]:
+    """What is recorded, and what opens the back end."""
+    from ..generate.completion import base_url
 
+    url, name = base_url(settings.endpoint), settings.api_key_env
+    key = os.environ.get(name)
+    if key is None and name != "OPENAI_API_KEY":
+        raise fail(f"api_key_env={name}: this environment variable is not set.")
+    recorded = _recorded(settings, backend=Backend.ENDPOINT)
+
+    def open_backend() -> Any:
+        from ..generate.endpoint import EndpointBackend
+
+        return EndpointBackend(
+            recorded,
+            url,
+            api_key=key,
+            concurrency=settings.batch_size,
+            timeout_s=settings.timeout,
+            retries=settings.retries,
+            tokenizer=settings.tokenizer,
+        )
+
+    return recorded, open_backend
+
+
+def _model(settings: GenerateSettings) -> tuple[Any, Any]:
+    """What is recorded, and what opens the back end."""
+    from ..generate.hf import HFBackend, check_model_folders, resolve_device, resolve_dtype
+    from ..generate.plan import weights_fingerprint
+
+    model, adapter = settings.model, settings.adapter
     check_model_folders(model, adapter)
-    return Settings(
-        Backend.HF,
-        model,
-        adapter=adapter,
-        weights=weights_fingerprint(model, adapter),
-        dtype=resolve_dtype(dtype, resolve_device(device)),
-        **others,
-    )
+    device = resolve_device(settings.device)
+    weights, dtype = weights_fingerprint(model, adapter), resolve_dtype(settings.dtype, device)
+    recorded = _recorded(settings, backend=Backend.HF, weights=weights, dtype=dtype)
+
+    def open_backend() -> Any:
+        remote = settings.trust_remote_code
+        return HFBackend(recorded, batch_size=settings.batch_size, device=device, trust_remote_code=remote)
+
+    return recorded, open_backend
 
 
-def _json_object(option: str, text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise fail(f"{option}: not JSON ({error}).") from None
-    if not isinstance(value, dict):
-        raise fail(f"{option} {text}: expected a JSON object, such as {{}}.")
-    return value
+def _recorded(settings: GenerateSettings, **computed: Any) -> Any:
+    from ..generate import Settings
+
+    return Settings(**{name: getattr(settings, name) for name in Sampling.model_fields}, **computed)

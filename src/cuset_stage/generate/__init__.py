@@ -1,21 +1,9 @@
 """Answers from a Hugging Face model (`hf`) or an OpenAI-compatible endpoint (`endpoint`), written one by one (`plan`).
 
-Nothing heavy is imported here: torch, transformers, peft and httpx are loaded by the back end that needs them.
+Only the settings are imported here: the command line reads them whenever it starts.
 """
 
-from .plan import Failure, Reply, Request, Summary, generate, make_plan
-from .settings import Backend, GenerationError, Settings, weights_fingerprint
+from .settings import Backend, GenerationError, Sampling, Settings
 
 
-__all__ = [
-    "Backend",
-    "Failure",
-    "GenerationError",
-    "Reply",
-    "Request",
-    "Settings",
-    "Summary",
-    "generate",
-    "make_plan",
-    "weights_fingerprint",
-]
+__all__ = ["Backend", "GenerationError", "Sampling", "Settings"]

@@ -1,19 +1,18 @@
 """Answers from an OpenAI-compatible endpoint: vLLM, SGLang, `llamafactory-cli api`, or a service. Imports httpx.
 
-One request a sample, several in flight. A request is tried again, with growing pauses, after a time-out, a lost
-connection, 408, 409, 425, 429, 5xx, a body that is not a chat completion or has no end, and one that the server broke
-off (finish_reason abort or error); the wait that a server asks for
-(Retry-After) is kept, up to ten minutes. A refusal of one prompt (400, 413, 422) is a failure of that sample; a
-refused key or an unknown model ends the run.
+One request a sample, several in flight. A request is tried again, with growing pauses, after a time-out, a lost connection, 408,
+409, 425, 429, 5xx, a body that is not a chat completion or has no end, and one that the server broke off (`completion`); the wait
+that a server asks for (Retry-After) is kept, up to ten minutes. A refusal of one prompt (400, 413, 422) is a failure of that sample;
+a refused key or an unknown model ends the run.
 
-The sample's seed is sent; whether the server honours it is the server's business (vLLM does, `llamafactory-cli api`
-does not), and so are settings that are not sent: vLLM takes top_k and repetition_penalty from the model's
-generation_config.json unless `extra_body` says otherwise; `llamafactory-cli api` has top_k: 50 unless its YAML file
-says otherwise. A server in front of a reasoning model should separate the reasoning (vLLM: --reasoning-parser): where
-the chat template opens the tag, an answer that was cut off inside its reasoning cannot be told from one without.
+The sample's seed is sent; whether the server honours it is the server's business (vLLM does, `llamafactory-cli api` does not), and
+so are settings that are not sent: vLLM takes top_k and repetition_penalty from the model's generation_config.json unless `extra_body`
+says otherwise; `llamafactory-cli api` has top_k: 50 unless its YAML file says otherwise. A server in front of a reasoning model
+should separate the reasoning (vLLM: --reasoning-parser): where the chat template opens the tag, an answer that was cut off inside
+its reasoning cannot be told from one without.
 
-Tokens are the server's own count (usage.completion_tokens, reasoning included; servers count the end token). Where it
-gives none, a tokenizer counts the text, without an end token. `tokens_from` in each line says which.
+Tokens are the server's own count (usage.completion_tokens, reasoning included; servers count the end token). Where it gives none, a
+tokenizer counts the text, without an end token. `tokens_from` in each line says which.
 """
 
 import asyncio
@@ -25,10 +24,10 @@ from typing import Any
 
 import httpx
 
+from ..text import one_line
+from .completion import bearer, excerpt, read_choice, read_usage, retry_after
 from .plan import Failure, Reply, Request
-from .prompting import Prompter
 from .settings import GenerationError, Settings
-from .wire import base_url, bearer, excerpt, read_choice, read_usage, retry_after
 
 
 logger = logging.getLogger(__name__)
@@ -52,31 +51,26 @@ class _Again(Exception):
         self.pause_s = pause_s
 
 
-class _Refused(Exception):
-    """The server refuses this request, and would again."""
-
-
 class EndpointBackend:
     """Asks an endpoint.
 
     Args:
-        endpoint: the base address, such as http://localhost:8000/v1.
+        url: the base address, such as http://localhost:8000/v1 (`completion.base_url`).
         api_key: sent as a bearer token; never written anywhere.
         concurrency: requests in flight.
         timeout_s: limit for one request, from sending to the last byte.
         retries: further tries after the first.
         backoff_s: the first pause; each following one is twice as long, at most a minute.
         tokenizer: folder or Hub name of a tokenizer that counts tokens where the endpoint does not.
-        tells_usage: False: no notice when nobody counts them, for callers that have no use for the number.
 
     Raises:
-        GenerationError: an option is out of range, or the tokenizer cannot be loaded.
+        GenerationError: no header can hold the key, or the tokenizer cannot be loaded.
     """
 
     def __init__(
         self,
         settings: Settings,
-        endpoint: str,
+        url: str,
         *,
         api_key: str | None = None,
         concurrency: int = 8,
@@ -84,16 +78,11 @@ class EndpointBackend:
         retries: int = 5,
         backoff_s: float = 1.0,
         tokenizer: str | None = None,
-        tells_usage: bool = True,
     ) -> None:
-        for name, value, least in (("--batch-size", concurrency, 1), ("--retries", retries, 0)):
-            if value < least:
-                raise GenerationError(f"{name} {value}: at least {least}.")
-        if not timeout_s > 0:
-            raise GenerationError(f"--timeout {timeout_s}: more than 0 seconds.")
-        self.url = base_url(endpoint)
+        self.url = url
         self._settings = settings
-        self._headers = bearer(api_key)
+        # What is small and compressed can be of any size when it is not.
+        self._headers = {"Accept-Encoding": "identity", **bearer(api_key)}
         self._concurrency = concurrency
         self._timeout_s = timeout_s
         self._tries = retries + 1
@@ -101,8 +90,7 @@ class EndpointBackend:
         self._counter = None if tokenizer is None else _Counter(tokenizer)
         self._limit_key = "max_tokens"
         self._failed_in_row = 0
-        self._told_no_usage = not tells_usage
-        self._told_served = False
+        self._told_no_usage = False
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
         """See `plan.BackEnd`.
@@ -130,18 +118,16 @@ class EndpointBackend:
         # The runner stands still between two outcomes, and cancels what is in flight when the block is left.
         with asyncio.Runner() as runner:
             limits = httpx.Limits(max_connections=self._concurrency + 1)
-            # What is small and compressed can be of any size when it is not.
-            headers = {"Accept-Encoding": "identity", **self._headers}
-            client = httpx.AsyncClient(
-                headers=headers, timeout=httpx.Timeout(self._timeout_s, connect=15.0), limits=limits
-            )
+            timeout = httpx.Timeout(self._timeout_s, connect=15.0)
+            client = httpx.AsyncClient(headers=self._headers, timeout=timeout, limits=limits)
             try:
                 runner.run(start())
                 for _ in requests:
                     outcome = runner.run(outcomes.get())
                     if isinstance(outcome, Exception):
                         pending = iter(())  # no new requests; answers in flight are paid for, and kept when they come
-                        runner.run(self._wind_up(workers))
+                        self._tries = 0  # and none of them is tried again
+                        runner.run(asyncio.wait(workers, timeout=self._timeout_s))
                         while not outcomes.empty():
                             if isinstance(last := outcomes.get_nowait(), Reply):
                                 yield last
@@ -152,11 +138,6 @@ class EndpointBackend:
                     worker.cancel()
                 runner.run(client.aclose())
 
-    async def _wind_up(self, workers: Sequence["asyncio.Task[None]"]) -> None:
-        """Wait for requests in flight; none of them is tried again."""
-        self._tries = 0
-        await asyncio.wait(workers, timeout=self._timeout_s)
-
     async def _greet(self, client: httpx.AsyncClient) -> None:
         """Find out early that nothing answers, and say when the model's name is not among those served."""
         try:
@@ -166,35 +147,33 @@ class EndpointBackend:
             return  # no list of models
         except (httpx.RequestError, TimeoutError) as error:
             raise GenerationError(
-                f"--endpoint {self.url}: nothing answers there ({_reason(error)}). Start the server first, such as "
+                f"endpoint={self.url}: nothing answers there ({_reason(error)}). Start the server first, such as "
                 "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
             ) from None
         if response.status_code in (401, 403):
             raise GenerationError(
-                f"{self.url}: {FATAL[response.status_code]} ({response.status_code}); see --api-key-env."
+                f"{self.url}: {FATAL[response.status_code]} ({response.status_code}); see api_key_env."
             )
         try:
             served = [str(model["id"]) for model in response.json()["data"]]
         except (ValueError, LookupError, TypeError):
             return  # not every server lists its models
-        if served and self._settings.model not in served and not self._told_served:
-            self._told_served = True
-            logger.warning(
-                "%s serves %s; it is asked for %s all the same.", self.url, ", ".join(served[:5]), self._settings.model
-            )
+        if served and self._settings.model not in served:
+            names = ", ".join(served[:5])
+            logger.warning("%s serves %s; it is asked for %s all the same.", self.url, names, self._settings.model)
 
     async def _ask(self, client: httpx.AsyncClient, request: Request) -> Reply | Failure:
         started = time.perf_counter()
-        for attempt in range(1, self._tries + 1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    reply = await self._try(client, request, started, attempt)
+                    outcome = await self._try(client, request, started, attempt)
                 self._failed_in_row = 0
-                return reply
-            except _Refused as error:
-                return Failure(request, str(error))
+                return outcome
             except TimeoutError:
-                again = _Again(f"no answer within {self._timeout_s:g} s (--timeout)")
+                again = _Again(f"no answer within {self._timeout_s:g} s (timeout)")
             except httpx.RequestError as error:
                 again = _Again(_reason(error))
             except _Again as error:
@@ -212,7 +191,7 @@ class EndpointBackend:
             )
         return Failure(request, f"{again} ({self._tries} tries)")
 
-    async def _try(self, client: httpx.AsyncClient, request: Request, started: float, attempt: int) -> Reply:
+    async def _try(self, client: httpx.AsyncClient, request: Request, started: float, attempt: int) -> Reply | Failure:
         limit_key = self._limit_key
         response = await _read(client, "POST", f"{self.url}/chat/completions", json=self._body(request))
         status = response.status_code
@@ -224,13 +203,13 @@ class EndpointBackend:
             self._limit_key = "max_completion_tokens"  # OpenAI's name for reasoning models
             return await self._try(client, request, started, attempt)
         if status != 200:
-            raise _Refused(f"status {status}: {excerpt(response)}")
+            return Failure(request, f"status {status}: {excerpt(response)}")
         try:
             data = response.json()
             answer, reasoning, finish_reason = read_choice(data)
         except (ValueError, RecursionError) as error:
             raise _Again(f"not a chat completion ({error}): {excerpt(response)}") from None
-        tokens, prompt_tokens, source = self._count(data, request, answer, reasoning)
+        tokens, prompt_tokens, source = self._count(data, request, (reasoning or "") + answer)
         return Reply(
             request,
             answer=answer,
@@ -256,22 +235,17 @@ class EndpointBackend:
         }
 
     def _count(
-        self, data: Mapping[str, Any], request: Request, answer: str, reasoning: str | None
+        self, data: Mapping[str, Any], request: Request, text: str
     ) -> tuple[int | None, int | None, str | None]:
         """Tokens of answer and prompt, and who counted the answer's: "usage", "tokenizer" or None."""
         tokens, prompt_tokens = read_usage(data)
-        if tokens == 0 and (answer or reasoning):
-            tokens = None  # some servers send zeros in place of a count
-        if tokens is not None:
+        if tokens is not None and (tokens or not text):  # some servers send zeros in place of a count
             return tokens, prompt_tokens, "usage"
         if self._counter is not None:
-            return (
-                self._counter.answer((reasoning or "") + answer),
-                self._counter.prompt(request) if prompt_tokens is None else prompt_tokens,
-                "tokenizer",
-            )
+            prompt_tokens = self._counter.prompt(request) if prompt_tokens is None else prompt_tokens
+            return self._counter.answer(text), prompt_tokens, "tokenizer"
         if not self._told_no_usage:
-            logger.warning("%s does not say how many tokens it used: give --tokenizer to count them.", self.url)
+            logger.warning("%s does not say how many tokens it used: give tokenizer=... to count them.", self.url)
             self._told_no_usage = True
         return None, prompt_tokens, None
 
@@ -282,13 +256,14 @@ class _Counter:
     def __init__(self, name: str) -> None:
         from transformers import AutoTokenizer  # takes seconds
 
+        from .prompting import Prompter
+
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(name)
         except (OSError, ValueError) as error:
-            raise GenerationError(f"--tokenizer {name}: cannot be loaded ({_first_line(error)}).") from None
-        self._prompter = None
-        if self._tokenizer.chat_template is not None:
-            self._prompter = Prompter(self._tokenizer, template=None, arguments=None, model=name)
+            raise GenerationError(f"tokenizer={name}: cannot be loaded ({one_line(error)}).") from None
+        templated = self._tokenizer.chat_template is not None
+        self._prompter = Prompter(self._tokenizer, model=name) if templated else None
 
     def answer(self, text: str) -> int:
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
@@ -313,7 +288,3 @@ async def _read(client: httpx.AsyncClient, method: str, url: str, **options: Any
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
-from transformers.utils import logging as transformers_logging
+from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
+from ..text import one_line
 from .plan import Failure, Reply, Request
 from .prompting import Prompt, Prompter
 from .sampling import make_processors
@@ -27,7 +27,6 @@ from .settings import GenerationError, Settings
 
 
 logger = logging.getLogger(__name__)
-DTYPES = ("auto", "bfloat16", "float16", "float32")
 
 
 def resolve_device(device: str) -> str:
@@ -35,14 +34,12 @@ def resolve_device(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device.startswith("cuda") and not torch.cuda.is_available():
-        raise GenerationError(f"--device {device}: torch sees no CUDA GPU here; give cpu, or auto.")
+        raise GenerationError(f"device={device}: torch sees no CUDA GPU here; give cpu, or auto.")
     return device
 
 
 def resolve_dtype(dtype: str, device: str) -> str:
     """auto: bfloat16 on a GPU that has it, float16 on an older one, float32 on the CPU."""
-    if dtype not in DTYPES:
-        raise GenerationError(f"--dtype {dtype}: one of {', '.join(DTYPES)}.")
     if dtype != "auto":
         return dtype
     if not device.startswith("cuda"):
@@ -54,20 +51,17 @@ def check_model_folders(model: str, adapter: str | None) -> None:
     """Refuse what needs no library to tell wrong. Raises GenerationError."""
     folder = Path(model).expanduser()
     if folder.is_dir():
+        if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+            raise GenerationError(
+                f"model={model}: this is an adapter; give it as adapter and its base model as model."
+            )
         if not (folder / "config.json").is_file():
-            if (folder / "adapter_config.json").is_file():
-                raise GenerationError(
-                    f"--model {model}: this is an adapter; give it as --adapter and its base model as --model."
-                )
-            raise GenerationError(f"--model {model}: no config.json there, so it is not a model.")
+            raise GenerationError(f"model={model}: no config.json there, so it is not a model.")
     elif model.count("/") != 1 or model.startswith((".", "/", "~")):
-        raise GenerationError(
-            f"--model {model}: there is no such folder; give a model's folder or its name on the Hub."
-        )
+        raise GenerationError(f"model={model}: there is no such folder; give a model's folder or its name on the Hub.")
     if adapter is not None and not (Path(adapter).expanduser() / "adapter_config.json").is_file():
         raise GenerationError(
-            f"--adapter {adapter}: no adapter_config.json there; give the output_dir of a LoRA run or one of its "
-            "checkpoints."
+            f"adapter={adapter}: no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints."
         )
 
 
@@ -85,21 +79,34 @@ class HFBackend:
     def __init__(
         self, settings: Settings, *, batch_size: int, device: str = "cpu", trust_remote_code: bool = False
     ) -> None:
-        if batch_size < 1:
-            raise GenerationError(f"--batch-size {batch_size}: at least 1.")
         self.batch_size = batch_size
         self._settings = settings
+        path = _path(settings.model)
         with _explained("tokenizer", settings.model):
-            tokenizer = AutoTokenizer.from_pretrained(_path(settings.model), trust_remote_code=trust_remote_code)
+            tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code)
         self._prompter = Prompter(
-            tokenizer, template=settings.template, arguments=settings.template_args, model=settings.model
+            tokenizer, model=settings.model, template=settings.template, arguments=settings.template_args
         )
+        several = device == "cuda" and torch.cuda.device_count() > 1
         with _explained("model", settings.model):
-            self.model = _load_model(settings, device, trust_remote_code)
+            self.model, info = AutoModelForCausalLM.from_pretrained(
+                path,
+                dtype=resolve_dtype(settings.dtype or "auto", device),
+                device_map="auto" if several else {"": device},
+                trust_remote_code=trust_remote_code,
+                output_loading_info=True,
+            )
+        lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
+        if lost:  # transformers only warns, and goes on with random numbers in their place
+            raise GenerationError(
+                f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, "
+                f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
+            )
         if settings.adapter is not None:
             self.model = _with_adapter(self.model, settings.adapter)
         self.model.eval()
-        self._stop_ids = self._prompter.stop_ids | _stop_ids(self.model.generation_config)
+        ends = self.model.generation_config.eos_token_id
+        self._stop_ids = self._prompter.stop_ids | set([ends] if isinstance(ends, int) else ends or [])
         if not self._stop_ids:
             raise GenerationError(
                 f"{settings.model}: neither its tokenizer nor its generation_config.json names an end token."
@@ -115,10 +122,8 @@ class HFBackend:
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
         """See `plan.BackEnd`. Raises GenerationError when prompt and answer do not fit into the model's context."""
-        encoded: dict[str, Prompt] = {}
-        for request in requests:
-            if request.task not in encoded:
-                encoded[request.task] = self._prompter.encode(request.messages)
+        prompts = {request.task: request.messages for request in requests}
+        encoded = {task: self._prompter.encode(messages) for task, messages in prompts.items()}
         self._check_lengths(encoded)
         queue = sorted(requests, key=lambda request: -len(encoded[request.task].ids))
         position = 0
@@ -137,13 +142,11 @@ class HFBackend:
                     torch.cuda.empty_cache()
                 if len(batch) > 1:
                     self.batch_size = len(batch) // 2
-                    logger.warning(
-                        "Memory ran out with %d samples in a batch: going on with %d.", len(batch), self.batch_size
-                    )
+                    text = "Memory ran out with %d samples in a batch: going on with %d."
+                    logger.warning(text, len(batch), self.batch_size)
                     continue
-                outcomes = [
-                    Failure(batch[0], f"memory ran out with one sample in a batch; lower --max-tokens ({shortage})")
-                ]
+                message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
+                outcomes = [Failure(batch[0], message)]
             yield from outcomes
             position += len(batch)
 
@@ -154,59 +157,57 @@ class HFBackend:
         rows = [[self._pad_id] * (width - len(prompt.ids)) + prompt.ids for prompt in prompts]
         mask = [[0] * (width - len(prompt.ids)) + [1] * len(prompt.ids) for prompt in prompts]
         device = self.model.get_input_embeddings().weight.device
+        temperature, top_p = self._settings.temperature, self._settings.top_p
         output = self.model.generate(
             input_ids=torch.tensor(rows, device=device),  # [batch, width]
             attention_mask=torch.tensor(mask, device=device),
             logits_processor=make_processors(
-                [request.seed for request in batch],
-                width,
-                temperature=self._settings.temperature,
-                top_p=self._settings.top_p,
+                [request.seed for request in batch], width, temperature=temperature, top_p=top_p
             ),
         )
         generated = output[:, width:].tolist()
-        seconds = time.perf_counter() - started
-        return [
-            self._reply(request, prompt, ids, seconds, len(batch))
-            for request, prompt, ids in zip(batch, prompts, generated, strict=True)
-        ]
-
-    def _reply(self, request: Request, prompt: Prompt, ids: list[int], seconds: float, batch_size: int) -> Reply:
-        end = next((index for index, token in enumerate(ids) if token in self._stop_ids), None)
-        text = self._prompter.decode(ids if end is None else ids[:end])
-        return Reply(
-            request,
-            answer=prompt.opened + text,
-            tokens=len(ids) if end is None else end + 1,
-            prompt_tokens=len(prompt.ids),
-            finish_reason="length" if end is None else "stop",
-            seconds=round(seconds, 3),
-            extra={"batch_size": batch_size, "device": _device_name(self.model.device)},
-        )
+        seconds = round(time.perf_counter() - started, 3)
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+        replies = []
+        for request, prompt, ids in zip(batch, prompts, generated, strict=True):
+            end = next((index for index, token in enumerate(ids) if token in self._stop_ids), None)
+            reply = Reply(
+                request,
+                answer=prompt.opened + self._prompter.decode(ids[:end]),
+                tokens=len(ids) if end is None else end + 1,
+                prompt_tokens=len(prompt.ids),
+                finish_reason="length" if end is None else "stop",
+                seconds=seconds,
+                extra={"batch_size": len(batch), "device": name},
+            )
+            replies.append(reply)
+        return replies
 
     def _check_lengths(self, encoded: dict[str, Prompt]) -> None:
         vocabulary = self.model.get_input_embeddings().num_embeddings
-        for task, prompt in encoded.items():
+        config = self.model.config.get_text_config().to_dict()
+        rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+        stretched = isinstance(rope, dict) and rope.get("rope_type", "default") != "default"  # YaRN and the like
+        context = None if stretched else config.get("max_position_embeddings")
+        limit = self._settings.max_tokens
+        for task, prompt in sorted(encoded.items(), key=lambda item: -len(item[1].ids)):
+            length = len(prompt.ids)
             if max(prompt.ids) >= vocabulary:
                 raise GenerationError(
                     f"the prompt of task {task!r} has token {max(prompt.ids)}, the model knows {vocabulary}: the "
                     "tokenizer or the template is not the model's."
                 )
-        context = _context(self.model.config.get_text_config().to_dict())
-        if context is None or not encoded:
-            return
-        task, longest = max(encoded.items(), key=lambda item: len(item[1].ids))
-        room = context - len(longest.ids)
-        if room < self._settings.max_tokens:
-            advice = (
-                f"give --max-tokens {room} or less"
-                if room > 0
-                else "leave the task out, or take a model with a longer context"
-            )
-            raise GenerationError(
-                f"task {task!r} has {len(longest.ids)} prompt tokens; with --max-tokens {self._settings.max_tokens} "
-                f"that is more than the model's context of {context}: {advice}."
-            )
+            if context is not None and length + limit > context:
+                room = context - length
+                fix = (
+                    f"give max_tokens={room} or less"
+                    if room > 0
+                    else "leave it out, or take a model with a longer one"
+                )
+                raise GenerationError(
+                    f"task {task!r} has {length} prompt tokens; with max_tokens={limit} that is more than the model's context of "
+                    f"{context}: {fix}."
+                )
 
 
 def _path(name: str) -> str:
@@ -214,87 +215,34 @@ def _path(name: str) -> str:
     return str(folder) if folder.is_dir() else name
 
 
-def _load_model(settings: Settings, device: str, trust_remote_code: bool) -> Any:
-    path = _path(settings.model)
-    several = device == "cuda" and torch.cuda.device_count() > 1
-    config = AutoConfig.from_pretrained(path, trust_remote_code=trust_remote_code)
-    model, info = AutoModelForCausalLM.from_pretrained(
-        path,
-        config=config,
-        dtype=resolve_dtype(settings.dtype or "auto", device),
-        device_map="auto" if several else {"": device},
-        trust_remote_code=trust_remote_code,
-        output_loading_info=True,
-    )
-    lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
-    if lost:  # transformers only warns, and goes on with random numbers in their place
-        raise GenerationError(
-            f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, "
-            f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
-        )
-    return model
-
-
 def _with_adapter(model: Any, adapter: str) -> Any:
     """Put a LoRA adapter on a model, all of it, and merge it into the weights unless they are quantised."""
     from peft import PeftModel, get_peft_model_state_dict
     from peft.utils import load_peft_weights
 
-    folder = _path(adapter)
-    way_out = "Give as --model the base it was trained on (base_model_name_or_path in its adapter_config.json)."
+    fix = "Give as model the base it was trained on (base_model_name_or_path in its adapter_config.json)."
     try:
-        adapted = PeftModel.from_pretrained(model, folder)
-        saved = set(load_peft_weights(folder, device="cpu"))
+        adapted = PeftModel.from_pretrained(model, _path(adapter))
+        saved = set(load_peft_weights(_path(adapter), device="cpu"))
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
-        raise GenerationError(f"--adapter {adapter} does not fit the model: {_sentence(error)} {way_out}") from error
+        raise GenerationError(f"adapter={adapter} does not fit the model: {one_line(error)} {fix}") from error
     # peft only warns about weights that have no place, or a place without weights
     expected = set(get_peft_model_state_dict(adapted))
     if saved != expected:
         raise GenerationError(
-            f"--adapter {adapter} does not fit the model: {len(saved - expected)} of its {len(saved)} weights have no "
-            f"place in it, and {len(expected - saved)} places stay empty. {way_out}"
+            f"adapter={adapter} does not fit the model: {len(saved - expected)} of its {len(saved)} weights have no place in it, "
+            f"and {len(expected - saved)} places stay empty. {fix}"
         )
-    if "quantization_config" in model.config.to_dict():
-        return adapted
-    return adapted.merge_and_unload()
-
-
-def _stop_ids(config: GenerationConfig) -> set[int]:
-    ids = config.eos_token_id
-    return set() if ids is None else {ids} if isinstance(ids, int) else set(ids)
-
-
-def _context(config: dict[str, Any]) -> int | None:
-    """Positions the model was made for; None when it does not say, or stretches them (YaRN and the like)."""
-    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    if isinstance(rope, dict) and rope.get("rope_type", "default") != "default":
-        return None
-    return config.get("max_position_embeddings")
-
-
-def _device_name(device: torch.device) -> str:
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    return adapted if "quantization_config" in model.config.to_dict() else adapted.merge_and_unload()
 
 
 @contextlib.contextmanager
 def _explained(what: str, path: str) -> Iterator[None]:
-    """Turn the errors of loading into a sentence, and keep its progress bars off the screen."""
-    bars = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
+    """Turn the errors of loading into a sentence."""
     try:
         yield
-    except GenerationError:
-        raise
     except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
         raise GenerationError(
-            f"cannot load the {what} of {path}: {_sentence(error)} Give a folder with config.json, weights and "
-            "tokenizer, or a model on the Hub that can be reached."
+            f"cannot load the {what} of {path}: {one_line(error)} Give a folder with config.json, weights and tokenizer, or a "
+            "model on the Hub that can be reached."
         ) from error
-    finally:
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
-def _sentence(error: BaseException) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0] if lines[0].endswith((".", "?", "!")) else lines[0].rstrip(":") + "."

@@ -1,8 +1,8 @@
-"""Which samples are missing from an answers file, and the loop that fills it. Standard library only.
+"""Which samples are missing from an answers file, and the loop that fills it.
 
-A run can be stopped at any moment and taken up again: what is in the file stays, and only missing samples are made.
-The seed of a sample depends on the run's seed, the task's id and the sample's number alone, so what is made later, or
-in another order, is what would have been made at first.
+A run can be interrupted at any moment and resumed: what is in the file stays, and only missing samples are made. The seed of a sample
+depends on the run's seed, the task's id and the sample's number alone, so what is made later, or in another order, is what would
+have been made at first.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ from ..jsonl import Appender
 from ..tasks import Task
 from ..tasks.answers_file import Answer, append_answer, read_answers
 from ..tasks.messages import chat_messages
-from .settings import GenerationError, Settings, check_samples
+from ..text import shown
+from .settings import GenerationError, Settings
 
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,11 @@ def make_plan(tasks: Iterable[Task], settings: Settings, samples: int) -> list[R
         GenerationError: several samples of greedy decoding.
         TaskError: a task has no prompt of the level.
     """
-    check_samples(settings, samples)
+    if samples > 1 and settings.temperature == 0:
+        raise GenerationError(
+            f"samples={samples} with temperature=0: greedy decoding writes the same answer every time. Give a temperature "
+            "such as 0.8, or take one sample."
+        )
     plan = []
     for task in tasks:
         messages = [dict(message) for message in chat_messages(task, level=settings.level, gpu=settings.gpu)]
@@ -109,20 +114,21 @@ def missing(plan: Sequence[Request], settings: Settings, existing: Sequence[Answ
             difference and the line.
     """
     prompts = {request.task: request.prompt_sha256 for request in plan}
-    wanted = settings.to_record()
+    wanted = settings.model_dump(mode="json")
     for answer in existing:
         record = answer.to_record()
         for name, value in wanted.items():
-            if record.get(name) != value:
+            found = record.get(name)
+            if found != value:
+                was = "(not recorded)" if found is None else shown(found)
                 raise GenerationError(
-                    f"{answer.source} was made with {name}={_shown(record.get(name))}, this run has "
-                    f"{name}={_shown(value)}. Answers of different settings do not belong in one file: give another "
-                    "--output, or the settings of the file."
+                    f"{answer.source} was made with {name}={was}, this run has {name}={shown(value)}. Answers of different "
+                    "settings do not belong in one file: give another output, or the settings of the file."
                 )
         if answer.task in prompts and record.get("prompt_sha256") != prompts[answer.task]:
             raise GenerationError(
-                f"{answer.source} answers another prompt of task {answer.task!r} than the task set has now: give "
-                "another --output, or the task set that the file was made with."
+                f"{answer.source} answers another prompt of task {answer.task!r} than the task set has now: give another "
+                "output, or the task set that the file was made with."
             )
     done = {(answer.task, answer.sample) for answer in existing}
     return [request for request in plan if (request.task, request.sample) not in done]
@@ -167,27 +173,32 @@ def generate(
 
 
 def _as_answer(reply: Reply, settings: Settings) -> Answer:
-    record = settings.to_record()
+    request, record = reply.request, settings.model_dump(mode="json")
     known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
-    return Answer(
-        task=reply.request.task,
-        sample=reply.request.sample,
-        answer=reply.answer,
-        reasoning=reply.reasoning,
-        tokens=reply.tokens,
-        prompt_tokens=reply.prompt_tokens,
-        finish_reason=reply.finish_reason,
-        seconds=reply.seconds,
-        extra={
-            **record,
-            "sample_seed": reply.request.seed,
-            "prompt_sha256": reply.request.prompt_sha256,
-            **reply.extra,
-        },
-        **known,
-    )
+    measured = {
+        name: getattr(reply, name)
+        for name in ("answer", "reasoning", "tokens", "prompt_tokens", "finish_reason", "seconds")
+    }
+    extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **reply.extra}
+    return Answer(task=request.task, sample=request.sample, **measured, **known, extra=extra)
 
 
-def _shown(value: Any) -> str:
-    text = "(not recorded)" if value is None else repr(value) if not isinstance(value, str) else f"{str(value)!r}"
-    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
+def weights_fingerprint(*folders: str | None) -> str | None:
+    """SHA-256 over the sizes of the weight files in the folders and over 16 stretches of 64 KiB of each.
+
+    It tells models apart that were trained one after the other into one folder, without reading all of them. None
+    when a folder is not there (a name on the Hub), or holds no weights.
+    """
+    digest = hashlib.sha256()
+    for folder in filter(None, folders):
+        files = sorted(file for file in Path(folder).expanduser().glob("*") if file.suffix in (".safetensors", ".bin"))
+        if not files:
+            return None
+        for file in files:
+            size = file.stat().st_size
+            digest.update(f"{file.name}:{size};".encode())
+            with file.open("rb") as handle:
+                for part in range(16):
+                    handle.seek(part * max(0, size - (1 << 16)) // 15)
+                    digest.update(handle.read(1 << 16))
+    return digest.hexdigest()

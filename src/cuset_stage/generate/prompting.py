@@ -29,31 +29,30 @@ class Prompter:
     """
 
     def __init__(
-        self, tokenizer: Any, *, template: str | None, arguments: Mapping[str, Any] | None, model: str
+        self, tokenizer: Any, *, model: str, template: str | None = None, arguments: Mapping[str, Any] | None = None
     ) -> None:
         self.tokenizer = tokenizer
-        self._arguments = dict(arguments or {})
+        self._arguments = arguments or {}
         self._factory = None
-        self._folded = False
+        self._told = False
         self.stop_ids: set[int] = set() if tokenizer.eos_token_id is None else {tokenizer.eos_token_id}
         if template is not None:
             from ..stage.chat import ChatTemplate  # takes seconds
 
-            if self._arguments:
-                raise GenerationError(
-                    "--template-args are for the tokenizer's own chat template: leave out --template."
-                )
+            if arguments:
+                raise GenerationError("template_args are for the tokenizer's own chat template: leave out template.")
             try:
                 self._factory = ChatTemplate(template, tokenizer)
             except ValueError as error:
-                raise GenerationError(f"--template {template}: {error}") from None
+                raise GenerationError(f"template={template}: {error}") from None
             self.stop_ids |= set(self._factory.stop_ids)
         elif tokenizer.chat_template is None:
             raise GenerationError(
-                f"{model}: its tokenizer has no chat template. Name the one it was trained with: --template qwen, "
-                "llama3, alpaca, ..."
+                f"{model}: its tokenizer has no chat template. Name the one it was trained with: template=qwen, llama3, alpaca, ..."
             )
-        self._kept = _reasoning_tokens(tokenizer)
+        tags = " ".join(tag for pair in REASONING_TAGS for tag in pair)
+        special = zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
+        self._hidden = {token for token, text in special if str(text) not in tags}
 
     def encode(self, messages: Messages) -> Prompt:
         """The prompt up to the place where the answer begins.
@@ -68,8 +67,7 @@ class Prompter:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of generated tokens, without special tokens other than those that mark reasoning."""
-        special = set(self.tokenizer.all_special_ids) - self._kept
-        ids = [token for token in ids if token not in special]
+        ids = [token for token in ids if token not in self._hidden]
         return self.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
     def _render(self, messages: Messages) -> str:
@@ -80,34 +78,19 @@ class Prompter:
                 [dict(message) for message in messages], tokenize=False, add_generation_prompt=True, **self._arguments
             )
 
-        foldable = len(messages) == 2 and messages[0]["role"] == "system"
-        refusal = "it leaves out the system message"
+        refusal = ""
         try:
             text = render(messages)
             # Templates may strip what they are given; without the system message, CUDABench's files would go unsaid.
-            if not foldable or messages[0]["content"].strip() in text:
+            if all(message["content"].strip() in text for message in messages[:-1]):
                 return text
         except TemplateError as error:
             refusal = str(error)
-        if foldable:
-            user = {"role": "user", "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
-            try:
-                text = render([user])
-            except TemplateError:
-                foldable = False
-        if not foldable:
-            raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal}.")
-        if not self._folded:
+        try:
+            text = render([{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}])
+        except TemplateError as error:
+            raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal or error}.") from None
+        if not self._told:
             logger.warning("The chat template takes no system message: it is put before the user's.")
-            self._folded = True
+            self._told = True
         return text
-
-
-def _reasoning_tokens(tokenizer: Any) -> set[int]:
-    """Special tokens whose text is part of a reasoning tag."""
-    tags = " ".join(tag for pair in REASONING_TAGS for tag in pair)
-    return {
-        token
-        for token, text in zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
-        if str(text) in tags
-    }

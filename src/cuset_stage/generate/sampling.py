@@ -12,13 +12,9 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, TemperatureLogitsWarper, TopPLogitsWarper
 
 
-def _signed(value: int) -> int:
-    """An unsigned 64-bit constant as torch.int64 holds it."""
-    return value - (1 << 64) if value >> 63 else value
-
-
-_GAMMA = _signed(0x9E3779B97F4A7C15)
-_FACTORS = (_signed(0xBF58476D1CE4E5B9), _signed(0x94D049BB133111EB))
+# SplitMix64's constants as torch.int64 holds them.
+GAMMA = 0x9E3779B97F4A7C15 - 2**64
+FACTORS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
 
 
 def _shifted(bits: torch.Tensor, by: int) -> torch.Tensor:
@@ -28,23 +24,19 @@ def _shifted(bits: torch.Tensor, by: int) -> torch.Tensor:
 
 def mix(bits: torch.Tensor) -> torch.Tensor:
     """SplitMix64's output function, element by element. int64 in and out; products wrap."""
-    bits = (bits ^ _shifted(bits, 30)) * _FACTORS[0]
-    bits = (bits ^ _shifted(bits, 27)) * _FACTORS[1]
+    bits = (bits ^ _shifted(bits, 30)) * FACTORS[0]
+    bits = (bits ^ _shifted(bits, 27)) * FACTORS[1]
     return bits ^ _shifted(bits, 31)
 
 
 def gumbel_noise(seeds: torch.Tensor, step: int, vocab_size: int) -> torch.Tensor:
-    """Standard Gumbel numbers.
+    """Standard Gumbel numbers, [batch, vocab_size], float64: row i depends on seeds[i] and step only, its beginning not on vocab_size.
 
-    Args:
-        seeds: [batch], int64; step: number of the token in the answer, from 0.
-
-    Returns:
-        [batch, vocab_size], float64; row i depends on seeds[i] and step only, and its beginning not on vocab_size.
+    seeds: [batch], int64; step: number of the token in the answer, from 0.
     """
-    stream = mix(mix(seeds) + torch.tensor(step + 1, device=seeds.device) * _GAMMA)  # [batch]; products wrap
+    stream = mix(mix(seeds) + torch.tensor(step + 1, device=seeds.device) * GAMMA)  # [batch]; products wrap
     tokens = torch.arange(1, vocab_size + 1, device=seeds.device)
-    bits = mix(stream[:, None] + tokens * _GAMMA)
+    bits = mix(stream[:, None] + tokens * GAMMA)
     uniform = (_shifted(bits, 12).double() + 0.5) * 2.0**-52  # in (0, 1), both ends left out
     return -torch.log(-torch.log(uniform))
 
@@ -64,13 +56,9 @@ class GumbelNoise(LogitsProcessor):
 def make_processors(seeds: list[int], prompt_length: int, *, temperature: float, top_p: float) -> LogitsProcessorList:
     """What turns greedy decoding into sampling at this temperature and top_p; empty for temperature 0.
 
-    Args:
-        seeds: a seed a row of the batch; prompt_length: width of the padded prompts.
+    seeds: a seed a row of the batch; prompt_length: width of the padded prompts.
     """
     if temperature == 0:
         return LogitsProcessorList()
-    processors = LogitsProcessorList([TemperatureLogitsWarper(float(temperature))])
-    if top_p < 1:
-        processors.append(TopPLogitsWarper(float(top_p)))
-    processors.append(GumbelNoise(seeds, prompt_length))
-    return processors
+    nucleus = [TopPLogitsWarper(top_p)] if top_p < 1 else []
+    return LogitsProcessorList([TemperatureLogitsWarper(temperature), *nucleus, GumbelNoise(seeds, prompt_length)])

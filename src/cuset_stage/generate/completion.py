@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
+from ..text import one_line
 from .settings import GenerationError
 
 
@@ -28,11 +29,11 @@ def base_url(endpoint: str) -> str:
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:  # brackets that do not match, or a port that is none
         valid = False
-    if not valid or "@" in endpoint or "?" in endpoint or "#" in endpoint:
+    if not valid or not {"@", "?", "#"}.isdisjoint(endpoint):
         # What stands before an @ or behind a ? may be a key, so the address is not repeated.
         raise GenerationError(
-            "--endpoint: expected an address such as http://localhost:8000/v1, without user name, password or query; "
-            "a key comes from the environment (--api-key-env)."
+            "endpoint: expected an address such as http://localhost:8000/v1, without user name, password or query; a key comes "
+            "from the environment (api_key_env)."
         )
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
@@ -75,9 +76,7 @@ def read_choice(data: Any) -> tuple[str, str | None, str | None]:
 def read_usage(data: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Tokens of the answer and of the prompt as the server counts them; None where it does not."""
     usage = data.get("usage")
-    if not isinstance(usage, dict):
-        return None, None
-    counts = (usage.get("completion_tokens"), usage.get("prompt_tokens"))
+    counts = [usage.get(f"{name}_tokens") if isinstance(usage, dict) else None for name in ("completion", "prompt")]
     first, second = (count if type(count) is int and count >= 0 else None for count in counts)
     return first, second
 
@@ -106,7 +105,4 @@ def excerpt(response: httpx.Response) -> str:
     except (ValueError, AttributeError, RecursionError):
         pass
     key = response.request.headers.get("authorization", "").removeprefix("Bearer ")
-    if key:
-        text = text.replace(key, "(the API key)")
-    text = " ".join(text[:2000].split())
-    return text if len(text) <= 200 else text[:200] + "..."
+    return one_line(text.replace(key, "(the API key)") if key else text)
