@@ -54,24 +54,9 @@ def main() -> None:
         rows = make_rows(args.rows, args.characters)
         (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
         (folder / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "cuset_stage.cli",
-            "label",
-            "--model",
-            str(folder / "tokenizer"),
-            "--dataset",
-            "rows",
-        ]
-        command += [
-            "--dataset-dir",
-            name,
-            "--output",
-            str(folder / "page.html"),
-            "--json",
-            str(folder / "summary.json"),
-        ]
+        settings = {"model": folder / "tokenizer", "dataset": "rows", "dataset_dir": name}
+        settings |= {"output": folder / "page.html", "numbers": folder / "summary.json"}
+        command = [sys.executable, "-m", "cuset_stage.cli", "label", *(f"{k}={v}" for k, v in settings.items())]
         start = time.perf_counter()
         subprocess.run(command, check=True, env={**os.environ, "HF_HOME": str(folder / "hub")})
         seconds = time.perf_counter() - start

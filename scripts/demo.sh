@@ -82,9 +82,9 @@ show_progress "$shown"
 rm -f "$out/.shown"
 
 echo "3/3  cuset heatmap: two held-out samples and two of the training data, before and after"
-cuset heatmap --model "$out/model" --before "$out/tiny" --dataset cuset_kernels_eval,cuset_kernels --samples 2 \
-    --dataset-dir data --template qwen --cutoff-len 4096 --window 256 --tau 0 --device cpu \
-    --output "$out/confidence.html" --json >"$out/heatmap.txt" 2>>"$log" || failed "drawing the page"
+cuset heatmap model="$out/model" before="$out/tiny" dataset=cuset_kernels_eval,cuset_kernels samples=2 dataset_dir=data template=qwen \
+    cutoff_len=4096 window=256 tau=0 device=cpu output="$out/confidence.html" numbers=true >"$out/heatmap.txt" 2>>"$log" ||
+    failed "drawing the page"
 cat "$out/heatmap.txt" >>"$log"
 grep -v '^page:\|^numbers:' "$out/heatmap.txt" | sed 's/^/     /'
 rm -f "$out/heatmap.txt"

@@ -138,6 +138,8 @@ def _parsed(text: str) -> Any:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
         return text
+    if text == "-":  # standard input or output, and YAML's list of nothing
+        return text
     return value if isinstance(value, list | dict) or (value is None and text) else text
 
 

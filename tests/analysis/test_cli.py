@@ -74,15 +74,13 @@ def test_spans_bad_input(run, tmp_path):
 
 
 def heatmap_arguments(models, tmp_path, **changes):
-    options = {"--model": models / "after", "--dataset": "cuset_kernels_eval", "--dataset-dir": ROOT / "data"}
-    options |= {"--samples": 1, "--cutoff-len": 300, "--window": 32, "--output": tmp_path / "page.html"}
-    options |= changes
-    return [part for pair in options.items() if pair[1] is not None for part in pair]
+    settings = {"model": models / "after", "dataset": "cuset_kernels_eval", "dataset_dir": ROOT / "data"}
+    settings |= {"samples": 1, "cutoff_len": 300, "window": 32, "output": tmp_path / "page.html"} | changes
+    return [f"{key}={value}" for key, value in settings.items()]
 
 
 def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
-    arguments = heatmap_arguments(models, tmp_path, **{"--before": models / "before"})
-    result = run("heatmap", *arguments, "--json")
+    result = run("heatmap", *heatmap_arguments(models, tmp_path, before=models / "before", numbers="true"))
     assert result.exit_code == 0, result.output + str(result.exception)
     assert "before" in result.output and (tmp_path / "page.html").stat().st_size > 10_000
     numbers = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
@@ -92,18 +90,20 @@ def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"--model": "no/such/folder"}, "there is no such folder"),
-        ({"--model": "{models}"}, "no config.json"),
-        ({"--model": "{models}/adapter"}, "give it as --adapter"),
-        ({"--adapter": "{models}/before"}, "no adapter_config.json"),
-        ({"--adapter": "{models}/adapter"}, "does not fit the model"),
-        ({"--dataset": "kernels"}, "not in .*which has cuset_kernels, cuset_kernels_eval"),
-        ({"--dataset": ","}, "--dataset is empty"),
-        ({"--dataset-dir": "{models}"}, "no dataset_info.json"),
-        ({"--template": "quen"}, r"did you mean.* qwen"),
-        ({"--samples": 0}, "--samples 0: at least 1"),
-        ({"--tau": 1.5}, "a probability in"),
-        ({"--output": "{models}"}, "this is a folder"),
+        ({"model": "no/such/folder"}, "model='no/such/folder': there is no such folder"),
+        ({"model": "{models}"}, "no config.json"),
+        ({"model": "{models}/adapter"}, "give it as adapter="),
+        ({"adapter": "{models}/before"}, "no adapter_config.json"),
+        ({"adapter": "{models}/adapter"}, "does not fit the model"),
+        ({"before": "{models}/after", "compare": "false"}, "contradict each other"),
+        ({"dataset": "kernels"}, "not in .*which has cuset_kernels, cuset_kernels_eval"),
+        ({"dataset": ","}, "dataset=.*at least 1 item"),
+        ({"dataset_dir": "{models}"}, "no dataset_info.json"),
+        ({"template": "quen"}, r"did you mean.* qwen"),
+        ({"kinds": "kernel"}, "kinds=.*choose from kernel_body"),
+        ({"samples": 0}, "samples='0': expected greater than or equal to 1"),
+        ({"tau": 1.5}, "tau='1.5': expected less than 1"),
+        ({"output": "{models}"}, "this is a folder"),
     ],
 )
 def test_heatmap_bad_input(run, models, tmp_path, changes, message):
@@ -114,6 +114,11 @@ def test_heatmap_bad_input(run, models, tmp_path, changes, message):
     assert len(lines) == 1
     assert re.search(message, lines[0]), lines[0]
     assert not (tmp_path / "page.html").exists()
+
+
+def test_an_old_flag_shows_the_new_form(run):
+    result = run("heatmap", "--model", "tiny")
+    assert result.exit_code == 2 and "settings are written key=value: model=tiny" in result.stderr
 
 
 def test_doctor_says_what_is_wrong(run, monkeypatch):
@@ -135,6 +140,8 @@ def test_doctor_in_this_environment(run):
     result = run("doctor")
     assert result.exit_code == 0, result.output
     assert "llamafactory" in result.output and "5 of 5" in result.output
+    findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
+    assert findings["patches"] == findings["start-up hook"] == "ok"
 
 
 @pytest.mark.parametrize(("minutes", "state"), [(5, "note"), (200, "fail")])

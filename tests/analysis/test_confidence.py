@@ -6,9 +6,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from cuset_stage.analysis.collect import AnalysisError, Request, collect
+from cuset_stage.analysis.collect import collect
 from cuset_stage.analysis.confidence import make_sample, read_sample, token_texts, window_bounds
 from cuset_stage.analysis.page_data import summary
+from cuset_stage.analysis.requests import AnalysisError, HeatmapSettings
 from cuset_stage.objective import ObjectiveSettings, token_terms
 
 from .conftest import ROOT
@@ -18,9 +19,10 @@ WINDOW = 32
 
 
 def read(models, **changes):
-    request = {"model": str(models / "after"), "before": str(models / "before"), "datasets": ("cuset_kernels_eval",)}
-    request |= {"dataset_dir": str(ROOT / "data"), "samples": 1, "cutoff_len": 900, "window": WINDOW, "device": "cpu"}
-    return collect(Request(**(request | changes)))
+    settings = {"model": models / "after", "before": models / "before", "dataset": "cuset_kernels_eval"}
+    settings |= {"dataset_dir": ROOT / "data", "samples": 1, "cutoff_len": 900, "window": WINDOW, "device": "cpu"}
+    settings |= {"output": "page.html", **changes}
+    return collect(HeatmapSettings.read([f"{key}={value}" for key, value in settings.items() if value is not None]))
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +105,8 @@ def test_before_and_after_differ_and_summaries_agree(page):
 
 
 def test_an_adapter_is_compared_with_its_base(models):
-    with_adapter = read(models, model=str(models / "deeper"), before=None, adapter=str(models / "adapter"))
-    base = read(models, model=str(models / "deeper"), before=None)
+    with_adapter = read(models, model=models / "deeper", before=None, adapter=models / "adapter")
+    base = read(models, model=models / "deeper", before=None)
     (sample,), (plain,) = with_adapter.samples, base.samples
     assert list(plain.readings) == ["model"]
     assert sample.readings["before"] == plain.readings["model"]
@@ -130,7 +132,7 @@ def test_characters_of_several_tokens(models):
 def test_a_row_without_supervised_tokens_is_refused(models):
     tokenizer = AutoTokenizer.from_pretrained(models / "after")
     row = {"input_ids": [5, 6], "labels": [-100, -100], "cuda_mask": [0, 0], "sample_ids": [0, 0]}
-    with pytest.raises(ValueError, match="Raise --cutoff-len"):
+    with pytest.raises(ValueError, match="Raise cutoff_len"):
         make_sample(tokenizer, row, "kernels, row 1")
 
 
@@ -146,5 +148,5 @@ def test_data_without_rows(models, tmp_path, content, message):
     (tmp_path / "dataset_info.json").write_text(json.dumps({"bad": {"file_name": "bad.json"}}), encoding="utf-8")
     (tmp_path / "bad.json").write_text(content, encoding="utf-8")
     with pytest.raises(AnalysisError, match=message) as caught:
-        read(models, datasets=("bad",), dataset_dir=str(tmp_path))
-    assert "--dataset bad" in str(caught.value) and "\n" not in str(caught.value)
+        read(models, dataset="bad", dataset_dir=tmp_path)
+    assert "dataset=bad" in str(caught.value) and "\n" not in str(caught.value)

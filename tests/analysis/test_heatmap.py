@@ -4,12 +4,11 @@ import json
 import re
 from html.parser import HTMLParser
 
-from cuset_stage.analysis.chart import cuda_runs, curves
-from cuset_stage.analysis.heatmap import first_response_token, render, visible
+from cuset_stage.analysis.heatmap import cuda_runs, curves, first_response_token, render, visible
 from cuset_stage.analysis.page_data import Page, Reading, Sample, as_json
 
 
-VOID = {"meta", "input", "br", "line", "rect", "polyline"}
+VOID = {"!doctype", "meta", "input", "br", "line", "rect", "polyline"}
 
 
 class Reader(HTMLParser):

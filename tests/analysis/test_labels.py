@@ -5,11 +5,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cuset_stage.analysis.collect import AnalysisError
-from cuset_stage.analysis.labels import LabelRequest, summarise
+from cuset_stage.analysis.labels import summarise
+from cuset_stage.analysis.requests import AnalysisError, LabelSettings
 from cuset_stage.cli import app
-from cuset_stage.stage.inspect import labelled_rows, open_tokenizer
-from cuset_stage.stage.processors import LabelRules
+from cuset_stage.settings import SettingsError
+from cuset_stage.stage.labelled_rows import _OneProcess
+from cuset_stage.stage.loading import open_tokenizer
+from cuset_stage.stage.processors import LabelRules, labelling
 
 
 KERNEL = "```cpp\n__global__ void k(int* p) {\n    __shared__ int s[32];\n    p[threadIdx.x] = s[0];\n}\nvoid f(int* p) { k<<<1, 32>>>(p); }\n```"
@@ -29,30 +31,43 @@ def dataset(tmp_path):
     return tmp_path
 
 
-def request(tiny_model, dataset, **options) -> LabelRequest:
-    return LabelRequest(str(tiny_model), ("rows",), dataset_dir=str(dataset), cutoff_len=512, **options)
+def labels_of(tiny_model, folder, **changes):
+    settings = {"model": tiny_model, "dataset": "rows", "dataset_dir": folder, "cutoff_len": 512, "workers": 1}
+    return summarise(LabelSettings.read([f"{key}={value}" for key, value in (settings | changes).items()]))
+
+
+def rows_of_training(tiny_model, dataset):
+    """The rows that LLaMA-Factory's own `get_dataset` gives a run."""
+    from llamafactory.data import get_dataset, get_template_and_fix_tokenizer
+    from llamafactory.hparams import DataArguments, ModelArguments
+
+    tokenizer = open_tokenizer(str(tiny_model))
+    data_args = DataArguments(template="qwen", dataset="rows", dataset_dir=str(dataset), cutoff_len=512)
+    run = _OneProcess()
+    run.should_save = run.predict_with_generate = False
+    with labelling(LabelRules(("kernel_body", "launch_config"))):
+        template = get_template_and_fix_tokenizer(tokenizer, data_args)
+        model_args = ModelArguments(model_name_or_path=str(tiny_model))
+        return list(
+            get_dataset(template, model_args, data_args, run, stage="sft", tokenizer=tokenizer)["train_dataset"]
+        )
 
 
 def test_the_numbers_are_those_of_the_rows_that_training_gets(tiny_model, dataset):
-    summary = summarise(request(tiny_model, dataset, workers=1))
-    rules = LabelRules(("kernel_body", "launch_config"))
-    tokenizer = open_tokenizer(str(tiny_model))
-    rows = labelled_rows(tokenizer, str(tiny_model), "rows", str(dataset), "qwen", 512, 100, rules)
+    record = labels_of(tiny_model, dataset).record
+    rows = rows_of_training(tiny_model, dataset)
     supervised = sum(sum(sample > 0 for sample in row["sample_ids"]) for row in rows)
     cuda = sum(sum(m and s > 0 for m, s in zip(row["cuda_mask"], row["sample_ids"], strict=True)) for row in rows)
-    assert (summary.supervised_tokens, summary.cuda_tokens) == (supervised, cuda) and cuda > 0
-    assert (summary.rows, summary.unusable, len(rows)) == (100, 2, 98)
+    assert (record["supervised_tokens"], record["cuda_tokens"]) == (supervised, cuda) and cuda > 0
+    assert (record["rows"], record["unusable_rows"], len(rows)) == (100, 2, 98)
     without = sum(not any(row["cuda_mask"]) for row in rows)
-    assert summary.rows_without_cuda == without == 33 + 1  # the long row's kernel lies behind the cut
-    assert summary.named["rows_truncated"] == [99] == summary.named["rows_cuda_lost"] and summary.named[
-        "unusable"
-    ] == [97, 98]
-    kernel_tokens = cuda // 64
-    assert summary.lost_cuda_tokens == kernel_tokens  # of the 64 rows with a kernel that is whole, each has as many
-    assert (
-        summary.spans["kernel_body"] == summary.rows_with_kind["launch_config"] == 65
-        and summary.spans["shared_memory"] == 65
-    )
+    assert record["rows_without_cuda"] == without == 33 + 1  # the long row's kernel lies behind the cut
+    named = record["row_numbers"]
+    assert named["rows_truncated"] == [99] == named["rows_cuda_lost"] and named["unusable"] == [97, 98]
+    # Of the 64 rows with a kernel that is whole, each has as many.
+    assert record["truncation"]["lost_cuda_tokens"] == cuda // 64
+    assert record["spans"]["kernel_body"] == record["spans"]["shared_memory"] == {"spans": 65, "rows": 65}
+    assert record["spans"]["launch_config"]["rows"] == 65
 
 
 def test_every_turn_that_is_trained_counts(tiny_model, tmp_path):
@@ -61,9 +76,9 @@ def test_every_turn_that_is_trained_counts(tiny_model, tmp_path):
     (tmp_path / "rows.json").write_text(json.dumps([row]), encoding="utf-8")
     entry = {"file_name": "rows.json", "formatting": "sharegpt", "columns": {"messages": "conversations"}}
     (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": entry}), encoding="utf-8")
-    summary = summarise(request(tiny_model, tmp_path, workers=1))
-    assert summary.cuda_tokens and summary.rows_without_cuda == 0
-    assert summary.spans["kernel_body"] == summary.spans["launch_config"] == 1
+    summary = labels_of(tiny_model, tmp_path)
+    assert summary.record["cuda_tokens"] and summary.record["rows_without_cuda"] == 0
+    assert all(summary.record["spans"][kind]["spans"] == 1 for kind in ("kernel_body", "launch_config"))
     (example,) = summary.examples
     shown = [example.response[start:end] for start, end, _ in example.spans]
     assert shown[1] == "<<<1, 32>>>" and shown[0].startswith("{") and shown[0].endswith("}")
@@ -79,36 +94,31 @@ def test_an_end_token_that_llamafactory_adds_itself_is_counted(tiny_model, tmp_p
     (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": entry}), encoding="utf-8")
 
     def counts(cutoff: int):
-        return summarise(
-            LabelRequest(str(tiny_model), ("rows",), str(tmp_path), "solar", cutoff_len=cutoff, examples=0, workers=1)
-        )
+        record = labels_of(tiny_model, tmp_path, template="solar", cutoff_len=cutoff, examples=0).record
+        cut = record["truncation"]
+        return record["longest_row"], record["supervised_tokens"], cut["lost_tokens"], cut["rows"]
 
-    whole, cut = counts(4096), counts(cutoff_len)
-    assert whole.lost_tokens == whole.rows_truncated == 0
-    assert cut.longest == whole.longest and cut.supervised_tokens + cut.lost_tokens == whole.supervised_tokens
+    longest, supervised, *lost = counts(4096)
+    assert lost == [0, 0]
+    cut = counts(cutoff_len)
+    assert cut[0] == longest and cut[1] + cut[2] == supervised
     # One token too few is one that is lost.
-    assert counts(whole.longest).rows_truncated == 0 and counts(whole.longest - 1).rows_truncated == 1
+    assert counts(longest)[3] == 0 and counts(longest - 1)[3] == 1
 
 
 def test_processes_change_nothing(tiny_model, dataset):
-    one, two = (summarise(request(tiny_model, dataset, workers=workers)).as_json() for workers in (1, 2))
+    one, two = (labels_of(tiny_model, dataset, workers=workers).record for workers in (1, 2))
     assert one == two
+
+
+def run(*settings, **named):
+    return CliRunner().invoke(app, ["label", *settings, *(f"{key}={value}" for key, value in named.items())])
 
 
 def test_the_command_writes_a_page_and_a_summary(tiny_model, dataset, tmp_path):
     page, numbers = tmp_path / "out" / "page.html", tmp_path / "out" / "numbers.json"
-    arguments = [
-        "label",
-        "--model",
-        str(tiny_model),
-        "--dataset",
-        "rows",
-        "--dataset-dir",
-        str(dataset),
-        "--cutoff-len",
-        "512",
-    ]
-    done = CliRunner().invoke(app, [*arguments, "--output", str(page), "--json", str(numbers), "--workers", "1"])
+    keys = {"model": tiny_model, "dataset": "rows", "dataset_dir": dataset, "cutoff_len": 512, "workers": 1}
+    done = run(**keys, output=page, numbers=numbers)
     assert done.exit_code == 0, done.output
     record = json.loads(numbers.read_text())
     assert record["truncation"]["rows"] == 1 and sum(each["rows"] for each in record["length_histogram"]) == 98
@@ -123,27 +133,22 @@ def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path):
         json.dumps([{"instruction": "Hi", "input": "", "output": "Hello."}]), encoding="utf-8"
     )
     (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
-    done = CliRunner().invoke(
-        app, ["label", "--model", str(tiny_model), "--dataset", "rows", "--dataset-dir", str(tmp_path)]
-    )
-    assert done.exit_code == 1 and "not one CUDA token" in done.output
+    done = run(model=tiny_model, dataset="rows", dataset_dir=tmp_path, numbers="-")
+    assert json.loads(done.stdout)["cuda_share"] == 0
+    assert done.exit_code == 1 and "not one CUDA token" in done.stderr
 
 
-def test_faults_name_the_option(tiny_model, dataset, tmp_path):
-    for options, word in (
-        (dict(datasets=("other",)), "rows"),
-        (dict(template="qwne"), "did you mean"),
-        (dict(model=str(tmp_path / "no")), "--model"),
-        (dict(kinds=("nothing",)), "kernel_body"),
+def test_faults_name_the_key(tiny_model, dataset, tmp_path):
+    for changes, message in (
+        ({"dataset": "other"}, "dataset=other: not in .*rows"),
+        ({"template": "qwne"}, "did you mean"),
+        ({"model": tmp_path / "no"}, "model=.*no tokenizer can be loaded"),
     ):
-        with pytest.raises(AnalysisError, match=word):
-            summarise(
-                LabelRequest(
-                    **{"model": str(tiny_model), "datasets": ("rows",), "dataset_dir": str(dataset), **options}
-                )
-            )
-    with pytest.raises(AnalysisError, match="--cutoff-len 1"):
-        LabelRequest("m", ("rows",), cutoff_len=1)
+        with pytest.raises(AnalysisError, match=message):
+            labels_of(tiny_model, dataset, **changes)
+    for changes, message in (({"kinds": "nothing"}, "kernel_body"), ({"cutoff_len": 1}, "cutoff_len='1': expected")):
+        with pytest.raises(SettingsError, match=message):
+            labels_of(tiny_model, dataset, **changes)
 
 
 @pytest.mark.parametrize(
@@ -151,5 +156,11 @@ def test_faults_name_the_option(tiny_model, dataset, tmp_path):
 )
 def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data):
     (dataset / "rows.json").write_bytes(data)
-    with pytest.raises(AnalysisError, match="--dataset rows: a file of it cannot be read"):
-        summarise(request(tiny_model, dataset, workers=1))
+    with pytest.raises(AnalysisError, match="dataset=rows: a file of it cannot be read"):
+        labels_of(tiny_model, dataset)
+
+
+def test_a_column_that_is_missing_is_named(tiny_model, dataset):
+    (dataset / "rows.json").write_text('[{"instruction": "x", "input": ""}]')
+    with pytest.raises(AnalysisError, match="dataset=rows: its rows have no column 'output'"):
+        labels_of(tiny_model, dataset)

@@ -186,17 +186,14 @@ def test_the_card_counts_rows_families_and_licences(tmp_path):
 
 
 def test_llamafactory_reads_what_was_written(tmp_path, tiny_model):
-    from cuset_stage.analysis.labels import LabelRequest, summarise
+    from cuset_stage.analysis.labels import summarise
+    from cuset_stage.analysis.requests import LabelSettings
 
     _, folder = write(tmp_path, rows(8), validation=0.0)
-    found = [
-        summarise(LabelRequest(str(tiny_model), (name,), dataset_dir=str(folder), workers=1))
-        for name in ("curated", "curated_sharegpt")
-    ]
-    assert [summary.rows for summary in found] == [16, 16]
-    assert (
-        found[0].cuda_tokens == found[1].cuda_tokens > 0 and found[0].supervised_tokens == found[1].supervised_tokens
-    )
+    model = {"model": str(tiny_model), "dataset_dir": str(folder), "workers": 1}
+    one, two = (summarise(LabelSettings(**model, dataset=name)).record for name in ("curated", "curated_sharegpt"))
+    assert one["rows"] == two["rows"] == 16
+    assert one["cuda_tokens"] == two["cuda_tokens"] > 0 and one["supervised_tokens"] == two["supervised_tokens"]
 
 
 def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):

@@ -11,6 +11,7 @@ from cuset_stage.stage.arguments import (
     keys_of_other_objectives,
     objective_settings,
     sensitive_kinds,
+    unused_keys_note,
 )
 
 
@@ -105,12 +106,12 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(cuset_region_scope="all"), "cuset_region_scope='all': expected one of response, cuda"),
         (dict(cuset_normalization="rows"), "cuset_normalization='rows': expected one of tokens, samples"),
         (dict(cuset_confidence_mask="maybe"), "cuset_confidence_mask='maybe': expected true or false"),
-        (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': expected one or more of kernel_body"),
+        (dict(cuset_sensitive_kinds="kernel"), "cuset_sensitive_kinds='kernel': .*choose from kernel_body"),
         (dict(cuset_sensitive_kinds=""), "cuset_sensitive_kinds=''"),
-        (dict(cuset_sensitive_kinds=5), "cuset_sensitive_kinds=5: expected one or more of kernel_body"),
+        (dict(cuset_sensitive_kinds=5), "cuset_sensitive_kinds=5: .*choose from kernel_body"),
         (dict(cuset_kernel_aliases=True, cuset_sensitive_kinds=["launch"]), r"cuset_sensitive_kinds=\['launch'\]"),
-        (dict(cuset_kernel_aliases=5), "cuset_kernel_aliases: '5' is not the name of a macro"),
-        (dict(cuset_kernel_aliases="MY KERNEL"), "cuset_kernel_aliases: 'MY KERNEL' is not the name of a macro"),
+        (dict(cuset_kernel_aliases=5), "cuset_kernel_aliases=5: .*'5' is not a macro name"),
+        (dict(cuset_kernel_aliases="MY KERNEL"), "cuset_kernel_aliases='MY KERNEL': .* is not a macro name"),
         (dict(use_dft_loss=True), "use_dft_loss: true .* cuset_objective: dft, or use stage: sft"),
         (dict(use_eaft_loss=True), "cuset_objective: eaft"),
         (dict(use_asft_loss=True), "cuset_objective: asft"),
@@ -164,14 +165,13 @@ def test_other_stages_are_as_they_were(parse):
         parse(stage="ppo")
 
 
-def test_keys_without_effect_are_pointed_out(parse, monkeypatch):
-    from cuset_stage.stage import checks
-
-    messages = []
-    monkeypatch.setattr(checks.logger, "warning_rank0", messages.append, raising=False)
+def test_keys_without_effect_are_pointed_out(parse):
     *_, args, _ = parse(stage="sft", cuset_tau=0.3)
-    checks.warn_unused_keys(args)
-    assert messages == ["cuset_tau has no effect under stage: sft. Set stage: cuset to train with CuSeT."]
+    assert unused_keys_note(args) == (
+        "cuset_tau has no effect under stage: sft. Set stage: cuset to train with CuSeT."
+    )
+    *_, args, _ = parse(stage="sft")
+    assert unused_keys_note(args) is None
 
 
 @pytest.mark.parametrize(

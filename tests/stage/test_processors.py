@@ -179,8 +179,8 @@ def test_rows_with_nothing_to_learn_are_left_out_and_counted(byte_level, data_ar
     ours = LabelledProcessor(template, byte_level, None, args, RULES).preprocess_dataset(examples)
     assert len(ours["input_ids"]) == 1
     assert sorted(messages) == [
-        "Left out 1 of 4 rows without an assistant message to learn from; the first one's prompt begins 'No answer'.",
-        "Left out 2 of 4 rows with an empty response; the first one's prompt begins 'Empty'.",
+        "Dropped 1 of 4 rows without an assistant message to learn from; the first one's prompt begins 'No answer'.",
+        "Dropped 2 of 4 rows with an empty response; the first one's prompt begins 'Empty'.",
     ]
 
 

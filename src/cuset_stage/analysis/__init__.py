@@ -1,5 +1,4 @@
-"""Pictures and statistics of what a model is sure of, token by token.
+"""Pictures and statistics of what a model is sure of, token by token, and of what a data set's labels hold.
 
-Uses the objective's equations and, for tokens and labels, the training's own preprocessing through `factory.inspect`; it does not
-import llamafactory itself. Nothing is imported here, so that the page can be drawn without loading torch.
+Nothing is imported here, so that the commands' settings (`requests`) load without torch or LLaMA-Factory.
 """

@@ -132,7 +132,7 @@ def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str) -> Sampl
     # The first token of a row is predicted from nothing, so it is never supervised.
     supervised = [index > 0 and label != IGNORE_INDEX for index, label in enumerate(labels)]
     if not any(supervised):
-        raise ValueError(f"{source}: its prompt fills cutoff_len, so no token is supervised. Raise --cutoff-len.")
+        raise ValueError(f"{source}: its prompt fills cutoff_len, so no token is supervised. Raise cutoff_len.")
     return Sample(
         source, token_texts(tokenizer, row["input_ids"]), supervised, [bool(m) for m in row["cuda_mask"]], {}
     )

@@ -1,95 +1,71 @@
 """One self-contained HTML page: samples with every token shaded by its confidence, before and after training.
 
-Standard library only. Colours, layout and script are in page.html beside this file; the page loads nothing and works without its
-script, which only adds the numbers of the token under the pointer.
+heatmap.html beside this file has the layout; it loads nothing and works without its script, which only adds the numbers of the token
+under the pointer.
 """
 
-import json
+from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
-from .chart import chart
-from .page_data import Page, Reading, Sample, summary
+import jinja2
+from markupsafe import Markup
+
+from .page_data import Page, Reading, Region, Sample, summary
 
 
-_STEPS = 10  # of the colour scale, classes c0 to c9 in page.html
+STEPS = 10  # of the colour scale, classes c0 to c9 in heatmap.html
+POINTS = 400  # more than this many points of a curve cannot be seen
+COLUMNS = {
+    "tokens": ("tokens", "{:,}"),
+    "cuda_share": ("CUDA", "{:.1%}"),
+    "nll": ("nll (nats)", "{:.2f}"),
+    "cuda_confidence": ("confidence, CUDA", "{:.4f}"),
+    "other_confidence": ("confidence, other", "{:.4f}"),
+    "left_out": ("left out", "{:.1%}"),
+    "region_confidence": ("least confident window", "{:.4f}"),
+    "sample_weight": ("sample weight", "{:.4f}"),
+}
 
-_COLUMNS = (
-    ("tokens", "tokens"),
-    ("cuda_share", "CUDA"),
-    ("nll", "nll (nats)"),
-    ("cuda_confidence", "confidence, CUDA"),
-    ("other_confidence", "confidence, other"),
-    ("left_out", "left out"),
-    ("region_confidence", "least confident window"),
-    ("sample_weight", "sample weight"),
-)
+
+@cache
+def template(name: str) -> jinja2.Template:
+    """A page of this folder. Everything it is given is escaped, except Markup."""
+    loader = jinja2.PackageLoader("cuset_stage.analysis", ".")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return environment.get_template(name)
 
 
 def render(page: Page) -> str:
     """The page as HTML. A sample's readings are shown side by side, on a narrow screen one at a time."""
-    names = list(dict.fromkeys(name for sample in page.samples for name in sample.readings))
-    body = [_header(page)]
-    body.append("<main>")
-    if len(names) > 1:
-        body.append(_switch(names))
-    body += [_sample(page, index) for index in range(len(page.samples))]
-    settings = ", ".join(f"{key} {_value(value)}" for key, value in page.settings.items() if value is not None)
-    body.append(f"</main>\n<footer>{escape(settings)}</footer>")
-    template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    # Not str.format: the template is CSS and JavaScript. Split first, so that no sample's text is taken for a placeholder.
-    head, rest = template.split("{{title}}")
-    middle, rest = rest.split("{{body}}")
-    before_data, tail = rest.split("{{data}}")
-    return "".join((head, escape(page.title), middle, "\n".join(body), before_data, _data(page.samples), tail))
-
-
-def _value(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _header(page: Page) -> str:
-    swatches = "".join(f'<i class="c{step}"></i>' for step in range(_STEPS))
-    window, tau = page.settings["window"], page.settings["tau"]
-    left_out = f'<span class="soft">left out: not CUDA and c ≤ τ = {tau:g}, so not trained on</span>' if tau else ""
-    return (
-        f"<header><h1>{escape(page.title)}</h1>\n"
-        "<p>Each token of the response is shaded by its confidence c, the probability the model gives it; the darker the orange, the "
-        "less sure the model. CuSeT gives tokens inside CUDA spans extra weight, and trains a sample the more, the less confident its "
-        "least confident window is.</p>\n"
-        f'<div class="legend"><span class="scale">c = 0 <span aria-hidden="true">{swatches}</span> 1</span>'
-        '<span><span class="key-cuda">inside a CUDA span</span></span>'
-        f'<span><span class="key-window">least confident window ({window} tokens)</span></span>'
-        f"{left_out}</div></header>"
+    return template("heatmap.html").render(
+        page=page,
+        steps=range(STEPS),
+        names=list(dict.fromkeys(name for sample in page.samples for name in sample.readings)),
+        samples=[_sample(sample, page.settings["tau"]) for sample in page.samples],
+        settings=", ".join(
+            f"{key} {','.join(value) if isinstance(value, (list, tuple)) else value}"
+            for key, value in page.settings.items()
+            if value is not None
+        ),
+        data=[_data(sample) for sample in page.samples],
     )
 
 
-def _switch(names: list[str]) -> str:
-    buttons = "".join(
-        f'<label><input type="radio" name="pick" id="pick-{escape(name)}"{" checked" * (name == names[-1])}> {escape(name)}</label>'
-        for name in names
-    )
-    return f'<div class="pick">{buttons}</div>'
-
-
-def _sample(page: Page, index: int) -> str:
-    sample = page.samples[index]
+def _sample(sample: Sample, tau: float) -> dict[str, Any]:
+    """What the template shows of a sample."""
     first = first_response_token(sample)
-    last = len(sample.texts)
     prompt = "".join(sample.texts[:first])
-    panels = "".join(
-        f'<section class="panel {escape(name)}"><h3>{escape(name)}</h3><pre tabindex="0" data-s="{index}" '
-        f'aria-label="Response, {escape(name)}">{tokens_html(sample, reading, first, last)}</pre></section>'
-        for name, reading in sample.readings.items()
-    )
-    heading = _heading(prompt)
-    return (
-        f'<article class="sample"><h2>Sample {index + 1}: {escape(heading)}</h2><div class="source">{escape(sample.source)}</div>\n'
-        f"{_numbers(sample, page.settings['tau'])}\n{chart(sample, first)}\n"
-        f"<details><summary>Prompt ({first} tokens, not trained on)</summary><pre>{escape(prompt)}</pre></details>\n"
-        f'<div class="panels{" two" * (len(sample.readings) == 2)}">{panels}</div></article>'
-    )
+    return {
+        "heading": _heading(prompt),
+        "source": sample.source,
+        "first": first,
+        "prompt": prompt,
+        "numbers": _numbers(sample, tau),
+        "chart": _chart(sample, first),
+        "panels": {name: Markup(tokens_html(sample, reading, first)) for name, reading in sample.readings.items()},
+    }
 
 
 def first_response_token(sample: Sample) -> int:
@@ -105,44 +81,33 @@ def _heading(prompt: str) -> str:
     return line if len(line) <= 110 else line[:107].rsplit(" ", 1)[0] + " …"
 
 
-def _numbers(sample: Sample, tau: float) -> str:
-    """A list of name and value; a value that differs between the readings is shown as `before → after`."""
+def _numbers(sample: Sample, tau: float) -> list[tuple[str, dict[str, str]]]:
+    """Titles with each reading's value, or with one value where no reading can differ."""
     values = {name: summary(sample, name, tau) for name in sample.readings}
     entries = []
-    for key, title in _COLUMNS:
+    for key, (title, form) in COLUMNS.items():
         if key == "left_out" and not tau:
             continue  # with a threshold of 0 nothing is
-        shown = {name: _number(key, numbers[key]) for name, numbers in values.items()}
-        if len(set(shown.values())) == 1 and key in ("tokens", "cuda_share"):
+        shown = {name: "–" if each[key] is None else form.format(each[key]) for name, each in values.items()}
+        if key in ("tokens", "cuda_share"):
             shown = dict(list(shown.items())[-1:])
-        text = " → ".join(f'<span class="{escape(name)}">{value}</span>' for name, value in shown.items())
-        entries.append(f"<div><dt>{escape(title)}</dt><dd>{text}</dd></div>")
-    return f"<dl>{''.join(entries)}</dl>"
+        entries.append((title, shown))
+    return entries
 
 
-def _number(key: str, value: float | None) -> str:
-    if value is None:
-        return "–"
-    if key == "tokens":
-        return f"{value:,}"
-    if key in ("cuda_share", "left_out"):
-        return f"{100 * value:.1f}%"
-    return f"{value:.2f}" if key == "nll" else f"{value:.4f}"
-
-
-def tokens_html(sample: Sample, reading: Reading, first: int, last: int) -> str:
-    """The tokens [first, last) as `<i>` elements, one each, the least confident windows wrapped in `<mark>`."""
+def tokens_html(sample: Sample, reading: Reading, first: int) -> str:
+    """The tokens from `first` on as `<i>` elements, one each, the least confident windows wrapped in `<mark>`."""
     opens = {region.start: region for region in reading.regions}
     closes = {region.end for region in reading.regions}
     parts = []
     column = 0  # of the next token in its line
-    for position in range(first, last):
+    for position in range(first, len(sample.texts)):
         if position in opens:
             region = opens[position]
             label = f"least confident window: C {region.confidence:.4f}, weight {region.weight:.4f}"
             parts.append(f'</span><mark style="--column:{column}" data-label="{label}">')
         confidence = reading.confidence[position]
-        classes = ["n" if confidence is None else f"c{min(int(confidence * _STEPS), _STEPS - 1)}"]
+        classes = ["n" if confidence is None else f"c{min(int(confidence * STEPS), STEPS - 1)}"]
         if sample.cuda[position]:
             classes.append("g")
         text = sample.texts[position]
@@ -162,22 +127,77 @@ def visible(text: str) -> str:
     return text.replace("\n", '<b class="nl"></b>\n').replace("\t", '<b class="tab"></b>\t')
 
 
-def _data(samples: list[Sample]) -> str:
-    """What the script reads: the numbers of the shown tokens, rounded; `<` is written so that nothing ends the script element."""
+def _data(sample: Sample) -> dict[str, Any]:
+    """What the script reads: the numbers of the shown tokens, rounded."""
+    first = first_response_token(sample)
 
     def rounded(values: list[float | None]) -> list[float | None]:
-        return [None if value is None else float(f"{value:.3g}") for value in values]
+        return [None if value is None else float(f"{value:.3g}") for value in values[first:]]
 
-    data = []
-    for sample in samples:
-        first = first_response_token(sample)
-        data.append(
-            {
-                "first": first,
-                "names": list(sample.readings),
-                "cuda": [int(cuda) for cuda in sample.cuda[first:]],
-                "c": [rounded(reading.confidence[first:]) for reading in sample.readings.values()],
-                "w": [rounded(reading.window[first:]) for reading in sample.readings.values()],
-            }
-        )
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return {
+        "first": first,
+        "names": list(sample.readings),
+        "cuda": [int(cuda) for cuda in sample.cuda[first:]],
+        "c": [rounded(reading.confidence) for reading in sample.readings.values()],
+        "w": [rounded(reading.window) for reading in sample.readings.values()],
+    }
+
+
+def _chart(sample: Sample, first: int) -> dict[str, Any]:
+    """C_t of every reading over the tokens from `first` on: CUDA runs, curves and their minima.
+
+    Lines and areas are an SVG of height 1 that stretches with the page; what must keep its shape is placed over it in percent.
+    """
+    length = len(sample.texts) - first
+    highest = max((w for r in sample.readings.values() for w in r.window if w is not None), default=0.0)
+    top = next(
+        limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0) if highest <= limit * 1.0001
+    )
+    readings = {}
+    for name, reading in sample.readings.items():
+        paths = [" ".join(f"{x:g},{1 - c / top:.4f}" for x, c in points) for points in curves(reading, first)]
+        dots = [
+            (100 * (minimum(reading, r) - first + 0.5) / length, 100 * (1 - r.confidence / top))
+            for r in reading.regions
+        ]
+        readings[name] = {"paths": paths, "dots": dots, "least": min(region.confidence for region in reading.regions)}
+    runs = [(start - first, end - start) for start, end in cuda_runs(sample)]
+    return {"length": length, "top": top, "runs": runs, "readings": readings}
+
+
+def cuda_runs(sample: Sample) -> list[tuple[int, int]]:
+    """The runs [start, end) of CUDA tokens."""
+    runs: list[list[int]] = []
+    for position, cuda in enumerate(sample.cuda):
+        if cuda and runs and runs[-1][1] == position:
+            runs[-1][1] += 1
+        elif cuda:
+            runs.append([position, position + 1])
+    return [(start, end) for start, end in runs]
+
+
+def curves(reading: Reading, first: int) -> list[list[tuple[float, float]]]:
+    """The points (x, C_t) of each stretch of supervised tokens, thinned out; the lowest point of each step is the one kept.
+
+    Keeping the lowest, not every n-th, lets the curve go through the marked minimum.
+    """
+    stretches: list[list[tuple[float, float]]] = []
+    previous = None
+    for position, value in enumerate(reading.window):
+        if value is None:
+            continue
+        if previous != position - 1:
+            stretches.append([])
+        stretches[-1].append((position - first + 0.5, value))
+        previous = position
+    thinned = []
+    for points in stretches:
+        step = max(1, -(-len(points) // POINTS))
+        thinned.append([min(points[i : i + step], key=lambda point: point[1]) for i in range(0, len(points), step)])
+    return thinned
+
+
+def minimum(reading: Reading, region: Region) -> int:
+    """Where in its least confident window a sample's C_t is reached first; a short sample is one window throughout."""
+    values = [(position, reading.window[position]) for position in range(region.start, region.end)]
+    return min((abs(c - region.confidence), position) for position, c in values if c is not None)[1]

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..spans import Span
-from .collect import Request, collect
 from .doctor import Finding
 from .page_data import Page, summary
+from .requests import HeatmapSettings
 
 
 def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def print_spans(name: str, text: str, spans: list[Span]) -> None:
     console.print(Text(f"{len(spans)} spans cover {covered:,} of {len(text):,} characters ({share:.1f}%)."))
 
 
-def collect_with_progress(request: Request) -> Page:
+def collect_with_progress(settings: HeatmapSettings) -> Page:
     """`collect` with a progress bar on standard error, and the libraries' chatter off."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -90,7 +90,9 @@ def collect_with_progress(request: Request) -> Page:
                 console.print(Text(f"[{done}/{total}] {description}"))
             bar.update(task, description=description, completed=done, total=total)
 
-        return collect(request, show)
+        from .collect import collect
+
+        return collect(settings, show)
 
 
 def print_summary(page: Page) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ._app import app, fail, names
+from ..analysis.requests import AnalysisError, HeatmapSettings
+from ._app import app, command, fail, names
 
 
 @app.command()
@@ -19,13 +20,18 @@ def version() -> None:
 
 
 @app.command()
-def doctor() -> None:
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Check that `stage: cuset` works in this environment; the exit code is 1 when it does not."""
+    from dataclasses import asdict
+
     from ..analysis.doctor import examine
     from ..analysis.terminal import print_findings
 
     findings = examine()
-    print_findings(findings)
+    if as_json:
+        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        print_findings(findings)
     if any(finding.state == "fail" for finding in findings):
         raise typer.Exit(1)
 
@@ -73,74 +79,22 @@ def spans(
             print_spans(name, text, found)
 
 
-@app.command()
-def heatmap(
-    model: Annotated[
-        str, typer.Option(help="The trained model, or with --adapter its base: a folder or a name on the Hub.")
-    ],
-    dataset: Annotated[str, typer.Option(help="Names in dataset_info.json, comma-separated.")],
-    output: Annotated[Path, typer.Option(help="The HTML page to write.")],
-    adapter: Annotated[str | None, typer.Option(help="A LoRA adapter on the model.")] = None,
-    before: Annotated[
-        str | None,
-        typer.Option("--before", help="The model before training. With --adapter it is the base unless given."),
-    ] = None,
-    compare: Annotated[
-        bool, typer.Option("--compare/--no-before", help="Show the model before training beside it, when it is known.")
-    ] = True,
-    dataset_dir: Annotated[str, typer.Option(help="The folder with dataset_info.json.")] = "data",
-    template: Annotated[str, typer.Option(help="LLaMA-Factory's chat template, as in the recipe.")] = "qwen",
-    samples: Annotated[int, typer.Option(help="Rows to take from the head of each data set.")] = 3,
-    cutoff_len: Annotated[int, typer.Option(help="Tokens a row is cut to, as in the recipe.")] = 4096,
-    window: Annotated[int, typer.Option(help="Window length l in tokens, as cuset_window.")] = 256,
-    tau: Annotated[float, typer.Option(help="Confidence threshold, as cuset_tau.")] = 0.1,
-    kinds: Annotated[str, typer.Option(help="Kinds of span the CUDA mask covers, as cuset_sensitive_kinds.")] = (
-        "kernel_body,launch_config"
-    ),
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda:0, ...")] = "auto",
-    trust_remote_code: Annotated[bool, typer.Option(help="Run code that comes with the model.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Write the numbers as JSON beside the page.")] = False,
-) -> None:
+@command(app, "heatmap", HeatmapSettings)
+def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
-    from ..analysis.collect import AnalysisError, Request, check_request
-
-    if output.is_dir():
-        raise fail(f"--output {output}: this is a folder; give the name of a file, such as {output / 'heatmap.html'}.")
-    if not compare and before is not None:
-        raise fail("--before and --no-before contradict each other: leave one out.")
-    request = Request(
-        model=model,
-        datasets=names(dataset),
-        dataset_dir=dataset_dir,
-        adapter=adapter,
-        before=before,
-        compare=compare,
-        template=template,
-        samples=samples,
-        cutoff_len=cutoff_len,
-        window=window,
-        tau=tau,
-        kinds=names(kinds),
-        device=device,
-        trust_remote_code=trust_remote_code,
-    )
-    try:
-        check_request(request)  # before the imports, which take seconds
-        from ..analysis.terminal import collect_with_progress
-
-        page = collect_with_progress(request)
-    except AnalysisError as error:
-        raise fail(str(error)) from None
-
     from ..analysis.heatmap import render
-    from ..analysis.page_data import as_json as page_as_json
-    from ..analysis.terminal import print_summary
+    from ..analysis.page_data import as_json
+    from ..analysis.terminal import collect_with_progress, print_summary
+    from ..files import write_atomically
 
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(render(page), encoding="utf-8", newline="\n")
+    try:
+        page = collect_with_progress(settings)
+    except AnalysisError as error:
+        raise fail(f"heatmap: {error}") from None
+    write_atomically(settings.output, render(page))
     print_summary(page)
-    typer.echo(f"page: {output}")
-    if as_json:
-        numbers = output.with_suffix(".json")
-        numbers.write_text(json.dumps(page_as_json(page)) + "\n", encoding="utf-8")
+    typer.echo(f"page: {settings.output}")
+    if settings.numbers:
+        numbers = settings.output.with_suffix(".json")
+        write_atomically(numbers, json.dumps(as_json(page)) + "\n")
         typer.echo(f"numbers: {numbers}")

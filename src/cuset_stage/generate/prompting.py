@@ -37,7 +37,7 @@ class Prompter:
         self._told = False
         self.stop_ids: set[int] = set() if tokenizer.eos_token_id is None else {tokenizer.eos_token_id}
         if template is not None:
-            from ..stage.chat import ChatTemplate  # takes seconds
+            from ..stage.loading import ChatTemplate  # takes seconds
 
             if arguments:
                 raise GenerationError("template_args are for the tokenizer's own chat template: leave out template.")

@@ -4,7 +4,7 @@ The subclass is built from the class LLaMA-Factory has just defined, so this mod
 """
 
 import os
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from ..objective.settings import NORMALIZATIONS, OBJECTIVES, REGION_SCOPES, ObjectiveSettings
@@ -13,8 +13,25 @@ from . import proof
 
 STAGE = "cuset"
 DEFAULT_KINDS = "kernel_body,launch_config"
-# What every objective reads: the last two decide which tokens the log counts as CUDA.
-COMMON_KEYS = ("cuset_objective", "cuset_fused", "cuset_sensitive_kinds", "cuset_kernel_aliases")
+
+# The keys that define each objective's loss.
+OBJECTIVE_KEYS = {
+    "cuset": (
+        "cuset_tau",
+        "cuset_lambda",
+        "cuset_window",
+        "cuset_confidence_mask",
+        "cuset_cuda_mask",
+        "cuset_region_weight",
+        "cuset_region_scope",
+        "cuset_normalization",
+    ),
+    "sft": (),
+    "dft": (),
+    "eaft": ("eaft_alpha",),
+    "asft": ("asft_alpha",),
+    "profit": ("prob_threshold", "threshold_direction"),
+}
 
 
 def _argument(default: Any, help_text: str) -> Any:
@@ -132,9 +149,27 @@ def objective_settings(args: Any) -> ObjectiveSettings:
     )
 
 
+def hyper_parameters(args: Any) -> dict[str, str]:
+    """The keys that define the run's objective, with their values as a recipe writes them."""
+    values = {"cuset_objective": args.cuset_objective}
+    values |= {key: getattr(args, key) for key in OBJECTIVE_KEYS[args.cuset_objective]}
+    if args.cuset_objective == "profit":
+        settings = objective_settings(args)
+        values |= {"prob_threshold": settings.prob_threshold, "threshold_direction": settings.threshold_direction}
+    if args.cuset_objective == "cuset":
+        values["cuset_sensitive_kinds"] = sensitive_kinds(args)
+    return {key: _written(value) for key, value in values.items()}
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 def _check_profit_keys(args: Any) -> None:
     """ProFit's keys come from recipes for its fork of LLaMA-Factory: refuse to train something else with them."""
-    set_keys = [key for key in ("prob_threshold", "threshold_direction") if getattr(args, key) is not None]
+    set_keys = [key for key in OBJECTIVE_KEYS["profit"] if getattr(args, key) is not None]
     if set_keys and not (args.is_cuset and args.cuset_objective == "profit"):
         raise ValueError(
             f"{' and '.join(set_keys)} {'belong' if len(set_keys) > 1 else 'belongs'} to ProFit: set stage: cuset with "
@@ -143,9 +178,9 @@ def _check_profit_keys(args: Any) -> None:
 
 
 def _check(args: Any) -> None:
-    """Refuse what this group of keys alone can tell to be wrong."""
+    """Refuse what this group of keys alone can tell to be wrong. `ObjectiveSettings` knows the ranges of the objective's values."""
     from .._compatibility import check as check_patches
-    from ..spans import KINDS
+    from ..spans.kinds import KINDS, check_aliases, check_kinds
 
     check_patches()
     for key in ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight"):
@@ -154,23 +189,23 @@ def _check(args: Any) -> None:
     objective_settings(args)
     if args.cuset_fused not in ("auto", "on", "off"):
         raise ValueError(f"cuset_fused={args.cuset_fused!r}: expected auto, on or off.")
-
-    kinds = sensitive_kinds(args)
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown or not kinds:
+    for key, check, names in (
+        ("cuset_sensitive_kinds", check_kinds, sensitive_kinds(args)),
+        ("cuset_kernel_aliases", check_aliases, kernel_aliases(args)),
+    ):
+        try:
+            check(names)
+        except ValueError as error:
+            raise ValueError(f"{key}={getattr(args, key)!r}: {error}") from None
+    if not sensitive_kinds(args):
         raise ValueError(
-            f"cuset_sensitive_kinds={args.cuset_sensitive_kinds!r}: expected one or more of {', '.join(KINDS)}, "
-            "separated by commas."
+            f"cuset_sensitive_kinds={args.cuset_sensitive_kinds!r}: name one or more of {', '.join(KINDS)}."
         )
-    for alias in kernel_aliases(args):
-        if not alias.isidentifier():
-            raise ValueError(f"cuset_kernel_aliases: {alias!r} is not the name of a macro.")
 
-    for key in ("use_dft_loss", "use_eaft_loss", "use_asft_loss"):
-        if getattr(args, key, False):
-            name = key.removeprefix("use_").removesuffix("_loss")
+    for name in ("dft", "eaft", "asft"):
+        if getattr(args, f"use_{name}_loss", False):
             raise ValueError(
-                f"{key}: true selects LLaMA-Factory's own loss, which stage: cuset replaces. Remove it and set "
+                f"use_{name}_loss: true selects LLaMA-Factory's own loss, which stage: cuset replaces. Remove it and set "
                 f"cuset_objective: {name}, or use stage: sft."
             )
     # Known ways to a trainer of another kind, refused before a model is loaded; `proof` refuses those nobody knows yet.
@@ -181,16 +216,80 @@ def _check(args: Any) -> None:
             )
 
 
-def changed_keys(args: Any, prefix: str = "cuset_") -> list[str]:
-    """The keys of a prefix whose value is not the default, for the warning under another stage."""
-    defaults = {f.name: f.default for f in fields(args) if f.name.startswith(prefix) and f.default is not MISSING}
-    return [name for name, default in defaults.items() if getattr(args, name) != default]
+def check_combination(model_args: Any, data_args: Any, training_args: Any, args: Any) -> list[str]:
+    """Check this group of keys against LLaMA-Factory's others, before a tokenizer or a model is loaded.
+
+    Returns:
+        What is worth a warning, a sentence each.
+
+    Raises:
+        ValueError: what would silently train without CuSeT's loss, or with a wrong one.
+    """
+    if training_args.label_smoothing_factor:
+        raise ValueError(
+            f"label_smoothing_factor={training_args.label_smoothing_factor}: CuSeT weighs the likelihood of the target token, "
+            "which has no smoothed form. Remove the key, or use stage: sft."
+        )
+    if getattr(model_args, "use_kt", False):
+        raise ValueError(
+            "use_kt: true computes its loss inside KTransformers, past CuSeT's. Remove it, or use stage: sft."
+        )
+    parallelism = getattr(training_args, "parallelism_config", None)
+    for name in ("cp", "sp"):
+        size = getattr(parallelism, f"{name}_size", 1) or 1
+        if size > 1:
+            raise ValueError(
+                f"parallelism_config.{name}_size={size}: a sample's windows must not be split over devices. Use {name}_size: 1 "
+                "with ZeRO or FSDP, or use stage: sft."
+            )
+    objective = args.cuset_objective
+    if objective != "cuset" and args.cuset_normalization == "samples":
+        raise ValueError(
+            f"cuset_normalization: samples belongs to Eq. 9 of CuSeT; cuset_objective: {objective} is divided by tokens."
+        )
+    if objective == "asft" and getattr(args, "pissa_init", False) and args.ref_model is None:
+        raise ValueError(
+            "pissa_init: true takes a part of the model's weights into the adapter, so that without it the model is not ASFT's base "
+            "model. Name that model as ref_model, or remove pissa_init."
+        )
+
+    notes = []
+    names_base = args.ref_model is not None or model_args.adapter_name_or_path is not None
+    if objective == "asft" and not training_args.do_train and not names_base:
+        notes.append(
+            "ASFT's base model is the one that is evaluated, so its KL term is 0. If that model was trained already, name the model "
+            "it was trained from as ref_model."
+        )
+    if unused := keys_of_other_objectives(args):
+        notes.append(_without_effect(unused, f"on the loss of cuset_objective: {objective}."))
+    if not training_args.average_tokens_across_devices and training_args.world_size > 1:
+        notes.append(
+            "average_tokens_across_devices: false divides each rank's loss by its own tokens, so the result depends on how samples "
+            "fall on ranks."
+        )
+    return notes
+
+
+def unused_keys_note(args: Any) -> str | None:
+    """What to say when a recipe sets cuset_* keys but trains with another stage."""
+    changed = _changed(args, [f.name for f in fields(args) if f.name.startswith("cuset_")])
+    return (
+        _without_effect(changed, f"under stage: {args.stage}. Set stage: cuset to train with CuSeT.")
+        if changed
+        else None
+    )
 
 
 def keys_of_other_objectives(args: Any) -> list[str]:
     """The changed keys that only the loss of an objective other than the run's reads."""
-    names = [name for name in changed_keys(args) if name not in COMMON_KEYS] if args.cuset_objective != "cuset" else []
-    for objective in ("eaft", "asft"):
-        if args.cuset_objective != objective:
-            names += changed_keys(args, f"{objective}_alpha")
-    return names
+    others = (keys for objective, keys in OBJECTIVE_KEYS.items() if objective != args.cuset_objective)
+    return _changed(args, [key for keys in others for key in keys])
+
+
+def _changed(args: Any, keys: list[str]) -> list[str]:
+    defaults = {f.name: f.default for f in fields(args)}
+    return [key for key in keys if getattr(args, key) != defaults[key]]
+
+
+def _without_effect(keys: list[str], where: str) -> str:
+    return f"{', '.join(keys)} {'has' if len(keys) == 1 else 'have'} no effect {where}"

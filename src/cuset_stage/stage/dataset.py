@@ -1,16 +1,16 @@
-"""Building and checking the labelled data sets of a run."""
+"""Building and checking the labelled data sets of a run, and naming what is wrong with a data file."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
+from llamafactory.data.parser import get_dataset_list
 from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 
-from .diagnosis import explain
 from .processors import COLUMNS, LabelRules, labelling
 
 
@@ -29,10 +29,10 @@ def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRul
             with labelling(rules):
                 module = get_dataset(template, model_args, data_args, training_args, *args, **kwargs)
         except Exception as error:
-            fault = explain(data_args)
+            fault = find_fault(data_args)
             if fault is None:
                 raise
-            raise fault from error
+            raise ValueError(fault) from error
 
         if was_saved_before:
             check_saved_rules(Path(path), rules)
@@ -139,3 +139,75 @@ def report_cuda_share(dataset: Any, name: str) -> None:
             "dataset_info.json map the response to the assistant's side, that cutoff_len does not cut the code off, and "
             "cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
         )
+
+
+def find_fault(data_args: Any) -> str | None:
+    """What is wrong with a local JSON file of a run's data sets, with the file, the line or row, and the key; None: nothing to see.
+
+    LLaMA-Factory's own message for a broken file is "An error occurred while generating the dataset", and for a missing column a
+    bare KeyError. The files are read once more when it has failed, and only then.
+    """
+    names = [*(data_args.dataset or []), *(data_args.eval_dataset or [])]
+    for name, attributes in zip(names, get_dataset_list(names, data_args.dataset_dir), strict=True):
+        if attributes.load_from != "file":
+            continue
+        path = Path(data_args.dataset_dir) / attributes.dataset_name
+        for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+            fault = _fault_in(file, name, attributes) if file.suffix in (".json", ".jsonl") else None
+            if fault:
+                return f"{file}: {fault}"
+    return None
+
+
+def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        return f"byte {error.start + 1} is not UTF-8 ({error.reason}); save the file as UTF-8."
+    if text.startswith("\ufeff"):
+        return "the file begins with a byte order mark, which JSON does not allow; save it as UTF-8 without one."
+    if not text.strip():
+        return "the file is empty; expected a list of objects, or one object a line."
+    try:
+        rows = list(_json_rows(text))
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); expected a list of objects, or one object a line."
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            return (
+                f"row {number} is {json.dumps(row)[:60]}; expected an object with the columns of the data set {name}."
+            )
+
+    if attributes.formatting == "alpaca":
+        contents, expected, kind = ("prompt", "query", "response"), str, "text"
+    else:
+        contents, expected, kind = ("messages",), list, "a list of messages"
+    found = {key for row in rows for key in row}
+    for role in (*contents, "system", "tools", "history"):
+        column = getattr(attributes, role, None)
+        if column and column not in found:
+            return (
+                f"no row has the key {column!r}, which is the {role} column of the data set {name}; the rows have "
+                f"{', '.join(sorted(found))}. Name the right key under `columns` in dataset_info.json."
+            )
+    for number, row in enumerate(rows, start=1):
+        for role in contents:
+            column = getattr(attributes, role)
+            value = row.get(column) if column else None
+            if value is not None and not isinstance(value, expected):
+                return f"row {number}: {column!r}, the {role} column, is {json.dumps(value)[:60]}; expected {kind}."
+    return None
+
+
+def _json_rows(text: str) -> Iterator[Any]:
+    """The rows of a JSON list, or of a file with one object a line."""
+    if text.lstrip().startswith("["):
+        yield from json.loads(text)
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError as error:
+                # Count from the file's first line, not the row's.
+                raise json.JSONDecodeError(error.msg, "\n" * (number - 1) + line, error.pos + number - 1) from None

@@ -64,9 +64,12 @@ def _patch_sft(module: ModuleType) -> None:
 
             return run_cuset(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
 
-        from .checks import warn_unused_keys
+        from llamafactory.extras import logging
 
-        warn_unused_keys(finetuning_args)
+        from .arguments import unused_keys_note
+
+        if note := unused_keys_note(finetuning_args):
+            logging.get_logger(f"llamafactory.{__name__}").warning_rank0(note)
         return plain_run_sft(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
 
     module.run_sft = run_sft

@@ -11,7 +11,7 @@ from llamafactory.data.processor.processor_utils import DatasetProcessor
 from llamafactory.extras import logging
 
 from ..spans import LABEL_VERSION
-from .label_transport import LabellingTemplate, take_apart
+from .token_labels import LabellingTemplate, unpack_labels
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -68,17 +68,18 @@ class _Labelling:
     rules: LabelRules
 
     def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        examples = self._without_unusable_rows(examples)
+        examples = self.without_unusable_rows(examples)
         worker = copy.copy(self)
         worker.template = LabellingTemplate(self.template, self.rules.kinds, self.rules.aliases)
         rows = super(_Labelling, worker).preprocess_dataset(examples)
-        parts = [take_apart(*row) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
+        parts = [unpack_labels(*row) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
         for index, name in enumerate(("input_ids", "labels", *COLUMNS)):
             rows[name] = [part[index] for part in parts]
         return rows
 
-    def _without_unusable_rows(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """Leave out, and count, rows that have nothing to learn: SFT would train on their end-of-turn marker alone."""
+    def without_unusable_rows(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Drop, and count, rows that have nothing to learn: SFT would train on their end-of-turn marker alone."""
+        rows = len(examples["_prompt"])
         reasons: dict[str, list[int]] = {}
         for index, (prompt, response) in enumerate(zip(examples["_prompt"], examples["_response"], strict=True)):
             if len(response) != 1 or len(prompt) % 2 != 1:
@@ -88,17 +89,14 @@ class _Labelling:
         if not reasons:
             return examples
 
-        dropped = {index for indices in reasons.values() for index in indices}
         for reason, indices in reasons.items():
             first = examples["_prompt"][indices[0]]
             prompt = str(first[-1]["content"] if first else "")[:80]
             logger.warning_rank0(
-                f"Left out {len(indices)} of {len(examples['_prompt'])} rows {reason}; the first one's prompt begins {prompt!r}."
+                f"Dropped {len(indices)} of {rows} rows {reason}; the first one's prompt begins {prompt!r}."
             )
-        return {
-            name: [value for index, value in enumerate(column) if index not in dropped]
-            for name, column in examples.items()
-        }
+        kept = sorted(set(range(rows)).difference(*reasons.values()))
+        return {name: [column[index] for index in kept] for name, column in examples.items()}
 
     def print_data_example(self, example: dict[str, list[int]]) -> None:
         super().print_data_example(example)

@@ -12,13 +12,11 @@ from transformers.trainer_utils import EvalLoopOutput
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
 from ..objective.cuset import no_loss
 from . import proof
+from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
-from .modelcard import describe_method
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
-
-LOG_PREFIX = "cuset/"
 
 
 class CusetTrainer(CustomSeq2SeqTrainer):
@@ -143,9 +141,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             loss = terms.loss.sum() / terms.count(self.objective.normalization, num_items_in_batch)
 
         if self._is_evaluating:
-            self._keep_for_evaluation(
-                terms, labels.size(0)
-            )  # all ranks take part, those without a supervised token too
+            self._keep_for_evaluation(terms, labels.size(0))  # on all ranks, those without a supervised token too
         # Without a supervised token there is nothing to learn, but every rank needs a gradient path.
         if not terms.nll.numel():
             return loss if self._batch_labels is None else no_loss(logits)
@@ -252,7 +248,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         super().create_model_card(*args, **kwargs)
         if self.is_world_process_zero():
-            describe_method(self.args.output_dir, self.objective, self.finetuning_args)
+            describe_method(self.args.output_dir, self.finetuning_args)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
-"""The workflow of `stage: cuset`: LLaMA-Factory's own SFT workflow, with five of the things it uses exchanged.
+"""The workflow of `stage: cuset`: LLaMA-Factory's own SFT workflow, with five of the things it uses replaced.
 
-`run_sft` is executed as it is, in a namespace where the names in `_exchanges` mean ours. Nothing is copied and no module is changed,
+`run_sft` is executed as it is, in a namespace where five names mean ours. Nothing is copied and no module is changed,
 so whatever else SFT does there, and will do in a later version, is done here too.
 """
 
@@ -14,14 +14,12 @@ from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 
 from . import proof
-from .arguments import kernel_aliases, objective_settings, sensitive_kinds
-from .checks import check_combination
+from .arguments import check_combination, hyper_parameters, kernel_aliases, objective_settings, sensitive_kinds
+from .artifacts import describe_method, plot_run
 from .collator import CusetDataCollator
 from .dataset import labelled_dataset
-from .modelcard import describe_method, hyper_parameters
 from .processors import LabelRules
 from .trainer import CusetTrainer
-from .training_plots import plot_run
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -40,10 +38,11 @@ def run_cuset(
     Raises:
         ValueError: a combination of keys that CuSeT cannot train with; before anything is loaded.
     """
-    check_combination(model_args, data_args, training_args, finetuning_args)
+    for note in check_combination(model_args, data_args, training_args, finetuning_args):
+        logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
     rules = LabelRules(sensitive_kinds(finetuning_args), kernel_aliases(finetuning_args))
-    settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(objective, finetuning_args).items())
+    settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
     def make_trainer(**kwargs: Any) -> CusetTrainer:
@@ -55,9 +54,9 @@ def run_cuset(
         sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)
         # Without a push LLaMA-Factory calls the base class's method, past the trainer's.
         if training_args.do_train and trainer.is_world_process_zero():
-            describe_method(training_args.output_dir, objective, finetuning_args)
+            describe_method(training_args.output_dir, finetuning_args)
 
-    run = with_exchanges(
+    run = rebind_globals(
         sft_workflow.run_sft,
         {
             "get_dataset": labelled_dataset(sft_workflow.get_dataset, rules),
@@ -84,20 +83,20 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
     return create_ref_model(model_args, finetuning_args)
 
 
-def with_exchanges(function: Callable[..., Any], exchanges: dict[str, Any]) -> Callable[..., Any]:
-    """Return `function` with the global names in `exchanges` meaning other things, for this copy alone.
+def rebind_globals(function: Callable[..., Any], replacements: dict[str, Any]) -> Callable[..., Any]:
+    """Return `function` with the global names in `replacements` meaning other things, for this copy alone.
 
     Raises:
         RuntimeError: `function` does not use one of the names: this version looks different, and training on would leave a part of
             CuSeT out.
     """
-    missing = sorted(set(exchanges) - set(function.__code__.co_names))
+    missing = sorted(set(replacements) - set(function.__code__.co_names))
     if missing:
         raise RuntimeError(
             f"{function.__module__}.{function.__name__} does not use {', '.join(missing)}: this version of LLaMA-Factory is not "
             "supported. Install llamafactory==0.9.5."
         )
-    namespace = {**function.__globals__, **exchanges}
+    namespace = {**function.__globals__, **replacements}
     copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy

@@ -1,14 +1,11 @@
-"""CUDA labels that travel with the token ids through LLaMA-Factory's own preprocessing.
+"""Labels that travel inside token ids through LLaMA-Factory's own preprocessing.
 
-Templates, truncation, history masking and packing all handle token ids as opaque integers: they cut, reorder and join lists. So an id
-carries its labels in its upper bits on the way in, and is taken apart when LLaMA-Factory is done. Whatever happens to a token in
-between happens to its labels too.
+Templates, truncation, history masking and packing treat token ids as opaque integers: they cut, reorder and join lists. So an id carries
+its labels in its upper bits until LLaMA-Factory is done; whatever happens to a token happens to its labels too.
 
     bits 0-31   the token id
     bit  32     1 where the token overlaps a CUDA span of an assistant message
     bits 33-    the turn, counted from 1 over a preprocessing batch
-
-This room knows the template and the tokenizer by their interface only.
 """
 
 from typing import Any
@@ -106,10 +103,10 @@ class LabellingTemplate:
         return tagged
 
 
-def take_apart(
+def unpack_labels(
     tagged_ids: list[int], tagged_labels: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Separate one row's ids and labels from what they carry.
+    """Separate one row's ids and labels from the labels they carry.
 
     Args:
         tagged_ids: [length] ids as LLaMA-Factory returns them; ids it added itself (padding, image tokens) carry nothing.

@@ -1,13 +1,18 @@
-"""Plots of a training run's log: LLaMA-Factory's, and one page for the objective."""
+"""What a run leaves behind beside the model: plots of its log, and the model card's account of the method."""
 
 import json
 from pathlib import Path
+from typing import Any
 
+from huggingface_hub import ModelCard
 from llamafactory.extras.ploting import plot_loss, smooth
 
-from .trainer import LOG_PREFIX
+from ..objective import OBJECTIVES
+from .arguments import hyper_parameters
 
 
+LOG_PREFIX = "cuset/"  # of the objective's statistics in the training log
+HEADING = "## Training objective"
 # One panel a question; each curve is a key of the training log.
 PANELS = {
     "negative log-likelihood (nats per token)": ("nll", "cuda_nll", "other_nll", "eval_loss"),
@@ -58,3 +63,35 @@ def plot_panels(log: list[dict[str, float]], directory: Path) -> Path:
     figure.savefig(path, dpi=100)
     plt.close(figure)
     return path
+
+
+def method_section(finetuning_args: Any) -> str:
+    """The section as Markdown."""
+    rows = "\n".join(f"| `{key}` | {value} |" for key, value in hyper_parameters(finetuning_args).items())
+    section = (
+        f"{HEADING}\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: "
+        f"{OBJECTIVES[finetuning_args.cuset_objective]}.\n\n| key | value |\n|---|---|\n{rows}\n"
+    )
+    if finetuning_args.cuset_objective == "cuset":
+        section += (
+            "\nCuSeT weighs each token by a hybrid mask, 1[c > tau] + lambda * 1[CUDA span], with c the model's own probability of the "
+            "token, and each sample by one minus the mean confidence of its least confident window ([arXiv 2606.16231]"
+            "(https://arxiv.org/abs/2606.16231), Eq. 2 to 9).\n"
+        )
+    return section
+
+
+def describe_method(output_dir: str, finetuning_args: Any) -> None:
+    """Add the section and the tag to the README.md that the Trainer wrote; a second call changes nothing."""
+    path = Path(output_dir) / "README.md"
+    if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
+        return
+
+    card = ModelCard.load(path, ignore_metadata_errors=True)
+    tags = list(card.data.tags or [])
+    card.data.tags = tags + [tag for tag in ("cuset-stage", finetuning_args.cuset_objective) if tag not in tags]
+    section = method_section(finetuning_args)
+    marker = "\n## Training procedure"  # the Trainer's own section on optimizer settings
+    head, found, tail = card.text.partition(marker)
+    card.text = f"{head}\n{section}{found}{tail}" if found else f"{card.text}\n\n{section}"
+    path.write_text(str(card), encoding="utf-8")

@@ -1,0 +1,98 @@
+"""What `cuset label` and `cuset heatmap` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from ..settings import Names, Settings
+
+
+class AnalysisError(ValueError):
+    """Something the user gave cannot be used; the message says what to give instead."""
+
+
+def _kinds(value: tuple[str, ...]) -> tuple[str, ...]:
+    from ..spans.kinds import check_kinds
+
+    return check_kinds(value)
+
+
+def _aliases(value: tuple[str, ...]) -> tuple[str, ...]:
+    from ..spans.kinds import check_aliases
+
+    return check_aliases(value)
+
+
+def _no_folder(value: Path) -> Path:
+    if value.is_dir():
+        raise ValueError("this is a folder; give the name of a file.")
+    return value
+
+
+def _model(value: str) -> str:
+    """Refuse a folder that is no model; loading would take seconds to say less."""
+    folder = Path(value).expanduser()
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        if (folder / "adapter_config.json").is_file():
+            raise ValueError("this is an adapter; give it as adapter=... and its base model as model=...")
+        raise ValueError("no config.json there, so it is not a model; was the training run finished?")
+    # Hub names have one slash; such a folder may be meant too, so a missing parent folder is no proof either way.
+    is_path = value.count("/") != 1 or value.startswith((".", "/", "~")) or folder.parent.is_dir()
+    if is_path and not folder.is_dir():
+        raise ValueError("there is no such folder; give a model's folder or its name on the Hub (owner/name).")
+    return value
+
+
+def _adapter(value: str) -> str:
+    if not (Path(value) / "adapter_config.json").is_file():
+        raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
+    return value
+
+
+OutputFile = Annotated[Path, AfterValidator(_no_folder)]
+Model = Annotated[str, AfterValidator(_model)]
+
+
+class RowSettings(Settings):
+    """Which rows, and how a run would label them."""
+
+    dataset: Names = Field(description="names in dataset_info.json", min_length=1)
+    dataset_dir: str = Field("data", description="the folder with dataset_info.json")
+    template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
+    cutoff_len: int = Field(4096, description="tokens a row is cut to, as in the recipe", ge=2)
+    kinds: Annotated[Names, AfterValidator(_kinds)] = Field(
+        ("kernel_body", "launch_config"), description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds"
+    )
+    aliases: Annotated[Names, AfterValidator(_aliases)] = Field((), description="as cuset_kernel_aliases")
+    trust_remote_code: bool = Field(False, description="run code that comes with the model")
+
+
+class LabelSettings(RowSettings):
+    model: str = Field(description="a model's folder or Hub name; only its tokenizer is loaded")
+    output: OutputFile | None = Field(None, description="an HTML page to write")
+    numbers: Path | None = Field(None, description="a JSON file to write; - is standard output")
+    max_samples: int | None = Field(None, description="only so many rows of each data set", ge=1)
+    examples: int = Field(5, description="rows that the page shows with their spans", ge=0)
+    workers: int | None = Field(None, description="processes; without it one a CPU", ge=1)
+
+
+class HeatmapSettings(RowSettings):
+    model: Model = Field(description="the trained model, or with an adapter its base: a folder or a name on the Hub")
+    output: OutputFile = Field(description="the HTML page to write")
+    adapter: Annotated[str, AfterValidator(_adapter)] | None = Field(None, description="a LoRA adapter on the model")
+    before: Model | None = Field(
+        None, description="the model before training; with an adapter it is the base unless given"
+    )
+    compare: bool = Field(True, description="show the model before training beside it, when it is known")
+    samples: int = Field(3, description="rows to take from the head of each data set", ge=1)
+    window: int = Field(256, description="window length l in tokens, as cuset_window", ge=1)
+    tau: float = Field(0.1, description="confidence threshold, as cuset_tau", ge=0, lt=1)
+    device: str = Field("auto", description="auto, cpu, cuda:0, ...")
+    numbers: bool = Field(False, description="write the numbers as JSON beside the page")
+
+    @model_validator(mode="after")
+    def _one_meaning(self) -> Self:
+        if self.before is not None and not self.compare:
+            raise ValueError("before=... and compare=false contradict each other: leave one out.")
+        return self

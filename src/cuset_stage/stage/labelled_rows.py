@@ -1,0 +1,243 @@
+"""The rows of data sets outside a run, labelled by the processor that a run uses; for `cuset label` and `cuset heatmap`.
+
+Nothing is cached. `LabelledRows.count` says what truncation to cutoff_len drops, in processes of its own.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from datasets import concatenate_datasets
+from datasets.exceptions import DatasetsError
+from llamafactory.data.loader import _get_merged_dataset
+from llamafactory.hparams import DataArguments, ModelArguments
+
+from ..spans import KINDS, find_spans
+from ..text import one_line
+from .loading import open_template, quiet
+from .processors import COLUMNS, LabelledProcessor, LabelRules
+from .token_labels import CUDA_BIT
+
+
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """One row in numbers. Tokens of the response unless it says otherwise.
+
+    usable: False where training drops the row (no assistant message, or an empty one). tokens: of the whole row with the
+    template, before it is cut to cutoff_len; `kept` of them remain. supervised, cuda: what training sees; lost_*: what truncation
+    drops. spans: kind -> how many.
+    """
+
+    row: int
+    usable: bool
+    tokens: int = 0
+    kept: int = 0
+    supervised: int = 0
+    cuda: int = 0
+    lost_supervised: int = 0
+    lost_cuda: int = 0
+    spans: Counter[str] = field(default_factory=Counter)
+
+
+class _Recorder:
+    """A template that notes the lengths of what it encodes, before anything is cut off."""
+
+    def __init__(self, template: Any) -> None:
+        self._template = template
+        self.seen: list[tuple[int, int, int]] = []  # a row: all tokens, tokens of responses, CUDA tokens among them
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._template, name)
+
+    def encode_multiturn(self, *args: Any, **kwargs: Any) -> list[tuple[list[int], list[int]]]:
+        pairs = self._template.encode_multiturn(*args, **kwargs)
+        everything = sum(len(source) + len(target) for source, target in pairs)
+        responses = sum(len(target) for _, target in pairs)
+        cuda = sum(token >= CUDA_BIT for _, target in pairs for token in target)
+        # With such a template LLaMA-Factory itself ends the row, and counts the start of each later prompt as the end of a turn.
+        if self._template.efficient_eos:
+            everything, responses = everything + 1, responses + len(pairs)
+        self.seen.append((everything, responses, cuda))
+        return pairs
+
+
+@dataclass
+class LabelledRows:
+    """Rows aligned to LLaMA-Factory's columns, and the processor that labels them."""
+
+    rows: Any  # datasets.Dataset
+    processor: LabelledProcessor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def tokens(self) -> list[dict[str, list[int]]]:
+        """The rows with `input_ids`, `labels`, `cuda_mask` and `sample_ids`, as training gets them; unusable ones are dropped."""
+        with quiet():
+            columns = self.processor.preprocess_dataset(self.rows[:])
+        wanted = ("input_ids", "labels", *COLUMNS)
+        return [
+            {name: value.tolist() for name, value in zip(wanted, row, strict=True)}
+            for row in zip(*(columns[name] for name in wanted), strict=True)
+        ]
+
+    def responses(self, row: int) -> list[str]:
+        """The texts of a row's assistant messages, earlier turns included; empty when it has none."""
+        messages = self.rows[row]
+        return _responses(messages["_prompt"], messages["_response"])
+
+    def prompts(self, row: int) -> list[str]:
+        return _contents(self.rows[row]["_prompt"][::2])
+
+    def count(self, workers: int) -> Iterator[list[RowCounts]]:
+        """The counts of all rows, a batch at a time, in order; `workers` processes share the work."""
+        global _shared
+        starts = range(0, len(self.rows), BATCH)
+        if workers == 1 or len(starts) == 1:
+            yield from map(self.batch, starts)
+            return
+        _shared = self
+        # A tokenizer's own threads do not survive a fork, and the processes use all CPUs anyway.
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"
+        try:
+            with multiprocessing.get_context("fork").Pool(min(workers, len(starts))) as pool:
+                yield from pool.imap(_count_batch, starts)
+        finally:
+            _shared = None
+
+    def batch(self, start: int) -> list[RowCounts]:
+        """The counts of the rows from `start` on, at most BATCH."""
+        examples = self.rows[start : start + BATCH]
+        examples["_row"] = list(range(start, start + len(examples["_prompt"])))
+        plain = self.processor
+        recorder = _Recorder(plain.template)
+        worker = LabelledProcessor(recorder, plain.tokenizer, plain.processor, plain.data_args, plain.rules)
+        with quiet():
+            usable = plain.without_unusable_rows(examples)
+            labelled = worker.preprocess_dataset(usable)
+        found = {row: RowCounts(row, usable=False) for row in examples["_row"]}
+        for index, row in enumerate(usable["_row"]):
+            tokens, responses, cuda = recorder.seen[index]
+            is_supervised = labelled["sample_ids"][index] > 0
+            supervised = int(is_supervised.sum())
+            kept_cuda = int((labelled["cuda_mask"][index][is_supervised] == 1).sum())
+            texts = _responses(usable["_prompt"][index], usable["_response"][index])
+            found[row] = RowCounts(
+                row,
+                usable=True,
+                tokens=tokens,
+                kept=len(labelled["input_ids"][index]),
+                supervised=supervised,
+                cuda=kept_cuda,
+                lost_supervised=max(0, responses - supervised),
+                lost_cuda=max(0, cuda - kept_cuda),
+                spans=Counter(s.kind for t in texts for s in find_spans(t, tuple(KINDS), aliases=plain.rules.aliases)),
+            )
+        return list(found.values())
+
+
+_shared: LabelledRows | None = (
+    None  # what the forked processes inherit: a data set and a tokenizer are not sent around
+)
+
+
+def _count_batch(start: int) -> list[RowCounts]:
+    assert _shared is not None
+    return _shared.batch(start)
+
+
+def _responses(prompt: Sequence[dict[str, Any]], response: Sequence[dict[str, Any]]) -> list[str]:
+    """What training learns from: every second message of the prompt is an earlier answer."""
+    return _contents([*prompt[1::2], *response])
+
+
+def _contents(messages: Sequence[dict[str, Any]]) -> list[str]:
+    return [str(message["content"] or "") for message in messages]
+
+
+@dataclass
+class _OneProcess:
+    """What LLaMA-Factory's data loading asks of the training arguments, answered for one process without a run."""
+
+    seed: int = 42
+    local_process_index: int = 0
+    dataloader_num_workers: int = 0
+    should_log: bool = False
+
+    def main_process_first(self, **_: Any) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+def open_rows(
+    tokenizer: Any,
+    model_path: str,
+    datasets: Sequence[str],
+    dataset_dir: str,
+    template: str,
+    cutoff_len: int,
+    rules: LabelRules,
+    max_samples: int | None = None,
+) -> LabelledRows:
+    """Load data sets as a run does; `max_samples` rows from the head of each.
+
+    Raises:
+        ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
+    """
+    where = f"dataset={','.join(datasets)}"
+    _check_names(datasets, dataset_dir)
+    data_args = DataArguments(
+        template=template,
+        dataset=",".join(datasets),
+        dataset_dir=dataset_dir,
+        cutoff_len=cutoff_len,
+        max_samples=max_samples,
+    )
+    fixed = open_template(tokenizer, data_args)
+    model_args = ModelArguments(model_name_or_path=model_path)
+    try:
+        with quiet():
+            parts = [
+                _get_merged_dataset([name], model_args, data_args, _OneProcess(), stage="sft") for name in datasets
+            ]
+    except KeyError as error:  # LLaMA-Factory looks columns up without a check
+        file = Path(dataset_dir) / "dataset_info.json"
+        raise ValueError(f"{where}: its rows have no column {error}; see `columns` in {file}.") from error
+    except (DatasetsError, StopIteration, ValueError) as error:
+        # An empty file: datasets speaks of a split, and LLaMA-Factory asks for the first row.
+        if isinstance(error, StopIteration) or "corresponds to no data" in str(error):
+            raise ValueError(f"{where}: it has no rows.") from error
+        if isinstance(error, ValueError):
+            raise
+        raise ValueError(
+            f"{where}: a file of it cannot be read ({one_line(error.__cause__ or error)}); it has to be JSON with a list of rows, or "
+            "JSON lines. `cuset curate import` tells which rows are broken."
+        ) from error
+    rows = concatenate_datasets(parts)
+    if not len(rows):
+        raise ValueError(f"{where}: it has no rows.")
+    return LabelledRows(rows, LabelledProcessor(fixed, tokenizer, None, data_args, rules))
+
+
+def _check_names(names: Sequence[str], dataset_dir: str) -> None:
+    """Say which data sets there are; LLaMA-Factory only says which one is missing."""
+    file = Path(dataset_dir) / "dataset_info.json"
+    if not file.is_file():
+        raise ValueError(
+            f"dataset_dir={dataset_dir}: there is no dataset_info.json in it; name the folder that has one."
+        )
+    try:
+        known = list(json.loads(file.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"{file} is not JSON ({error}); correct it.") from None
+    for name in names:
+        if name not in known:
+            raise ValueError(f"dataset={name}: not in {file}, which has {', '.join(known) or 'no data set at all'}.")
