@@ -154,5 +154,5 @@ def test_doctor_names_the_lock_of_a_build_that_was_killed(monkeypatch, tmp_path,
     os.utime(lock, (time.time() - 60 * minutes,) * 2)
     (finding,) = doctor._build_locks()
     assert finding.state == state and f"{lock} is {minutes} minutes old" in finding.result
-    assert finding.way_out.endswith(f"rm {lock}")
+    assert finding.fix.endswith(f"rm {lock}")
     assert ("may be running" in finding.result) == (state == "note")

@@ -36,12 +36,15 @@ def collect(settings: HeatmapSettings, progress: Callable[[str, int, int], None]
     except ValueError as error:
         raise AnalysisError(str(error)) from error
 
+    device = settings.device
+    if device == "auto":
+        device = "cuda:0" if torch.cuda.is_available() else "cpu"
     done = 1
     for name, path, adapter in names:
         progress(f"loading {adapter or path}", done, total)
         with _explained("model", path):
             _check_same_tokens(settings, tokenizer, path, rows)
-            model = open_model(path, tokenizer, _device(settings.device), trust_remote_code=settings.trust_remote_code)
+            model = open_model(path, tokenizer, device, trust_remote_code=settings.trust_remote_code)
         if adapter is not None:
             model = _with_adapter(model, adapter)
         for sample, (source, row) in zip(samples, rows, strict=True):
@@ -75,16 +78,8 @@ def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str
     rows = []
     for name in settings.dataset:
         try:
-            found = open_rows(
-                tokenizer,
-                settings.model,
-                [name],
-                settings.dataset_dir,
-                settings.template,
-                settings.cutoff_len,
-                rules,
-                settings.samples,
-            ).tokens()
+            options = {"dataset": [name], "max_samples": settings.samples, **settings.options()}
+            found = open_rows(tokenizer, settings.model, rules, **options).tokens()
         except ValueError as error:
             raise AnalysisError(_sentence(error)) from error
         if not found:
@@ -116,12 +111,6 @@ def _sentence(error: BaseException) -> str:
     return lines[0] if lines[0].endswith((".", "?", "!")) else lines[0].rstrip(":") + "."
 
 
-def _device(wanted: str) -> str:
-    if wanted != "auto":
-        return wanted
-    return "cuda:0" if torch.cuda.is_available() else "cpu"
-
-
 def _check_same_tokens(
     settings: HeatmapSettings, tokenizer: Any, path: str, rows: list[tuple[str, dict[str, Any]]]
 ) -> None:
@@ -130,13 +119,8 @@ def _check_same_tokens(
         return
     ids = sorted({token for _, row in rows for token in row["input_ids"]})
     other = open_tokenizer(path, trust_remote_code=settings.trust_remote_code)
-    differing = [
-        token
-        for token, here, there in zip(
-            ids, tokenizer.convert_ids_to_tokens(ids), other.convert_ids_to_tokens(ids), strict=True
-        )
-        if here != there
-    ]
+    spelled = zip(tokenizer.convert_ids_to_tokens(ids), other.convert_ids_to_tokens(ids), ids, strict=True)
+    differing = [token for here, there, token in spelled if here != there]
     if differing:
         raise AnalysisError(
             f"before={path}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
@@ -146,9 +130,7 @@ def _check_same_tokens(
 
 def _with_adapter(model: Any, adapter: str) -> Any:
     """Put a LoRA adapter on a model, and make sure that all of it, and nothing else, was put there."""
-    fix = (
-        "Give as model the base that the adapter was trained on (base_model_name_or_path in its adapter_config.json)."
-    )
+    fix = "Give as model the base it was trained on (base_model_name_or_path in its adapter_config.json)."
     try:
         adapted = PeftModel.from_pretrained(model, adapter)
         saved = set(load_peft_weights(adapter, device="cpu"))

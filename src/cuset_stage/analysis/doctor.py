@@ -1,4 +1,4 @@
-"""Whether `stage: cuset` works in this environment, and what to do when it does not.
+"""Whether `stage: cuset` works in this environment, with a fix where it does not.
 
 Looks at the packages' metadata and the start-up hook first, then imports LLaMA-Factory as `llamafactory-cli train` would.
 """
@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
 from .. import __version__, _compatibility, _startup
 
 
-PACKAGES = (
+PACKAGES = [
     "llamafactory",
     "torch",
     "transformers",
@@ -29,7 +32,7 @@ PACKAGES = (
     "trl",
     "tree-sitter",
     "tree-sitter-cuda",
-)
+]
 BUILD_MINUTES = 60  # no build of an operator takes longer
 
 
@@ -40,7 +43,7 @@ class Finding:
     state: str
     subject: str
     result: str
-    way_out: str = ""
+    fix: str = ""
 
 
 def examine() -> list[Finding]:
@@ -49,62 +52,43 @@ def examine() -> list[Finding]:
     findings += [_package(name) for name in PACKAGES]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
-        findings.append(_spans())
-        findings.append(_patches())
-        findings.append(_device())
-        findings += _build_locks()
+        findings += [_spans(), _patches(), _device(), *_build_locks()]
     return findings
 
 
-def _allowed(package: str) -> str | None:
-    """The range that cuset-stage itself asks for, such as `<0.10,>=0.9.5`."""
-    from packaging.requirements import Requirement
-
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        for line in metadata.requires("cuset-stage") or []:
-            requirement = Requirement(line)
-            if requirement.name == package and requirement.marker is None:
-                return str(requirement.specifier)
-    return None
-
-
 def _package(name: str) -> Finding:
-    from packaging.specifiers import SpecifierSet
-
-    allowed = _allowed(name)
+    allowed = SpecifierSet()
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for requirement in map(Requirement, metadata.requires("cuset-stage") or []):
+            if requirement.name == name and requirement.marker is None:
+                allowed = requirement.specifier
+    fix = f'pip install "{name}{allowed}"'
     try:
         installed = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding("fail", name, "is not installed", f'pip install "{name}{allowed or ""}"')
+        return Finding("fail", name, "is not installed", fix)
     if name == "llamafactory" and installed != _compatibility.SUPPORTED:
-        return Finding(
-            "note",
-            name,
-            f"{installed}; cuset-stage was tested with {_compatibility.SUPPORTED}",
-            f"if the patches below do not apply: pip install llamafactory=={_compatibility.SUPPORTED}",
-        )
-    if allowed and not SpecifierSet(allowed).contains(installed, prereleases=True):
-        return Finding("note", name, f"{installed}; cuset-stage asks for {allowed}", f'pip install "{name}{allowed}"')
+        supported = _compatibility.SUPPORTED
+        fix = f"if the patches below do not apply: pip install llamafactory=={supported}"
+        return Finding("note", name, f"{installed}; cuset-stage was tested with {supported}", fix)
+    if not allowed.contains(installed, prereleases=True):
+        return Finding("note", name, f"{installed}; cuset-stage asks for {allowed}", fix)
     return Finding("ok", name, installed)
 
 
 def _hook() -> Finding:
+    name = "start-up hook"
     if _startup.disabled():
         return Finding(
-            "fail",
-            "start-up hook",
-            "is turned off by CUSET_STAGE_DISABLE",
-            "unset CUSET_STAGE_DISABLE and run it again",
+            "fail", name, "is turned off by CUSET_STAGE_DISABLE", "unset CUSET_STAGE_DISABLE and run it again"
         )
     if any(getattr(finder, "is_cuset_stage_finder", False) for finder in sys.meta_path):
-        return Finding("ok", "start-up hook", "is active: llamafactory-cli knows stage: cuset")
-    return Finding(
-        "fail",
-        "start-up hook",
-        "is not active: Python did not read cuset_stage.pth",
+        return Finding("ok", name, "is active: llamafactory-cli knows stage: cuset")
+    fix = (
         "install again (pip install --force-reinstall --no-deps cuset-stage; in a checkout pip install -e .), or train with: "
-        "python -m cuset_stage train recipe.yaml",
+        "python -m cuset_stage train recipe.yaml"
     )
+    return Finding("fail", name, "is not active: Python did not read cuset_stage.pth", fix)
 
 
 def _spans() -> Finding:
@@ -113,12 +97,8 @@ def _spans() -> Finding:
     found = [span.kind for span in find_spans("__global__ void f(int *x) { *x = 1; }\nvoid g() { f<<<1, 2>>>(0); }\n")]
     if found == ["kernel_body", "launch_config"]:
         return Finding("ok", "span finder", "finds a kernel and its launch")
-    return Finding(
-        "fail",
-        "span finder",
-        f"finds {found or 'nothing'} in a kernel and its launch",
-        "pip install --force-reinstall tree-sitter tree-sitter-cuda",
-    )
+    fix = "pip install --force-reinstall tree-sitter tree-sitter-cuda"
+    return Finding("fail", "span finder", f"finds {found or 'nothing'} in a kernel and its launch", fix)
 
 
 def _patches() -> Finding:
@@ -131,15 +111,10 @@ def _patches() -> Finding:
     except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
-        return Finding(
-            "fail",
-            "patches",
-            f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}",
-            "install a set of versions that belong together: pip install -c requirements/constraints.txt cuset-stage",
-        )
-    return Finding(
-        "ok", "patches", f"{len(_compatibility.SYMBOLS)} of {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory"
-    )
+        fix = "install a set of versions that belong together: pip install -c requirements/constraints.txt cuset-stage"
+        return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
+    count = len(_compatibility.SYMBOLS)
+    return Finding("ok", "patches", f"{count} of {count} apply to LLaMA-Factory")
 
 
 def _device() -> Finding:
@@ -163,13 +138,8 @@ def _build_locks() -> list[Finding]:
         except FileNotFoundError:  # the build has just ended
             continue
         is_old = minutes > BUILD_MINUTES
-        age = f"{minutes:.0f} minutes old; every run that needs this operator (DeepSpeed) waits while it is there"
-        findings.append(
-            Finding(
-                "fail" if is_old else "note",
-                "build lock",
-                f"{lock} is {age}. " + ("Its build was probably killed" if is_old else "A build may be running"),
-                f"{'if no build is running' if is_old else 'if it stays'}: rm {shlex.quote(str(lock))}",
-            )
-        )
+        found = f"{lock} is {minutes:.0f} minutes old; every run that needs this operator (DeepSpeed) waits while it is there. "
+        found += "Its build was probably killed" if is_old else "A build may be running"
+        fix = f"{'if no build is running' if is_old else 'if it stays'}: rm {shlex.quote(str(lock))}"
+        findings.append(Finding("fail" if is_old else "note", "build lock", found, fix))
     return findings

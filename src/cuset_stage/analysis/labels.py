@@ -78,12 +78,10 @@ def summarise(
         rows = open_rows(
             tokenizer,
             settings.model,
-            settings.dataset,
-            settings.dataset_dir,
-            settings.template,
-            settings.cutoff_len,
             rules,
-            settings.max_samples,
+            dataset=settings.dataset,
+            max_samples=settings.max_samples,
+            **settings.options(),
         )
         counts = []
         with warnings.catch_warnings():

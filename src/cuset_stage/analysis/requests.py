@@ -1,7 +1,7 @@
 """What `cuset label` and `cuset heatmap` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -66,6 +66,10 @@ class RowSettings(Settings):
     )
     aliases: Annotated[Names, AfterValidator(_aliases)] = Field((), description="as cuset_kernel_aliases")
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
+
+    def options(self) -> dict[str, Any]:
+        """LLaMA-Factory's data arguments but `dataset`."""
+        return self.model_dump(include={"dataset_dir", "template", "cutoff_len"})
 
 
 class LabelSettings(RowSettings):

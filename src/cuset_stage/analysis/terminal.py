@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..spans import Span
@@ -27,18 +27,8 @@ def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
     rows = []
     for span in spans:
         (line, column), (end_line, end_column) = place(span.start), place(span.end - 1)
-        rows.append(
-            {
-                "kind": span.kind,
-                "start": span.start,
-                "end": span.end,
-                "line": line,
-                "column": column,
-                "end_line": end_line,
-                "end_column": end_column,
-                "text": text[span.start : span.end],
-            }
-        )
+        lines = {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
+        rows.append({**span._asdict(), **lines, "text": text[span.start : span.end]})
     return rows
 
 
@@ -50,12 +40,17 @@ def print_spans(name: str, text: str, spans: list[Span]) -> None:
         console.print(Text(f"{title}: no CUDA-sensitive span in {len(text):,} characters."))
         return
 
-    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
-    table.add_column("kind", no_wrap=True)
-    table.add_column("from", no_wrap=True)
-    table.add_column("to", no_wrap=True)
-    table.add_column("length", justify="right", no_wrap=True)
-    table.add_column("first line", overflow="ellipsis", no_wrap=True)
+    table = Table(
+        Column("kind", no_wrap=True),
+        Column("from", no_wrap=True),
+        Column("to", no_wrap=True),
+        Column("length", justify="right", no_wrap=True),
+        Column("first line", overflow="ellipsis", no_wrap=True),
+        title=Text(title),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
     for row in locate(text, spans):
         # A body begins with a bare brace: its first line with something on it says more.
         lines = [line.strip() for line in row["text"].splitlines()]
@@ -118,7 +113,7 @@ def print_summary(page: Page) -> None:
 
 
 def print_findings(findings: list[Finding]) -> None:
-    """The doctor's findings, each with its way out."""
+    """The doctor's findings, each with its fix."""
     console = Console()
     marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "bold red")}
     for finding in findings:
@@ -126,8 +121,8 @@ def print_findings(findings: list[Finding]) -> None:
         console.print(
             Text.assemble((mark, style), "  ", (finding.subject, "bold"), "  ", finding.result), soft_wrap=True
         )
-        if finding.way_out:
-            console.print(Text(f"      {finding.way_out}"), soft_wrap=True)
+        if finding.fix:
+            console.print(Text(f"      {finding.fix}"), soft_wrap=True)
     failed = sum(finding.state == "fail" for finding in findings)
     verdict = f"stage: cuset does not work here: {failed} to put right." if failed else "stage: cuset works here."
     console.print(Text(verdict, style="bold red" if failed else "bold green"))

@@ -273,11 +273,9 @@ def check_combination(model_args: Any, data_args: Any, training_args: Any, args:
 def unused_keys_note(args: Any) -> str | None:
     """What to say when a recipe sets cuset_* keys but trains with another stage."""
     changed = _changed(args, [f.name for f in fields(args) if f.name.startswith("cuset_")])
-    return (
-        _without_effect(changed, f"under stage: {args.stage}. Set stage: cuset to train with CuSeT.")
-        if changed
-        else None
-    )
+    if not changed:
+        return None
+    return _without_effect(changed, f"under stage: {args.stage}. Set stage: cuset to train with CuSeT.")
 
 
 def keys_of_other_objectives(args: Any) -> list[str]:

@@ -178,52 +178,39 @@ class _OneProcess:
 
 
 def open_rows(
-    tokenizer: Any,
-    model_path: str,
-    datasets: Sequence[str],
-    dataset_dir: str,
-    template: str,
-    cutoff_len: int,
-    rules: LabelRules,
-    max_samples: int | None = None,
+    tokenizer: Any, model_path: str, rules: LabelRules, *, dataset: Sequence[str], dataset_dir: str, **options: Any
 ) -> LabelledRows:
-    """Load data sets as a run does; `max_samples` rows from the head of each.
+    """Load data sets as a run does. options: template, cutoff_len and max_samples (of each data set), as in a recipe.
 
     Raises:
         ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
     """
-    where = f"dataset={','.join(datasets)}"
-    _check_names(datasets, dataset_dir)
-    data_args = DataArguments(
-        template=template,
-        dataset=",".join(datasets),
-        dataset_dir=dataset_dir,
-        cutoff_len=cutoff_len,
-        max_samples=max_samples,
-    )
+    names = ",".join(dataset)
+    _check_names(dataset, dataset_dir)
+    data_args = DataArguments(dataset=names, dataset_dir=dataset_dir, **options)
     fixed = open_template(tokenizer, data_args)
     model_args = ModelArguments(model_name_or_path=model_path)
     try:
         with quiet():
             parts = [
-                _get_merged_dataset([name], model_args, data_args, _OneProcess(), stage="sft") for name in datasets
+                _get_merged_dataset([name], model_args, data_args, _OneProcess(), stage="sft") for name in dataset
             ]
     except KeyError as error:  # LLaMA-Factory looks columns up without a check
         file = Path(dataset_dir) / "dataset_info.json"
-        raise ValueError(f"{where}: its rows have no column {error}; see `columns` in {file}.") from error
+        raise ValueError(f"dataset={names}: its rows have no column {error}; see `columns` in {file}.") from error
     except (DatasetsError, StopIteration, ValueError) as error:
         # An empty file: datasets speaks of a split, and LLaMA-Factory asks for the first row.
         if isinstance(error, StopIteration) or "corresponds to no data" in str(error):
-            raise ValueError(f"{where}: it has no rows.") from error
+            raise ValueError(f"dataset={names}: it has no rows.") from error
         if isinstance(error, ValueError):
             raise
         raise ValueError(
-            f"{where}: a file of it cannot be read ({one_line(error.__cause__ or error)}); it has to be JSON with a list of rows, or "
+            f"dataset={names}: a file of it cannot be read ({one_line(error.__cause__ or error)}); it has to be JSON with a list of rows, or "
             "JSON lines. `cuset curate import` tells which rows are broken."
         ) from error
     rows = concatenate_datasets(parts)
     if not len(rows):
-        raise ValueError(f"{where}: it has no rows.")
+        raise ValueError(f"dataset={names}: it has no rows.")
     return LabelledRows(rows, LabelledProcessor(fixed, tokenizer, None, data_args, rules))
 
 

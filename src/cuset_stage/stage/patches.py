@@ -15,27 +15,9 @@ from typing import Any
 STAGE_TITLE = "CUDA-Sensitive Fine-Tuning (CuSeT)"
 
 
-def _symbol(module: ModuleType, name: str) -> Any:
-    try:
-        return getattr(module, name)
-    except AttributeError:
-        raise AttributeError(f"{module.__name__}.{name} does not exist") from None
-
-
-def _expect_parameters(module: ModuleType, name: str, expected: list[str]) -> Any:
-    function = _symbol(module, name)
-    found = list(inspect.signature(function).parameters)
-    if found[: len(expected)] != expected:
-        raise TypeError(f"{module.__name__}.{name} takes ({', '.join(found)}), expected ({', '.join(expected)})")
-    return function
-
-
-def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:
-    """Raise when the module `user` has already imported `name` from `module`: changing it there would come too late."""
-    if hasattr(sys.modules.get(user), name):
-        raise RuntimeError(
-            f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process"
-        )
+def apply(module: ModuleType) -> None:
+    """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
+    _PATCHES[module.__name__](module)
 
 
 def _patch_arguments(module: ModuleType) -> None:
@@ -43,8 +25,7 @@ def _patch_arguments(module: ModuleType) -> None:
 
     base = _symbol(module, "FinetuningArguments")
     for method in ("__post_init__", "to_dict"):
-        if not hasattr(base, method):
-            raise AttributeError(f"{module.__name__}.FinetuningArguments.{method} does not exist")
+        _symbol(base, method)
     if not hasattr(base, "cuset_objective"):
         _refuse_if_taken("llamafactory.hparams.parser", "FinetuningArguments", module)
         module.FinetuningArguments = extend(base)
@@ -52,7 +33,7 @@ def _patch_arguments(module: ModuleType) -> None:
 
 def _patch_sft(module: ModuleType) -> None:
     expected = ["model_args", "data_args", "training_args", "finetuning_args", "generating_args", "callbacks"]
-    plain_run_sft = _expect_parameters(module, "run_sft", expected)
+    plain_run_sft = _function(module, "run_sft", expected)
     if hasattr(plain_run_sft, "__wrapped__"):
         return
     _refuse_if_taken("llamafactory.train.tuner", "run_sft", module)
@@ -77,7 +58,7 @@ def _patch_sft(module: ModuleType) -> None:
 
 def _patch_loader(module: ModuleType) -> None:
     expected = ["data_args", "stage", "template", "tokenizer", "processor", "do_generate"]
-    plain_processor = _expect_parameters(module, "_get_dataset_processor", expected)
+    plain_processor = _function(module, "_get_dataset_processor", expected)
     if hasattr(plain_processor, "__wrapped__"):
         return
 
@@ -91,14 +72,13 @@ def _patch_loader(module: ModuleType) -> None:
 
 
 def _patch_constants(module: ModuleType) -> None:
-    stages = _symbol(module, "TRAINING_STAGES")
-    stages.setdefault(STAGE_TITLE, "cuset")
+    _symbol(module, "TRAINING_STAGES").setdefault(STAGE_TITLE, "cuset")
 
 
 def _patch_tuner(module: ModuleType) -> None:
     from .proof import proved
 
-    whole_run = _expect_parameters(module, "_training_function", ["config"])
+    whole_run = _function(module, "_training_function", ["config"])
     if not hasattr(whole_run, "__wrapped__"):
         module._training_function = proved(whole_run)
 
@@ -112,6 +92,24 @@ _PATCHES = {
 }
 
 
-def apply(module: ModuleType) -> None:
-    """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
-    _PATCHES[module.__name__](module)
+def _symbol(owner: Any, name: str) -> Any:
+    if not hasattr(owner, name):
+        raise AttributeError(f"{owner.__name__}.{name} does not exist")
+    return getattr(owner, name)
+
+
+def _function(module: ModuleType, name: str, expected: list[str]) -> Any:
+    """A function of the module, whose first parameters have to be those expected."""
+    function = _symbol(module, name)
+    found = list(inspect.signature(function).parameters)
+    if found[: len(expected)] != expected:
+        raise TypeError(f"{module.__name__}.{name} takes ({', '.join(found)}), expected ({', '.join(expected)})")
+    return function
+
+
+def _refuse_if_taken(user: str, name: str, module: ModuleType) -> None:
+    """Raise when the module `user` has already imported `name` from `module`: changing it there would come too late."""
+    if hasattr(sys.modules.get(user), name):
+        raise RuntimeError(
+            f"{user} was imported before cuset-stage could patch {module.__name__}; start a new process"
+        )
