@@ -20,11 +20,12 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 RUN_SECONDS = 600  # no run that a test starts takes longer, or it hangs
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     """Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock for which everybody
     else's builds would wait for ever."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        cache = config.cache.mkdir("torch_extensions")
+        cache = ROOT / ".pytest_cache" / "torch_extensions"
+        cache.mkdir(parents=True, exist_ok=True)
         for lock in cache.rglob("lock"):
             lock.unlink(missing_ok=True)
         os.environ["TORCH_EXTENSIONS_DIR"] = str(cache)  # workers inherit it

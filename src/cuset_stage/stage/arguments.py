@@ -14,20 +14,19 @@ from . import proof
 STAGE = "cuset"
 DEFAULT_KINDS = "kernel_body,launch_config"
 
-# The keys that define each objective's loss.
+# Recipe keys of CuSeT's own loss, by their names in `ObjectiveSettings`; then the keys that define each objective's loss.
+CUSET_KEYS = {
+    "tau": "cuset_tau",
+    "lam": "cuset_lambda",
+    "window": "cuset_window",
+    "use_confidence_mask": "cuset_confidence_mask",
+    "use_cuda_mask": "cuset_cuda_mask",
+    "use_region_weight": "cuset_region_weight",
+    "region_scope": "cuset_region_scope",
+    "normalization": "cuset_normalization",
+}
 OBJECTIVE_KEYS = {
-    "cuset": (
-        "cuset_tau",
-        "cuset_lambda",
-        "cuset_window",
-        "cuset_confidence_mask",
-        "cuset_cuda_mask",
-        "cuset_region_weight",
-        "cuset_region_scope",
-        "cuset_normalization",
-    ),
-    "sft": (),
-    "dft": (),
+    "cuset": tuple(CUSET_KEYS.values()),
     "eaft": ("eaft_alpha",),
     "asft": ("asft_alpha",),
     "profit": ("prob_threshold", "threshold_direction"),
@@ -134,14 +133,7 @@ def objective_settings(args: Any) -> ObjectiveSettings:
 
     return ObjectiveSettings(
         objective=args.cuset_objective,
-        tau=args.cuset_tau,
-        lam=args.cuset_lambda,
-        window=args.cuset_window,
-        use_confidence_mask=args.cuset_confidence_mask,
-        use_cuda_mask=args.cuset_cuda_mask,
-        use_region_weight=args.cuset_region_weight,
-        region_scope=args.cuset_region_scope,
-        normalization=args.cuset_normalization,
+        **{name: getattr(args, key) for name, key in CUSET_KEYS.items()},
         eaft_alpha=args.eaft_alpha,
         asft_alpha=args.asft_alpha,
         prob_threshold=thresholds,
@@ -152,7 +144,7 @@ def objective_settings(args: Any) -> ObjectiveSettings:
 def hyper_parameters(args: Any) -> dict[str, str]:
     """The keys that define the run's objective, with their values as a recipe writes them."""
     values = {"cuset_objective": args.cuset_objective}
-    values |= {key: getattr(args, key) for key in OBJECTIVE_KEYS[args.cuset_objective]}
+    values |= {key: getattr(args, key) for key in OBJECTIVE_KEYS.get(args.cuset_objective, ())}
     if args.cuset_objective == "profit":
         settings = objective_settings(args)
         values |= {"prob_threshold": settings.prob_threshold, "threshold_direction": settings.threshold_direction}

@@ -65,22 +65,20 @@ def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
 def check_saved_rules(path: Path, rules: LabelRules) -> None:
     """Raise ValueError when the data set in `tokenized_path` was labelled by other rules than this run's."""
     file = path / RULES_FILE
-    way_out = "Give another tokenized_path, or delete this folder to have it written anew."
+    fix = "Give another tokenized_path, or delete this folder to have it written anew."
     if not file.exists():
         raise ValueError(
-            f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {way_out}"
+            f"tokenized_path: {path} was not written by stage: cuset ({RULES_FILE} is missing), so it has no CUDA labels. {fix}"
         )
     try:
         saved = dict(json.loads(file.read_text(encoding="utf-8")))
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{file} is damaged ({error}), so nobody knows how its data were labelled. {way_out}"
-        ) from None
+        raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
     expected = json.loads(json.dumps(asdict(rules)))
     if saved != expected:
         changed = [key for key in expected if saved.get(key) != expected[key]]
         details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)
-        raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {way_out}")
+        raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {fix}")
 
 
 def check_columns(dataset: Any, name: str, tokenized_path: str | None = None) -> None:

@@ -19,16 +19,6 @@ import torch
 from ..objective import ObjectiveSettings, TokenTerms, fused_objective
 
 
-# Configuration keys of models that change the logits behind the head (Gemma 2 and 3, Cohere, Granite, and their like).
-_POST_PROCESSING = (
-    "final_logit_softcapping",
-    "logit_scale",
-    "logits_scaling",
-    "lm_head_multiplier",
-    "output_multiplier_scale",
-    "logits_soft_cap",
-    "output_logit_soft_cap",
-)
 PROBED_TOKENS = 8  # of each row
 # Logits of a probe reach this far to either side of 0: far enough to show a cap in bfloat16 too.
 PROBED_RANGE = 1000.0
@@ -59,12 +49,12 @@ class FusedHead:
         self.is_verified = self.is_confirmed = False
         self._is_rounded = False  # the loss that comes out of the model
         self.head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
-        self.reason = self._obstacle(model)
+        self.reason = self._obstacle()
         if self.reason is None:
             # One function for the whole run, so that a compiled model is not compiled anew with every batch.
             self.head.forward = self._forward
 
-    def _obstacle(self, model: torch.nn.Module) -> str | None:
+    def _obstacle(self) -> str | None:
         if self.head is None:
             return "the model has no output layer that can be found"
         if type(self.head) is not torch.nn.Linear:
@@ -72,11 +62,6 @@ class FusedHead:
             return f"the output layer is a {kind.__module__}.{kind.__qualname__}, not torch.nn.Linear"
         if "forward" in vars(self.head):
             return "something else has already replaced the output layer's forward"
-        text_config = model.config.get_text_config()
-        for key in _POST_PROCESSING:
-            value = getattr(text_config, key, None)
-            if value not in (None, 1, 1.0):
-                return f"the model changes its logits behind the output layer ({key}={value})"
         return None
 
     @torch.compiler.disable

@@ -35,9 +35,13 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         super().__init__(**kwargs)
         self.objective = objective
         self.compute_loss_func = self._objective_loss
-        self._fused_head = self._make_fused_head(fused)
         self._must_fuse = fused == "on"
         self._said_fused = False
+        self._fused_head = self._reference_head = None
+        if fused == "off":
+            logger.info_rank0("cuset_fused: off; the loss is computed from materialised logits.")
+        else:
+            self._make_fused_head()
         self._meter = ObjectiveMeter()
         self._batch_labels: tuple[torch.Tensor, torch.Tensor] | None = None
         self._reference_logits: torch.Tensor | None = None
@@ -45,21 +49,20 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._wants_logits = False
         self._evaluated_rows: list[torch.Tensor] = []
 
-    def _make_fused_head(self, fused: str) -> FusedHead | None:
-        if fused == "off":
-            logger.info_rank0("cuset_fused: off; the loss is computed from materialised logits.")
-            return None
-        model = self.accelerator.unwrap_model(self.model)
-        head = FusedHead(model, self.objective)
-        if head.reason is None and self.objective.needs_reference and self.ref_model is not None:
+    def _make_fused_head(self) -> None:
+        self._fused_head = self._reference_head = FusedHead(self.accelerator.unwrap_model(self.model), self.objective)
+        if self._fused_head.reason is None and self.objective.needs_reference and self.ref_model is not None:
             self._reference_head = FusedHead(self.accelerator.unwrap_model(self.ref_model), self.objective)
-            head.reason = self._reference_head.reason
-        else:
-            self._reference_head = head
-        if head.reason is None:
-            return head
-        self._report_unfused(head.reason, fused == "on")
-        return None
+        if reason := self._fused_head.reason or self._reference_head.reason:
+            self._give_up_fused(reason)
+
+    def _give_up_fused(self, reason: str) -> None:
+        if self._must_fuse:
+            raise ValueError(
+                f"cuset_fused: on, but {reason}. Set cuset_fused: auto to compute the loss from materialised logits."
+            )
+        logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
+        self._fused_head = None
 
     def _report_fused(self) -> None:
         """Said once, when the first batch has come through: before that the model may still be found out."""
@@ -69,13 +72,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 f"The loss is computed by the fused head ({trained}); no logits are materialised in training."
             )
             self._said_fused = True
-
-    def _report_unfused(self, reason: str, must_fuse: bool) -> None:
-        if must_fuse:
-            raise ValueError(
-                f"cuset_fused: on, but {reason}. Set cuset_fused: auto to compute the loss from materialised logits."
-            )
-        logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
 
     # ---- the loss
 
@@ -103,8 +99,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             if reason is None:
                 self._report_fused()
                 return result
-            self._fused_head = None
-            self._report_unfused(reason, self._must_fuse)
+            self._give_up_fused(reason)
 
         self._batch_labels = columns
         self._reference_logits = self._reference(model, inputs, fused=False).get("logits")
