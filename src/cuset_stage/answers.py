@@ -1,44 +1,39 @@
-"""Which part of an answer is the code: one rule, the same for every model. Standard library only.
+"""What the answer of a language model holds: reasoning, fenced blocks, and which part of it is the code.
 
-The rule `first` (the default), in order:
+The labels (`spans`), the judge and the curation all read answers here, so that what is trained on and what is judged is
+the same code. Standard library only; the time grows linearly with the length of an answer, and no answer raises.
 
-1. Line ends become `\\n`. Reasoning is taken out (`reasoning.strip_reasoning`): a tag that opens a line up to the ending
-   that balances it. Tags inside closed blocks are code; what is opened and never ends takes all that follows with it.
-2. The rest is read for fenced blocks (`fences.split_blocks`): a line that opens with three or more backticks or tildes,
-   with any indentation or list marker before them and any info string behind. A block ends at a line of at least as
-   many of the same character, or at a line of code with that many backticks glued to its end, or at the end of the text
-   when the answer was cut off. A markdown fence is looked into, up to its own closing fence. The width before the fence
-   is taken off the block's lines, as far as the first of them is indented.
-3. Of the blocks that are not empty, the first one whose tag does not name another kind of text (bash, json, output;
-   python for a CUDA task, C++ and CUDA for a Python task) is the code; a missing or unknown tag counts as right. When
-   every block is tagged as something else, the first block is the code.
-4. Without any block that holds something, the text without its fence lines is the code when it looks like code:
-   `main(` or `__global__` for CUDA, `class ModelNew` for Python. Otherwise there is no code.
-5. When what this gives holds three backticks or does not look like code, steps 2 to 4 are tried with fences that stand in
-   other text: behind some ("Here it is: ```cpp", when the tag ends the line), or with a closing tag or two words behind them
-   ("```</answer>", "``` This kernel ..."). What that gives is the code when it looks like it and holds no three backticks.
+**Reasoning** is no part of the answer. It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line
+once there was reasoning before it, and ends at the ending that balances it: openings of its own kind inside it are
+counted. Where none balances it, the count leaves out openings within a line, which may be mentions, and those right
+behind another one, as when both the chat template and the model open; where no ending comes at all, everything that
+follows is reasoning that was cut off. An ending before any opening closes what the prompt had opened (the chat templates
+of DeepSeek-R1 and QwQ do that), so everything before it goes. Tags between quotes or backticks are mentions, and tags
+inside a block that its own fence closes are code.
 
-`last` takes the last such block in step 3. `first-any` is CUDABench's own rule, for comparison with numbers made by
-it: no reasoning is taken out; the code is what stands between the first two runs of three backticks anywhere, without
-a leading `cpp` or `c++`; every other tag stays in the code, and a block that never closes is no code.
+**Blocks** open at a line with three or more backticks or tildes, behind any indentation, list or quote markers, with any
+info string. They end at a line of at least as many of the same character, alone, glued to the end of a line of code,
+or with text behind ("```</answer>", "``` This kernel ..."); before a fence of the same kind that names a language, because
+then their own is missing; or with the text, when the answer was cut off. A markdown fence is no block: what it wraps is
+read for blocks, up to its own closing fence. Two fences are understood that do not stand at the start of a line or are not
+there: one that names its language behind other text, when code follows ("Here it is: ```cpp"), and the opening fence that
+the prompt had already given, when the answer starts as code and its first fence has no info string.
+
+**The code** (`extract_code`) by the rule `first`, the default, is the first of these that there is: the first block that
+looks like code (`main(` or `__global__` for CUDA, `class ModelNew` for Python) and is not tagged as another kind of text
+(bash, json, output; python for a CUDA task, C++ and CUDA for a Python task); the first block that looks like code whatever
+its tag; the text outside blocks when it looks like code, without the prose before a CUDA program; the first block with
+a fitting, missing or unknown tag; the first block. The rule `last` takes the last block where `first` takes the first.
+`first-any` is CUDABench's own rule, for comparison with numbers made by it: no reasoning is taken out; the code is what
+stands between the first two runs of three backticks anywhere, without a leading `cpp` or `c++`.
 """
 
 import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-
-from .answer_fences import Block, open_fence, split_blocks
-from .answer_reasoning import REASONING_TAGS, open_reasoning, strip_reasoning
-
-
-__all__ = [
-    "OTHER_LANGUAGES",
-    "REASONING_TAGS",
-    "ExtractRule",
-    "extract_code",
-    "fenced_blocks",
-    "open_reasoning",
-    "strip_reasoning",
-]
+from typing import NamedTuple
 
 
 class ExtractRule(StrEnum):
@@ -49,38 +44,99 @@ class ExtractRule(StrEnum):
     FIRST_ANY = "first-any"
 
 
-_C_FAMILY = """
-    c h cc cpp c++ cxx hpp hxx cu cuh cuda cuda-c cuda-c++ cuda-cpp cudac cudacpp objc hip
-"""
+# How a reasoning part opens, and how it ends.
+_NAMES = (
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "analysis",
+    "seed:think",
+)
+REASONING_TAGS: tuple[tuple[str, str], ...] = (
+    *((f"<{name}>", f"</{name}>") for name in _NAMES),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+)
+
+_C_FAMILY = "c h cc cpp c++ cxx hpp hxx cu cuh cuda cuda-c cuda-c++ cuda-cpp cudac cudacpp objc hip"
 _PYTHON = "python py python3 py3 pycon ipython triton"
-_NEITHER = """
-    bash sh shell zsh fish console terminal shellsession powershell cmd bat text txt plain plaintext output log stdout
-    cmake makefile make dockerfile json jsonc yaml yml toml ini xml html css csv diff patch latex tex math mermaid dot
-    asm ptx sass llvm java javascript js typescript ts rust go fortran julia matlab glsl hlsl opencl verilog
+_SHELLS = "bash sh shell zsh fish console terminal shellsession shell-session powershell cmd bat"
+_NO_CODE = f"""
+    {_SHELLS} text txt plain plaintext output log stdout cmake makefile make dockerfile json jsonc yaml yml toml ini xml html
+    css csv diff patch sql latex tex math mermaid dot asm ptx sass llvm java javascript js typescript ts rust go lua fortran
+    julia matlab glsl hlsl opencl verilog
 """
-OTHER_LANGUAGES = {
-    "cuda": frozenset(f"{_PYTHON} {_NEITHER}".split()),
-    "python": frozenset(f"{_C_FAMILY} {_NEITHER}".split()),
-}
+SHELLS, NO_CODE = (frozenset(tags.split()) for tags in (_SHELLS, _NO_CODE))
+OTHER_LANGUAGES = {"cuda": NO_CODE.union(_PYTHON.split()), "python": NO_CODE.union(_C_FAMILY.split())}
+_MARKDOWN = frozenset(("markdown", "md"))
+_KNOWN_TAGS = _MARKDOWN.union(*OTHER_LANGUAGES.values())
 _LOOKS_LIKE = {
     "cuda": re.compile(r"\b__global__\b|\bmain\s*+\("),
     "python": re.compile(r"\bclass\s++ModelNew\b"),
 }
 
-_BEHIND_TEXT = re.compile(r"^([^`\n]++)(`{3,}+[\w+#.-]++)[ \t]*+$", re.MULTILINE)
-_BEFORE_TEXT = re.compile(r"^([ \t]*+`{3,}+)((?:</|[ \t]++[^\s`]++[ \t]++[^\s`])[^\n]*+)$", re.MULTILINE)
+_RUN = re.compile(r"`{3,}+|~{3,}+")
+_MARGIN = re.compile(r"[ \t]*+(?:(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))[ \t]*+)*+")
+QUOTE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
+_INFO_TAG = re.compile(r"[ \t]*+\{?+[ \t]*+\.?+(?:lang(?:uage)?-)?+([\w+#.-]*+)")
+_TEXT_BEHIND = re.compile(r"</|[ \t]++[^\s`{]++[ \t]++[^\s`]")
+_COMMENT_LINE = re.compile(r"[ \t]*(?://|/?\*)")
+_CODE_LINE = re.compile(
+    r"^[ \t]*(?:#[ \t]*(?:include|define|pragma|if|ifdef|ifndef|undef|else|endif)\b|//|/\*|template\s*<|extern\s|__\w+__\b"
+    r"|static\s|inline\s|constexpr\s|const\s|using\s|typedef\s|namespace\b|struct\s|class\s|enum\s|(?:void|int|float|double|dim3)\s"
+    r"|import\s+\w|from\s+\w[\w.]*\s+import\b|\w+(?:<[^<\n]*>)?<<<|[{}])",
+    re.MULTILINE,
+)
+_FIRST_LINE = re.compile(r"\s*+(?:(?:cuda|cpp|c\+\+|cu|c|hip)[ \t]*\r?\n\s*+)?+(?=\S)", re.IGNORECASE)
+_ENDS_CODE = re.compile(r"[;}]|\bclass\s++ModelNew\b")
+_INLINE_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
+_END_OF_TURN = re.compile(
+    r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
+)
+_END_OF_CODE = re.compile(r"</(?:answer|code|kernel|solution|response|output|pre|cuda)>\s*\Z", re.IGNORECASE)
+
+_CHANNEL = len(REASONING_TAGS) - 1  # ends all analysis before it, however many parts that has: no brackets
+# The number of a tag's kind, its complement for an ending.
+_KIND = {
+    tag.lower(): kind if opens else ~kind
+    for kind, pair in enumerate(REASONING_TAGS)
+    for tag, opens in zip(pair, (True, False), strict=True)
+}
+
+
+def _any_of(tags: Iterable[str]) -> str:
+    # The first character is matched by itself, which is what makes the search fast. [THINK] is a token of Mistral's in
+    # capitals; "[Think] of ..." is prose.
+    tags = [re.escape(tag) for tag in tags]
+    by_first = {
+        first: "|".join(tag.removeprefix(first) for tag in tags if tag.startswith(first)) for first in ("<", "◁")
+    }
+    capitals = "|".join(tag.removeprefix(r"\[") for tag in tags if tag.startswith(r"\["))
+    others = "|".join(rf"(?<={first})(?=[/|\w])(?i:{rest})" for first, rest in by_first.items())
+    return rf"[<\[◁](?:{others}|(?<=\[)(?:{capitals}))"
+
+
+_TAG = re.compile(_any_of(tag for pair in REASONING_TAGS for tag in pair))
+_ENDING_BEHIND = re.compile(rf"[ \t]*+(?={_any_of(ending for _, ending in REASONING_TAGS)})")
 
 
 def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, language: str = "cuda") -> str | None:
-    """The code of an answer, or None when there is none.
+    """The code of an answer, or None when there is none; see the module's description.
 
     Args:
         answer: the whole text a model wrote, reasoning included.
-        rule: first, last or first-any; see the module's description.
+        rule: first, last or first-any.
         language: cuda or python, what the task asks for.
 
     Raises:
-        ValueError: no such rule or language. No answer raises, and the time grows linearly with its length.
+        ValueError: no such rule or language.
     """
     try:
         rule = ExtractRule(rule)
@@ -90,31 +146,27 @@ def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, la
         raise ValueError(f"language {language!r}: one of {', '.join(OTHER_LANGUAGES)}.")
     if rule is ExtractRule.FIRST_ANY:
         return _cudabench_rule(answer)
-    text = strip_reasoning(answer.replace("\r\n", "\n"))
-    code = _chosen(text, rule, language)
-    if "```" not in text or (code and "```" not in code and _LOOKS_LIKE[language].search(code)):
-        return code
-    loose = _chosen(_BEHIND_TEXT.sub(_on_its_own_line, _BEFORE_TEXT.sub(r"\1\n\2", text)), rule, language)
-    return loose if loose and "```" not in loose and _LOOKS_LIKE[language].search(loose) else code
+    return _best_code(read_answer(answer), rule, language)
 
 
-def _chosen(text: str, rule: ExtractRule, language: str) -> str | None:
-    """Steps 2 to 4 of the rule."""
-    blocks, outside = split_blocks(text)
-    blocks = [block for block in blocks if block.code.strip()]
-    if blocks:
-        blocks = [block for block in blocks if block.tag not in OTHER_LANGUAGES[language]] or blocks[:1]
-        return blocks[-1 if rule is ExtractRule.LAST else 0].code
-    return outside if _LOOKS_LIKE[language].search(outside) else None
+def _best_code(found: "Answer", rule: ExtractRule, language: str) -> str | None:
+    at = -1 if rule is ExtractRule.LAST else 0
+    blocks = [(block.tag in OTHER_LANGUAGES[language], found.code(block)) for block in found.blocks]
+    fitting = [code for other, code in blocks if not other]
+    for codes in (fitting, [code for _, code in blocks]):
+        if likely := [code for code in codes if looks_like_code(code, language)]:
+            return likely[at]
+    start, outside = found.outside(lambda prose: looks_like_code(prose, language))
+    if language == "python":
+        start = 0  # what stands before its first telling line may belong to a module
+    if start >= 0 and looks_like_code(outside[start:], language):
+        return found.without_blocks(start).replace("\r\n", "\n")
+    return fitting[at] if fitting else blocks[at][1] if blocks else None
 
 
-def _on_its_own_line(line: re.Match[str]) -> str:
-    return line[0] if open_fence(line[0]) else f"{line[1]}\n{line[2]}"
-
-
-def fenced_blocks(text: str) -> list[Block]:
-    """All fenced blocks of a text, in its order; lines end with `\\n`."""
-    return split_blocks(text)[0]
+def looks_like_code(text: str, language: str = "cuda") -> bool:
+    """Whether a text may be a whole program or module, not only a line of it."""
+    return _LOOKS_LIKE[language].search(text) is not None
 
 
 def _cudabench_rule(answer: str) -> str | None:
@@ -128,3 +180,393 @@ def _cudabench_rule(answer: str) -> str | None:
             break
     end = answer.find("```", start)
     return answer[start:end].strip() or None if end >= 0 else None
+
+
+def fenced_blocks(text: str) -> list[tuple[str, str]]:
+    """Tag and code of every fenced block of an answer that holds something, outside its reasoning."""
+    found = read_answer(text)
+    return [(block.tag, found.code(block)) for block in found.blocks]
+
+
+def strip_reasoning(text: str) -> str:
+    """The text without its reasoning."""
+    reader = _Reader(text, len(text))
+    reader.read()
+    pieces = [text[start:end] for start, end in _gaps(reader.reasoning, 0, len(text))]
+    # The halves of a line around a part make no line together.
+    return "".join(
+        piece if piece.endswith("\n") or number == len(pieces) else piece + "\n"
+        for number, piece in enumerate(pieces, start=1)
+    )
+
+
+def open_reasoning(prompt: str) -> str:
+    """The reasoning tag that a chat template opens at the end of the prompt, or "".
+
+    What the model writes after such a prompt has no opening tag of its own; without one, reasoning that is cut off
+    could not be told from an answer.
+    """
+    tail = prompt.rstrip()
+    return next((opening for opening, _ in REASONING_TAGS if tail.endswith(opening)), "")
+
+
+class Block(NamedTuple):
+    """A fenced block: `start` and `end` bound what stands between its fences, in str indices of the answer.
+
+    tag: the first word of the info string in lower case, "" without one. margin: what stands before the opening fence on
+    its line. closed: whether a fence of its own closes it.
+    """
+
+    start: int
+    end: int
+    tag: str
+    margin: str
+    closed: bool
+
+
+class Answer(NamedTuple):
+    """An answer taken apart: its blocks that hold something, and the ranges of reasoning and of blocks with their fences."""
+
+    text: str
+    blocks: list[Block]
+    reasoning: list[tuple[int, int]]
+    fenced: list[tuple[int, int]]
+    end: int  # without what ends a turn
+
+    def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """What of a range is no reasoning."""
+        first = bisect_right(self.reasoning, start, key=lambda part: part[1])
+        return _gaps((self.reasoning[number] for number in range(first, len(self.reasoning))), start, end)
+
+    def code(self, block: Block) -> str:
+        """What a block holds, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
+        code = "".join(self.text[start:end] for start, end in self.pieces(block.start, block.end)).replace(
+            "\r\n", "\n"
+        )
+        width = len(block.margin)
+        lines = code.split("\n")
+        if ">" in block.margin:
+            lines = [QUOTE_MARKS.sub("", line) for line in lines]
+            width -= QUOTE_MARKS.match(block.margin).end()
+        if width > 0:
+            # No more than the first line has: behind a list marker the code may not be indented, and then taking off the
+            # marker's width would break Python.
+            first = next((line for line in lines if line.strip()), "")
+            width = min(width, len(first) - len(first.lstrip(" \t")))
+            lines = [line[:width].lstrip(" \t") + line[width:] for line in lines]
+        code = "\n".join(lines)
+        return code + "\n" if block.closed and not code.endswith("\n") else code
+
+    def outside(self, has_code: Callable[[str], bool]) -> tuple[int, str]:
+        """Where code may start outside of blocks, and the answer with reasoning, blocks and inline code replaced by spaces.
+
+        Code starts at the first line that only code has, or at 0 when `has_code` finds some in the prose before that
+        line; -1 where there is no such line.
+        """
+        pieces, last = [], 0
+        for start, end in self._outside():
+            pieces += (" " * (start - last), self.text[start:end])
+            last = end
+        text = blank_inline_code("".join(pieces))
+        first = _CODE_LINE.search(text)
+        if first is None:
+            return -1, text
+        return 0 if has_code(text[: first.start()]) else first.start(), text
+
+    def without_blocks(self, start: int) -> str:
+        """What stands outside reasoning and blocks from `start` on."""
+        return "".join(self.text[max(start, left) : right] for left, right in self._outside())
+
+    def _outside(self) -> Iterator[tuple[int, int]]:
+        return _gaps(sorted(self.reasoning + self.fenced), 0, self.end)
+
+
+def read_answer(text: str) -> Answer:
+    """Find reasoning and blocks; see the module's description. Markers that end a turn or a tag around code are left out."""
+    end = len(text)
+    for pattern in (_END_OF_TURN, _END_OF_CODE):
+        tail = text[max(0, end - 400) : end]
+        if marker := pattern.search(tail):
+            end -= len(tail) - marker.start()
+    reader = _Reader(text, end)
+    reader.read()
+    return Answer(text, reader.blocks, reader.reasoning, reader.fenced, end)
+
+
+def starts_as_code(text: str) -> bool:
+    """Whether the first line is one that code has and prose has not; a language left over from a fence may stand before."""
+    first = _FIRST_LINE.match(text)
+    return bool(first and _CODE_LINE.match(text, first.end()))
+
+
+def blank_inline_code(text: str) -> str:
+    """`text` with Markdown's `inline code` replaced by spaces."""
+    return _INLINE_CODE.sub(lambda match: " " * len(match[0]), text) if "`" in text else text
+
+
+def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What sorted ranges leave of a stretch."""
+    for left, right in ranges:
+        if left >= end:
+            break
+        if start < left:
+            yield start, left
+        start = max(start, right)
+    if start < end:
+        yield start, end
+
+
+class _Tags:
+    """The reasoning tags of a text by number: arrays, because a hostile answer has millions.
+
+    kinds: the number of the kind of an opening, its complement (~kind) for an ending. starts: with the blanks before it for
+    a tag that `begins` its line.
+    """
+
+    def __init__(self, text: str, end: int) -> None:
+        self.starts, self.ends, self.kinds, self.begins = array("q"), array("q"), array("b"), bytearray()
+        behind = 0  # the last tag
+        for match in _TAG.finditer(text, 0, end):
+            start, stop = match.span()
+            if _is_mention(text, start, stop):
+                continue
+            line = text.rfind("\n", behind, start) + 1 or behind
+            begins = (line == 0 or text[line - 1] == "\n") and not text[line:start].strip(" \t")
+            self.starts.append(line if begins else start)
+            self.ends.append(stop)
+            self.kinds.append(_KIND[match[0].lower()])
+            self.begins.append(begins)
+            behind = stop
+
+    def partners(self, text: str) -> array:
+        """The number of the ending of each opening, -1 where nothing ends it."""
+        balanced, likely = ([[] for _ in REASONING_TAGS] for _ in range(2))  # openings by kind, under the two counts
+        every = array("q", [-1]) * len(self.kinds)
+        fewer = every[:]
+        for number, kind in enumerate(self.kinds):
+            if kind >= 0:
+                before = number - 1 if number and self.kinds[number - 1] == kind else -1
+                doubled = before >= 0 and not text[self.ends[before] : self.starts[number]].strip()
+                balanced[kind].append(number)
+                likely[kind].append((number, self.begins[number] and not doubled and kind != _CHANNEL))
+                continue
+            kind = ~kind
+            if balanced[kind] and kind != _CHANNEL:
+                every[balanced[kind].pop()] = number
+            while likely[kind]:  # it ends the last one that counts, and those behind that which do not
+                opening, counts = likely[kind].pop()
+                fewer[opening] = number
+                if counts:
+                    break
+        found = array("q", (one if one >= 0 else other for one, other in zip(every, fewer, strict=True)))
+        # What is left may end with the wrong tag, if that ends nothing else.
+        taken, wrong = set(found), -1
+        for number in range(len(found) - 1, -1, -1):
+            if self.kinds[number] < 0 and number not in taken:
+                wrong = number
+            elif self.kinds[number] >= 0 and found[number] < 0 and self.begins[number]:
+                found[number] = wrong
+        return found
+
+
+def _is_mention(text: str, start: int, end: int) -> bool:
+    """Whether a tag is only spoken of: it stands between quotes, or an opening quote stands before it."""
+    quote = text[start - 1 : start]
+    if not quote or quote not in "\"'`" or text[start - 3 : start] == "```":
+        return False
+    return text[end : end + 1] == quote or text[start - 2 : start - 1] in (*" \t\n([{=,<+:", "")
+
+
+class _Line(NamedTuple):
+    """A line with a fence: where the line starts, the fence stands, and the next line or the ending of reasoning begins.
+
+    `ends_reasoning`: such an ending stands right behind the fence.
+    """
+
+    start: int
+    at: int
+    run: str
+    info: str
+    after: int
+    ends_reasoning: bool
+
+    @property
+    def tag(self) -> str:
+        return _INFO_TAG.match(self.info)[1].lower()
+
+    @property
+    def has_text_behind(self) -> bool:
+        """Whether what follows the fence is text and no info string."""
+        return _TEXT_BEHIND.match(self.info) is not None and self.tag not in _KNOWN_TAGS
+
+    @property
+    def is_inline(self) -> bool:
+        return self.run[0] == "`" and "`" in self.info
+
+
+class _Open(NamedTuple):
+    """A block that no fence of its own closes, and where it ends at the latest."""
+
+    line: _Line
+    margin: str
+    until: int
+
+
+class _Reader:
+    """One walk over an answer, from tag to fence to tag."""
+
+    def __init__(self, text: str, end: int) -> None:
+        self.text, self.end = text, end
+        self.blocks: list[Block] = []
+        self.reasoning: list[tuple[int, int]] = []
+        self.fenced: list[tuple[int, int]] = []
+        self._wrappers: list[str] = []
+        self._open: _Open | None = None
+        self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
+
+    def read(self) -> None:
+        tags = _Tags(self.text, self.end)
+        partners = tags.partners(self.text)
+        number, behind = 0, -1  # the next tag, and the one that may stand right behind reasoning
+        fence = self._next_fence(0)
+        while True:
+            while number < len(partners) and tags.starts[number] < self._position:
+                number += 1
+            place = tags.starts[number] if number < len(partners) else self.end
+            if fence is not None and fence.start < self._position:
+                fence = (
+                    self._next_fence(self._position)
+                    if fence.at < self._position
+                    else fence._replace(start=self._position)
+                )
+            if self._open is not None and self._open.until <= place:
+                self._finish(self._open.until)
+            elif self._open is None and fence is not None and fence.at < place:
+                self._read_fence(fence)
+            elif number == len(partners):
+                break
+            else:
+                begins = tags.begins[number] or (number == behind and not self.text[self._floor : place].strip())
+                partner = partners[number]
+                if tags.kinds[number] < 0 and not self.reasoning:  # the prompt had opened it
+                    self._open = None
+                    for found in (self.blocks, self.fenced, self._wrappers):
+                        found.clear()
+                    self._leave(0, tags.ends[number])
+                    behind = number + 1
+                elif tags.kinds[number] >= 0 and partner < 0 and begins:
+                    self.reasoning.append((place, self.end))
+                    if self._open is not None:
+                        self._finish(place)
+                    break
+                elif partner >= 0 and (begins or self.reasoning):
+                    self._leave(place, tags.ends[partner])
+                    behind = partner + 1
+                number += 1
+
+    def _leave(self, start: int, end: int) -> None:
+        """Leave out reasoning; a line begins behind it."""
+        self.reasoning.append((start, end))
+        self._position = self._floor = end
+        if self._open is not None:
+            line, margin, until = self._open
+            stop = self.end if end > until else self.text.find("\n", end, until) + 1 or until
+            closing, own = self._find_closing(line, margin, end, stop)
+            if own:
+                self._close(line, margin, closing)
+            elif closing is not None or end > until:
+                self._open = _Open(line, margin, closing.start if closing else self.end)
+
+    def _next_fence(self, position: int, end: int | None = None) -> _Line | None:
+        """The next line with a run of three backticks or tildes, and its first one; a line begins at `position`."""
+        end = self.end if end is None else end
+        run = _RUN.search(self.text, position, end)
+        if run is None:
+            return None
+        at, stop = run.span()
+        start = self.text.rfind("\n", position, at) + 1 or position
+        if self.text[stop : stop + 1] != "\n" and (ending := _ENDING_BEHIND.match(self.text, stop, end)):
+            return _Line(start, at, run[0], "", ending.end(), True)
+        newline = self.text.find("\n", stop, end)
+        after = newline + 1 if newline >= 0 else end
+        return _Line(start, at, run[0], self.text[stop:after].strip("\r\n"), after, False)
+
+    def _read_fence(self, line: _Line) -> None:
+        """A line outside of blocks, with a fence."""
+        before = self.text[line.start : line.at]
+        self._position = line.after
+        if not _MARGIN.fullmatch(before):
+            if self._names_language(line, before):
+                self._open_block(line, "")
+        elif not line.info.strip() and self._wrappers and line.run.startswith(self._wrappers[-1]):
+            self._wrappers.pop()
+            self.fenced.append((line.start, line.after))
+        elif line.ends_reasoning or line.has_text_behind:  # it closes what has not been opened
+            self.fenced.append((line.start, line.after))
+        elif line.is_inline:
+            pass
+        elif line.tag in _MARKDOWN:
+            self._wrappers.append(line.run)
+            self.fenced.append((line.start, line.after))
+        elif not (line.info.strip() or self.fenced) and (start := self._given_start(line.start)) >= 0:
+            self._add(start, line.start, "", "", True)
+            self.fenced.append((self._floor, line.after))
+        else:
+            self._open_block(line, before)
+
+    def _names_language(self, line: _Line, before: str) -> bool:
+        """Whether a fence opens a block that is tagged, and behind text only where code follows."""
+        if line.tag not in _KNOWN_TAGS or line.is_inline:
+            return False
+        if _MARGIN.fullmatch(before):
+            return True
+        first = _FIRST_LINE.match(self.text, line.after, self.end)
+        if line.run[0] == "~" or line.info.strip().lower() != line.tag or first is None:
+            return False
+        newline = self.text.find("\n", first.end(), self.end)
+        code = self.text[first.end() : newline if newline >= 0 else self.end].rstrip()
+        return code.endswith((";", "{", "}")) or _CODE_LINE.match(code) is not None
+
+    def _given_start(self, end: int) -> int:
+        """Where the code starts whose opening fence the prompt had given; -1 where the answer does not start as code."""
+        head = self.text[self._floor : end]
+        return self._floor + _FIRST_LINE.match(head).end() if starts_as_code(head) and _ENDS_CODE.search(head) else -1
+
+    def _open_block(self, line: _Line, margin: str) -> None:
+        closing, own = self._find_closing(line, margin, line.after, self.end)
+        if own:
+            self._close(line, margin, closing)
+        else:
+            self._open = _Open(line, margin, closing.start if closing else self.end)
+
+    def _find_closing(self, opening: _Line, margin: str, position: int, end: int) -> tuple[_Line | None, bool]:
+        """The line that ends a block, and whether it is its own fence or one that opens another block."""
+        while (line := self._next_fence(position, end)) is not None:
+            if line.run.startswith(opening.run):
+                before, info = self.text[line.start : line.at], line.info.strip()
+                alone = not (QUOTE_MARKS.sub("", before) if ">" in margin else before).strip()
+                if (alone and (not info or line.has_text_behind)) or (
+                    not (alone or info or _COMMENT_LINE.match(before)) and line.run[0] == "`"
+                ):
+                    return line, True
+                if info and not _COMMENT_LINE.match(before) and self._names_language(line, before):
+                    return line, False
+            position = line.after
+        return None, False
+
+    def _close(self, line: _Line, margin: str, closing: _Line) -> None:
+        glued = closing.at if self.text[closing.start : closing.at].strip(" \t>") else closing.start
+        self._add(line.after, glued, line.tag, margin, True)
+        self.fenced.append((line.start, closing.after))
+        self._open, self._position = None, closing.after
+
+    def _finish(self, end: int) -> None:
+        """The block that is open ends without a fence of its own."""
+        line, margin, _ = self._open
+        self._add(line.after, end, line.tag, margin, False)
+        self.fenced.append((line.start, end))
+        self._open, self._position = None, end
+
+    def _add(self, start: int, end: int, tag: str, margin: str, closed: bool) -> None:
+        if start < end and not self.text[start:end].isspace():
+            self.blocks.append(Block(start, end, tag, margin, closed))

@@ -1,8 +1,11 @@
 """From the answer of a language model to the stretches of it that are CUDA source.
 
-An answer mixes prose, reasoning, fenced blocks, Python with CUDA in string literals and bare code. A region is one
-stretch of source with its place in the answer; its text may differ from the answer's (escapes decoded, prose blanked)
-but never in length, so offsets carry over by addition. Standard library only.
+`answers.py` says where reasoning and blocks are; here are the blocks that may hold CUDA, or else the text outside of them,
+and within Python, JSON and shell scripts the string literals and here-documents. A region is one stretch of source with
+its place in the answer; its text may differ from the answer's (escapes decoded, prose and reasoning blanked) but never in
+length, so offsets carry over by addition. Each literal becomes source of the same length: an escape such as backslash-n
+turns into a space and the character it means, doubled braces of a format string into one brace, a replacement field into
+an identifier. Standard library only.
 """
 
 from __future__ import annotations
@@ -11,8 +14,42 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .literals import heredoc_regions, is_python, python_regions
-from .scrub import blank_between, blank_inline_code, line_before
+from ..answers import NO_CODE, QUOTE_MARKS, SHELLS, Answer, Block, looks_like_code, read_answer, starts_as_code
+from .scrub import line_before
+
+
+# The first line that only one of the two languages can have decides.
+_EVIDENCE = re.compile(
+    r"^(?P<python>[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w., \t]+$|def[ \t]+\w+\(|class[ \t]+\w+(?:\([^)\n]*\))?:[ \t\r]*$"
+    r"|@\w[\w.]*(?:\(|[ \t\r]*$)|if[ \t]+__name__\b|[rRbBuUfF]{0,2}(?:\"\"\"|''')"
+    r"|[\w.]+[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*(?:\([ \t]*\r?\n[ \t]*)?[rRuUfF]{0,2}(?:\"|')"
+    r"|[\w. \t=]*\b(?:load_inline|RawKernel|RawModule|SourceModule)\(|[{\[][ \t\r]*\n?[ \t]*[\"{]))"
+    r"|^(?P<c>[ \t]*(?:#[ \t]*(?:include|define|pragma|ifn?def|if)\b|//|/\*|template[ \t]*<|extern[ \t]+\"|__\w+__[ \t]"
+    r"|(?:using|typedef|namespace|struct|static|inline|constexpr|const|enum|void|int|float|dim3)[ \t]+\w|\w+(?:<[^<\n]*>)?<<<))",
+    re.MULTILINE,
+)
+_CELL_MAGIC = re.compile(
+    r"[ \t\r\n]*%%(?:cu\w*|nvcc\w*|writefile[ \t]+(?:-a[ \t]+)?\S+\.(?:cuh?|cpp|cc|h|hpp|hip))\b[^\n]*\n?"
+)
+_PREFIX = r"(?<![\w])(?P<prefix>[rRbBuUfF]{0,2})"
+_TOKEN = re.compile(
+    r"(?P<comment>#[^\n]*)|"
+    + _PREFIX
+    + r"(?:"
+    + r'(?P<open3d>""")(?P<body3d>[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+)(?P<close3d>""")?'
+    + r"|(?P<open3s>''')(?P<body3s>[^'\\]*+(?:(?:\\[\s\S]?|'(?!''))[^'\\]*+)*+)(?P<close3s>''')?"
+    + r'|(?P<open1d>")(?P<body1d>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)(?P<close1d>")?'
+    + r"|(?P<open1s>')(?P<body1s>[^'\\\n]*+(?:\\(?:\r\n|[\s\S])?[^'\\\n]*+)*+)(?P<close1s>')?"
+    + r")|(?P<bracket>[()\[\]{}])"
+)
+_FORMS = ("3d", "3s", "1d", "1s")
+_ESCAPE = re.compile(r"\\(?:\r\n|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[\s\S])")
+_FIELD = re.compile(r"\{\{|\}\}|\{[^{}\n]*\}")
+_JOINT = re.compile(r"(?:[\s\\+,]|#[^\n]*\n)*\Z")
+_TARGET = re.compile(r"(\w+)[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*\(?\s*\Z")
+_FORMAT_CALL = re.compile(r"(\w*)\.format\(")
+_HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
+_MEANS = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
 class Region(NamedTuple):
@@ -22,178 +59,136 @@ class Region(NamedTuple):
     text: str
 
 
-class Fence(NamedTuple):
-    """A fenced block: `start` and `end` bound its content, `outer_*` include the fence lines."""
-
-    outer_start: int
-    start: int
-    end: int
-    outer_end: int
-    info: str
-
-
-_FENCE_RUN = re.compile(r"[`~](?:(?<=`)``+|(?<=~)~~+)")
-_FENCE_INDENT = re.compile(r"[ \t]*(?:(?:>|[-+]|\d{1,3}[.)])[ \t]*){0,3}\Z")
-_GLUED_INFO = re.compile(r"(?:cuda|cu|c\+\+|cpp|hip|c|python|py)?\Z", re.IGNORECASE)
-_CODE_INFO = re.compile(
-    r"\A\W*(?:cuda\w*|cuh?|c\+\+|c(?:pp|c|xx)?|h(?:pp)?|hip|python3?|py|ipython|json)\b", re.IGNORECASE
-)
-_PROSE_INFO = re.compile(r"\A\W*(?:markdown|md|latex|html)\b", re.IGNORECASE)
-_OTHER_INFO = re.compile(
-    r"\A\W*(?:bash|sh|shell|zsh|console|terminal|shell-session|powershell|bat|cmake|make(?:file)?|ya?ml|toml|ini|sql|ptx"
-    r"|asm|sass|llvm|mermaid|dot|csv|xml|javascript|js|typescript|ts|rust|go|java|julia|fortran|matlab|lua)\b",
-    re.IGNORECASE,
-)
-_SHELL_INFO = re.compile(r"\A\W*(?:bash|sh|shell|zsh|console|terminal|shell-session)\b", re.IGNORECASE)
-_CODE_LINE = re.compile(
-    r"^[ \t]*(?:#[ \t]*(?:include|define|pragma|if|ifdef|ifndef|undef|else|endif)\b|//|/\*|template\s*<|extern\s|__\w+__\b"
-    r"|static\s|inline\s|constexpr\s|const\s|using\s|typedef\s|namespace\b|struct\s|class\s|enum\s|(?:void|int|float|double|dim3)\s"
-    r"|import\s+\w|from\s+\w[\w.]*\s+import\b|\w+(?:<[^<\n]*>)?<<<|[{}])",
-    re.MULTILINE,
-)
-_FIRST_LINE = re.compile(r"\s*(?:(?:cuda|cpp|c\+\+|cu|c|hip)[ \t]*\r?\n\s*)?(?=(\S[^\n]*))", re.IGNORECASE)
-
-# The first character of a tag is matched before, which is what makes the search fast.
-_OPEN_TAG = (
-    r"(?<=<)(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think)>|(?<=\[)THINK\]"
-    r"|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING)\|>|(?<=<)\|channel\|>analysis<\|message\|>"
-)
-_CLOSE_TAG = (
-    r"(?<=<)/(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think)>|(?<=\[)/THINK\]"
-    r"|(?<=◁)/think▷|(?<=<)\|(?:end_of_thought|END_THINKING)\|>|(?<=<)\|channel\|>final<\|message\|>"
-)
-# Not between quotes or single backticks, where the tag is only spoken of.
-_TAG = re.compile(
-    rf"[<\[◁](?<![\"'].)(?:(?<=```.)|(?<!`.))(?:(?P<open>{_OPEN_TAG})|(?P<close>{_CLOSE_TAG}))(?![\"'])(?:(?=```)|(?!`))",
-    re.IGNORECASE,
-)
-_END_OF_TURN = re.compile(
-    r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
-)
-_CODE_TAG = re.compile(r"</(?:answer|code|kernel|solution|response|output|pre|cuda)>\s*\Z", re.IGNORECASE)
-
-
 def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
-    """The regions of an answer, in order. `has_code` says whether a stretch holds anything worth labelling."""
-    end = len(text)
-    tail = text[-400:]
-    for pattern in (_END_OF_TURN, _CODE_TAG):
-        marker = pattern.search(tail)
-        if marker:
-            end -= len(tail) - marker.start()
-            tail = tail[: marker.start()]
+    """The regions of an answer. `has_code` says whether a stretch holds anything worth labelling."""
+    answer = read_answer(text)
     regions: list[Region] = []
-    for start, stop in _outside_reasoning(text[:end]):
-        part = text[start:stop]
-        if has_code(part):
-            regions += [Region(start + at, code) for at, code in _answer_regions(part, has_code)]
+    for block in answer.blocks:
+        source = _block_text(answer, block)
+        if has_code(source):
+            regions += _block_regions(block.start, source, block.tag, has_code)
+    if any(looks_like_code(region.text) for region in regions):
+        return regions
+    start, outside = answer.outside(has_code)
+    if has_code(outside) and not (regions and (start < 0 or not looks_like_code(outside[start:]))):
+        start = max(start, 0)
+        regions += python_regions(0, outside, has_code) if is_python(outside) else [Region(start, outside[start:])]
     return regions
 
 
-def _outside_reasoning(text: str) -> list[tuple[int, int]]:
-    """What is left without reasoning. A lone closing tag ends reasoning that the template opened; an opening tag at the
-    start of a line that never closes began reasoning that the token limit cut off."""
-    if "<" not in text and "[" not in text and "◁" not in text:
-        return [(0, len(text))]
-    kept: list[tuple[int, int]] = []
-    answer = 0
-    opened = -1
-    for match in _TAG.finditer(text):
-        if match["open"]:
-            if opened < 0 and (match.start() == answer or not line_before(text, match.start()).strip()):
-                opened = match.start()
-        else:
-            if opened >= 0 or answer:
-                kept.append((answer, opened if opened >= 0 else match.start()))
-            answer, opened = match.end(), -1
-    kept.append((answer, opened if opened >= 0 else len(text)))
-    return [(start, end) for start, end in kept if start < end]
+def _block_text(answer: Answer, block: Block) -> str:
+    pieces, last = [], block.start
+    for start, end in answer.pieces(block.start, block.end):
+        pieces += (" " * (start - last), answer.text[start:end])
+        last = end
+    text = "".join((*pieces, " " * (block.end - last)))
+    if ">" in block.margin:
+        text = QUOTE_MARKS.sub(lambda match: " " * len(match[0]), text)
+    return text
 
 
-def _answer_regions(text: str, has_code: Callable[[str], bool]) -> list[tuple[int, str]]:
-    fences = _fences(text) if "```" in text or "~~~" in text else []
-    found: list[tuple[int, str]] = []
-    if fences and fences[0].info == "" and _starts_as_code(text[: fences[0].outer_start], has_code):
-        # The prompt ended in an opening fence, so what looks like the first one closes the answer's code.
-        head = text[: fences[0].outer_start]
-        found += _block_regions(0, head, "", has_code)
-        fences = _fences(text, fences[0].start)
-    for fence in fences:
-        block = text[fence.start : fence.end]
-        if has_code(block):
-            if text[fence.outer_start : fence.start].lstrip().startswith(">"):
-                block = re.sub(r"^[ \t]*>", lambda m: " " * len(m[0]), block, flags=re.MULTILINE)
-            found += _block_regions(fence.start, block, fence.info, has_code)
-    if found:
+def _block_regions(start: int, block: str, tag: str, has_code: Callable[[str], bool]) -> list[Region]:
+    if tag in SHELLS and (found := heredoc_regions(start, block, has_code)):
         return found
-    bare = blank_between(text, [(fence.outer_start, fence.outer_end) for fence in fences]) if fences else text
-    if not has_code(bare):
-        return []
-    if is_python(bare):
-        return python_regions(0, bare, has_code)
-    first = _CODE_LINE.search(bare)
-    start = first.start() if first and not has_code(bare[: first.start()]) else 0  # prose only slows the parser
-    return [(start, blank_inline_code(bare[start:]))]
-
-
-def _starts_as_code(text: str, has_code: Callable[[str], bool]) -> bool:
-    if not has_code(text):
-        return False
-    first = _FIRST_LINE.match(text)
-    return bool(first and first[1] and _CODE_LINE.match(first[1]) and re.search(r"[;}]", text))
-
-
-def _block_regions(start: int, block: str, info: str, has_code: Callable[[str], bool]) -> list[tuple[int, str]]:
-    if _OTHER_INFO.match(info):
-        return heredoc_regions(start, block, has_code) if _SHELL_INFO.match(info) else []
     if is_python(block):
         return python_regions(start, block, has_code)
-    if _PROSE_INFO.match(info):
-        return []
-    return [(start, block)]
+    # A block of CUDA may be tagged as anything.
+    is_code = tag not in NO_CODE or starts_as_code(block) or looks_like_code(block)
+    return [Region(start, block)] if is_code else []
 
 
-def _fences(text: str, position: int = 0) -> list[Fence]:
-    """Fenced blocks as models write them: any indentation, unclosed, glued to the code, nested in a markdown block."""
-    fences: list[Fence] = []
-    stack: list[tuple[str, int, int, str]] = []  # fence, outer_start, start, info
+def is_python(text: str) -> bool:
+    """Whether the text is Python or JSON rather than CUDA: its first telling line decides."""
+    evidence = _EVIDENCE.search(text)
+    return bool(evidence and evidence["python"]) or text.lstrip()[:2] == "%%"
 
-    def close(end: int, outer_end: int) -> None:
-        _, outer_start, start, info = stack.pop()
-        if not _PROSE_INFO.match(info):
-            fences.append(Fence(outer_start, start, max(start, end), outer_end, info))
 
-    line_end = 0
-    for match in _FENCE_RUN.finditer(text, position):
-        if match.end() > line_end or not line_end:
-            line_end = text.find("\n", match.end()) + 1 or len(text)
-        fence, info = match[0], text[match.end() : min(line_end, match.end() + 300)].strip()
-        before = line_before(text, match.start())
-        line_start = match.start() - len(before)
-        if "`" in info:
+def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[Region]:
+    """Source in the string literals of Python text, adjacent literals as one; docstrings and messages left out."""
+    magic = _CELL_MAGIC.match(text)
+    if magic:
+        return [Region(start + magic.end(), text[magic.end() :])]
+    regions: list[Region] = []
+    pieces: list[tuple[int, int, str]] = []  # adjacent literals: start, end, decoded
+
+    def flush() -> None:
+        if pieces:
+            begin = pieces[0][0]
+            code, last = [], begin
+            for piece_start, piece_end, decoded in pieces:
+                code.append(" " * (piece_start - last))
+                code.append(decoded)
+                last = piece_end
+            source = "".join(code)
+            if has_code(source) and _is_source(source):
+                regions.append(Region(start + begin, source))
+        pieces.clear()
+
+    names = frozenset(_FORMAT_CALL.findall(text)) if ".format(" in text else frozenset()
+    depth = 0
+    last_end = 0
+    for match in _TOKEN.finditer(text):
+        if match["bracket"]:
+            depth = max(0, depth + (1 if match["bracket"] in "([{" else -1))
             continue
-        if not _FENCE_INDENT.match(before):  # the fence shares its line with something else
-            line = before.strip()
-            if stack and not info and fence.startswith(stack[-1][0]) and line.endswith(("}", ";", ">", ")")):
-                if not line.startswith(("//", "*")):
-                    close(match.start(), line_end)
-            elif (
-                info and fence[0] == "`" and _GLUED_INFO.match(info) and (not stack or _PROSE_INFO.match(stack[-1][3]))
-            ):
-                stack.append((fence, line_start, line_end, info))
+        if match["comment"] is not None:
             continue
-        if stack:
-            opened = stack[-1]
-            if _PROSE_INFO.match(opened[3]) and info:
-                stack.append((fence, line_start, line_end, info))
-                continue
-            if not info and fence.startswith(opened[0]):
-                close(line_start, line_end)
-                continue
-            if not (info and _CODE_INFO.match(info) and fence.startswith(opened[0])):
-                continue  # also a shorter fence, which a longer one has around it so that it is content
-            close(line_start, line_start)  # a block with a language cannot be content: the last was not closed
-        stack.append((fence, line_start, line_end, info))
-    while stack:
-        close(len(text), len(text))
-    return fences
+        form = next(form for form in _FORMS if match[f"open{form}"])
+        if pieces and not _JOINT.match(text, last_end, match.start()):
+            flush()
+        if not pieces and depth == 0 and not line_before(text, match.start()).strip():
+            continue  # a docstring: the statement is nothing but the literal
+        last_end = match.end()
+        prefix = match["prefix"].lower()
+        body_start, body_end = match.span(f"body{form}")
+        if body_start == body_end:
+            continue
+        body = text[body_start:body_end]
+        formatted = "f" in prefix or _is_format(text, match, names)
+        pieces.append((body_start, body_end, _decode(body, raw="r" in prefix, formatted=formatted)))
+    flush()
+    return regions
+
+
+def heredoc_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[Region]:
+    """Source that a shell script writes to a file with a here-document."""
+    regions: list[Region] = []
+    position = 0
+    while match := _HEREDOC.search(text, position):
+        closing = re.compile(rf"^[ \t]*{re.escape(match[2])}[ \t\r]*$", re.MULTILINE).search(text, match.end())
+        position = closing.end() if closing else len(text)
+        body = text[match.end() : closing.start() if closing else len(text)]
+        if has_code(body):
+            at = start + match.end()
+            regions += python_regions(at, body, has_code) if is_python(body) else [Region(at, body)]
+    return regions
+
+
+def _is_source(code: str) -> bool:
+    return "\n" in code.strip() or ("{" in code and ";" in code)
+
+
+def _is_format(text: str, match: re.Match[str], names: frozenset[str]) -> bool:
+    """Whether `str.format` fills the literal in, at once or through the name it is bound to."""
+    if not names or text.startswith(".format(", match.end()):
+        return bool(names)
+    target = _TARGET.search(text[max(0, match.start() - 200) : match.start()])
+    return bool(target and target[1] in names)
+
+
+def _decode(body: str, *, raw: bool, formatted: bool) -> str:
+    if formatted and "{" in body:
+        body = _FIELD.sub(_decode_field, body)
+    if not raw and "\\" in body:
+        body = _ESCAPE.sub(_decode_escape, body)
+    return body
+
+
+def _decode_field(match: re.Match[str]) -> str:
+    field = match[0]
+    return {"{{": "{ ", "}}": " }"}.get(field, "_" * len(field))
+
+
+def _decode_escape(match: re.Match[str]) -> str:
+    # The character comes last, so that a span that ends in it covers the whole escape.
+    return _MEANS.get(match[0][1], " ").rjust(len(match[0])) if len(match[0]) == 2 else " " * len(match[0])

@@ -22,7 +22,6 @@ _NOISE = re.compile(
     # 'c', but not the separator of 1'000 or 0xFF'FF; bounded, so that an apostrophe in prose opens nothing
     r"|'(?<!\d')(?<![\dA-Fa-fxX'][A-Fa-f]')(?:[^'\\\n]|\\.){1,10}'"
 )
-_INLINE_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 # A macro with everything the backslashes add to it.
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
 
@@ -34,11 +33,6 @@ def _blank(match: re.Match[str]) -> str:
 def scrub(text: str) -> str:
     """`text` with comments and literals replaced by spaces, character for character."""
     return _NOISE.sub(_blank, text)
-
-
-def blank_inline_code(text: str) -> str:
-    """`text` with Markdown's `inline code` replaced by spaces."""
-    return _INLINE_CODE.sub(_blank, text) if "`" in text else text
 
 
 def blank_between(text: str, ranges: list[tuple[int, int]]) -> str:
