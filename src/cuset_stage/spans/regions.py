@@ -60,7 +60,7 @@ class Region(NamedTuple):
 
 
 def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
-    """The regions of an answer. `has_code` says whether a stretch holds anything worth labelling."""
+    """The regions of an answer, in order. `has_code` says whether a stretch holds anything worth labelling."""
     answer = read_answer(text)
     regions: list[Region] = []
     for block in answer.blocks:
@@ -72,7 +72,7 @@ def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
     start, outside = answer.outside(has_code)
     if has_code(outside) and not (regions and (start < 0 or not looks_like_code(outside[start:]))):
         start = max(start, 0)
-        regions += python_regions(0, outside, has_code) if is_python(outside) else [Region(start, outside[start:])]
+        return python_regions(0, outside, has_code) if is_python(outside) else [Region(start, outside[start:])]
     return regions
 
 
