@@ -1,7 +1,7 @@
 """cuset-stage: `stage: cuset` for LLaMA-Factory (CuSeT, arXiv 2606.16231).
 
 Every Python process of an environment with cuset-stage in it imports this file at start-up, so it imports nothing:
-the public names come from their rooms on first use (PEP 562).
+the public names come from their subpackages on first use (PEP 562).
 """
 
 __version__ = "0.1.0"
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Span", "__version__", "cuset_loss", "find_spans", "fused_linear_cuset_loss"]
 
-_ROOMS = {
+_SUBPACKAGES = {
     "Span": "cuset_stage.spans",
     "cuset_loss": "cuset_stage.objective",
     "find_spans": "cuset_stage.spans",
@@ -22,13 +22,13 @@ _ROOMS = {
 
 
 def __getattr__(name: str):
-    if name not in _ROOMS:
+    if name not in _SUBPACKAGES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(_ROOMS[name]), name)
+    value = globals()[name] = getattr(import_module(_SUBPACKAGES[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS})
+    return sorted({*globals(), *_SUBPACKAGES})

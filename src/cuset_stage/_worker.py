@@ -7,7 +7,7 @@ import os
 import sys
 
 
-# Started by path, Python puts this file's folder first on sys.path, where our rooms would shadow top-level modules of
+# Started by path, Python puts this file's folder first on sys.path, where our subpackages would shadow top-level modules of
 # their name. What belongs there is the folder that holds the package, last: it may be site-packages itself.
 _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) != _HERE]

@@ -142,11 +142,11 @@ def test_spawned_children_are_patched(installed, pretend, tmp_path):
     assert done.stdout.strip() == "[1, 1]", done.stderr
 
 
-def test_package_imports_its_rooms_on_first_use(installed):
+def test_package_imports_its_subpackages_on_first_use(installed):
     code = (
         "import sys, cuset_stage\n"
-        "rooms = lambda: [name for name in sys.modules if name.startswith('cuset_stage.') and '._' not in name]\n"
-        "assert rooms() == [], rooms()\n"
+        "loaded = lambda: [name for name in sys.modules if name.startswith('cuset_stage.') and '._' not in name]\n"
+        "assert loaded() == [], loaded()\n"
         "assert {*cuset_stage.__all__} <= {*dir(cuset_stage)} and cuset_stage.__version__ == '0.1.0'\n"
         "try: cuset_stage.nothing\n"
         "except AttributeError as error: print(error)"

@@ -1,8 +1,6 @@
 """A data set's labels before anyone trains: how much of it is CUDA, what truncation drops, which rows have nothing to label."""
 
 import os
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -59,9 +57,7 @@ class LabelSummary:
     examples: list[Example]
 
 
-def summarise(
-    settings: LabelSettings, progress: Callable[[int, int], None] = lambda _done, _total: None
-) -> LabelSummary:
+def summarise(settings: LabelSettings) -> LabelSummary:
     """Label every row of the data sets, as a run with these settings would, and count.
 
     Raises:
@@ -83,16 +79,10 @@ def summarise(
             max_samples=settings.max_samples,
             **settings.options(),
         )
-        counts = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of forking with threads: the children use none of them
-            for batch in rows.count(settings.workers or len(os.sched_getaffinity(0))):
-                counts += batch
-                progress(len(counts), len(rows))
+        table = rows.count(settings.workers or len(os.sched_getaffinity(0)))
     except (ValueError, OSError) as error:
         raise AnalysisError(str(error)) from error
 
-    table = pd.DataFrame([vars(row) for row in counts])
     shown = settings.model_dump(
         include={"model", "dataset_dir", "template", "cutoff_len", "kinds", "aliases"}, mode="json"
     )
@@ -107,7 +97,7 @@ def summarise(
 
 
 def _record(table: pd.DataFrame) -> dict[str, Any]:
-    """The numbers of a table of `RowCounts`."""
+    """The numbers of a table that `LabelledRows.count` has made."""
     usable = table[table.usable]
     found = {
         "unusable": table.row[~table.usable],
@@ -117,7 +107,6 @@ def _record(table: pd.DataFrame) -> dict[str, Any]:
         "rows_cuda_lost": usable.row[usable.lost_cuda > 0],
     }
     totals = {name: int(total) for name, total in usable.select_dtypes("number").sum().items()}
-    spans = pd.DataFrame(usable.spans.tolist(), columns=list(KINDS)).fillna(0).astype(int)
     lengths, _ = np.histogram(usable.tokens, bins=[*EDGES, np.inf])
     supervised = usable[usable.supervised > 0]
     tenths = (10 * supervised.cuda // supervised.supervised).clip(upper=9).value_counts()
@@ -137,7 +126,7 @@ def _record(table: pd.DataFrame) -> dict[str, Any]:
             "lost_tokens": totals["lost_supervised"],
             "lost_cuda_tokens": totals["lost_cuda"],
         },
-        "spans": {k: {"spans": int(spans[k].sum()), "rows": int((spans[k] > 0).sum())} for k in KINDS},
+        "spans": {k: {"spans": int(usable[k].sum()), "rows": int((usable[k] > 0).sum())} for k in KINDS},
         "length_histogram": [
             {"from": start, "to": end, "rows": int(rows)}
             for start, end, rows in zip(EDGES, [*EDGES[1:], None], lengths, strict=True)

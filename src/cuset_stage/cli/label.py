@@ -15,22 +15,13 @@ def label(settings: LabelSettings) -> None:
 
     The exit code is 1 when not one CUDA token is found.
     """
-    from tqdm import tqdm
-
     from ..analysis.labels import figures, render, summarise
     from ..files import write_atomically
 
-    with tqdm(unit="row", desc="labels", disable=None) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        try:
-            summary = summarise(settings, progress)
-        except AnalysisError as error:
-            raise fail(f"label: {error}") from None
-
+    try:
+        summary = summarise(settings)
+    except AnalysisError as error:
+        raise fail(f"label: {error}") from None
     record = summary.record
     text = json.dumps(record, indent=2) + "\n"
     files = {settings.output: render(summary), settings.numbers: text}

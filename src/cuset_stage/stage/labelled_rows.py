@@ -1,18 +1,18 @@
 """The rows of data sets outside a run, labelled by the processor that a run uses; for `cuset label` and `cuset heatmap`.
 
-Nothing is cached. `LabelledRows.count` says what truncation to cutoff_len drops, in processes of its own.
+Nothing is cached. `LabelledRows.count` says how much is CUDA and what truncation to cutoff_len drops.
 """
 
 import contextlib
+import functools
 import json
-import multiprocessing
-import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from datasets import concatenate_datasets
 from datasets.exceptions import DatasetsError
 from llamafactory.data.loader import _get_merged_dataset
@@ -26,26 +26,7 @@ from .token_labels import CUDA_BIT
 
 
 BATCH = 64
-
-
-@dataclass(frozen=True)
-class RowCounts:
-    """One row in numbers. Tokens of the response unless it says otherwise.
-
-    usable: False where training drops the row (no assistant message, or an empty one). tokens: of the whole row with the
-    template, before it is cut to cutoff_len; `kept` of them remain. supervised, cuda: what training sees; lost_*: what truncation
-    drops. spans: kind -> how many.
-    """
-
-    row: int
-    usable: bool
-    tokens: int = 0
-    kept: int = 0
-    supervised: int = 0
-    cuda: int = 0
-    lost_supervised: int = 0
-    lost_cuda: int = 0
-    spans: Counter[str] = field(default_factory=Counter)
+NUMBERS = ("tokens", "kept", "supervised", "cuda", "lost_supervised", "lost_cuda")
 
 
 class _Recorder:
@@ -98,61 +79,56 @@ class LabelledRows:
     def prompts(self, row: int) -> list[str]:
         return _contents(self.rows[row]["_prompt"][::2])
 
-    def count(self, workers: int) -> Iterator[list[RowCounts]]:
-        """The counts of all rows, a batch at a time, in order; `workers` processes share the work."""
-        global _shared
-        starts = range(0, len(self.rows), BATCH)
-        if workers == 1 or len(starts) == 1:
-            yield from map(self.batch, starts)
-            return
-        _shared = self
-        # A tokenizer's own threads do not survive a fork, and the processes use all CPUs anyway.
-        os.environ["TOKENIZERS_PARALLELISM"] = "false"
-        try:
-            with multiprocessing.get_context("fork").Pool(min(workers, len(starts))) as pool:
-                yield from pool.imap(_count_batch, starts)
-        finally:
-            _shared = None
+    def count(self, workers: int) -> pd.DataFrame:
+        """The rows in numbers, counted by `workers` processes.
 
-    def batch(self, start: int) -> list[RowCounts]:
-        """The counts of the rows from `start` on, at most BATCH."""
-        examples = self.rows[start : start + BATCH]
-        examples["_row"] = list(range(start, start + len(examples["_prompt"])))
-        plain = self.processor
-        recorder = _Recorder(plain.template)
-        worker = LabelledProcessor(recorder, plain.tokenizer, plain.processor, plain.data_args, plain.rules)
-        with quiet():
-            usable = plain.without_unusable_rows(examples)
-            labelled = worker.preprocess_dataset(usable)
-        found = {row: RowCounts(row, usable=False) for row in examples["_row"]}
-        for index, row in enumerate(usable["_row"]):
-            tokens, responses, cuda = recorder.seen[index]
-            is_supervised = labelled["sample_ids"][index] > 0
-            supervised = int(is_supervised.sum())
-            kept_cuda = int((labelled["cuda_mask"][index][is_supervised] == 1).sum())
-            texts = _responses(usable["_prompt"][index], usable["_response"][index])
-            found[row] = RowCounts(
-                row,
-                usable=True,
-                tokens=tokens,
-                kept=len(labelled["input_ids"][index]),
-                supervised=supervised,
-                cuda=kept_cuda,
-                lost_supervised=max(0, responses - supervised),
-                lost_cuda=max(0, cuda - kept_cuda),
-                spans=Counter(s.kind for t in texts for s in find_spans(t, tuple(KINDS), aliases=plain.rules.aliases)),
+        usable: False where training drops the row (no assistant message, or an empty one); its other numbers are 0. tokens: of the
+        whole row with the template, of which `kept` remain at cutoff_len. supervised, cuda: tokens of the responses as training sees
+        them; lost_supervised, lost_cuda: what truncation drops of them. A column for each kind: how many spans.
+        """
+        workers = min(workers, -(-len(self.rows) // BATCH))
+        with contextlib.nullcontext() if sys.stderr.isatty() else quiet():
+            counted = self.rows.map(
+                functools.partial(_count, self.processor),
+                with_indices=True,
+                batched=True,
+                batch_size=BATCH,
+                remove_columns=self.rows.column_names,
+                num_proc=workers if workers > 1 else None,
+                keep_in_memory=True,
+                load_from_cache_file=False,
+                desc="labels",
             )
-        return list(found.values())
+        return counted.to_pandas()
 
 
-_shared: LabelledRows | None = (
-    None  # what the forked processes inherit: a data set and a tokenizer are not sent around
-)
-
-
-def _count_batch(start: int) -> list[RowCounts]:
-    assert _shared is not None
-    return _shared.batch(start)
+def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices: list[int]) -> dict[str, list[int]]:
+    """The numbers of a batch, a list for each column."""
+    recorder = _Recorder(processor.template)
+    worker = LabelledProcessor(
+        recorder, processor.tokenizer, processor.processor, processor.data_args, processor.rules
+    )
+    usable = processor.without_unusable_rows({**examples, "_row": indices})
+    labelled = worker.preprocess_dataset(usable)
+    found = {row: dict.fromkeys((*NUMBERS, *KINDS), 0) | {"row": row, "usable": False} for row in indices}
+    for index, row in enumerate(usable["_row"]):
+        tokens, responses, cuda = recorder.seen[index]
+        is_supervised = labelled["sample_ids"][index] > 0
+        supervised = int(is_supervised.sum())
+        kept_cuda = int((labelled["cuda_mask"][index][is_supervised] == 1).sum())
+        found[row] |= {
+            "usable": True,
+            "tokens": tokens,
+            "kept": len(labelled["input_ids"][index]),
+            "supervised": supervised,
+            "cuda": kept_cuda,
+            "lost_supervised": max(0, responses - supervised),
+            "lost_cuda": max(0, cuda - kept_cuda),
+        }
+        for text in _responses(usable["_prompt"][index], usable["_response"][index]):
+            for span in find_spans(text, tuple(KINDS), aliases=processor.rules.aliases):
+                found[row][span.kind] += 1
+    return {name: [numbers[name] for numbers in found.values()] for name in ("row", "usable", *NUMBERS, *KINDS)}
 
 
 def _responses(prompt: Sequence[dict[str, Any]], response: Sequence[dict[str, Any]]) -> list[str]:

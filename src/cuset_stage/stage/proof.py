@@ -12,7 +12,7 @@ from typing import Any
 
 
 _arguments: weakref.ref[Any] | None = None  # of the recipe; what was only parsed and is gone again asks for nothing
-_is_asked = _is_finished = False
+_is_open = False  # asked for, and CuSeT's workflow has not come to its end
 _hook: Any = None  # on every optimizer, until CuSeT's loss was seen
 
 
@@ -30,9 +30,9 @@ def expect(arguments: Any) -> None:
     """A recipe with `stage: cuset` was parsed: from here on, CuSeT's loss comes before an optimizer's first step."""
     from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-    global _arguments, _is_asked, _hook
+    global _arguments, _is_open, _hook
     forget()
-    _arguments, _is_asked = weakref.ref(arguments), True
+    _arguments, _is_open = weakref.ref(arguments), True
     _hook = register_optimizer_step_pre_hook(_refuse_step)
 
 
@@ -46,15 +46,15 @@ def confirm() -> None:
 
 def finish() -> None:
     """CuSeT's workflow has come to its end."""
-    global _is_finished
-    _is_finished = True
+    global _is_open
+    _is_open = False
 
 
 def forget() -> None:
     """Nothing is expected any more."""
-    global _arguments, _is_asked, _is_finished
+    global _arguments, _is_open
     confirm()
-    _arguments, _is_asked, _is_finished = None, False, False
+    _arguments, _is_open = None, False
 
 
 def proved(train: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,7 +65,7 @@ def proved(train: Callable[..., Any]) -> Callable[..., Any]:
         forget()  # of an earlier run in this process
         try:
             result = train(*args, **kwargs)
-            if _is_asked and not _is_finished:
+            if _is_open:
                 raise OtherTrainerError("the run has ended without CuSeT's workflow")
             return result
         finally:
