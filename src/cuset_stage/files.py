@@ -1,4 +1,4 @@
-"""Files of the judge's own: written as a whole or not at all, and known by their content. Standard library only."""
+"""Files that are written as a whole or not at all, and known by their content. Standard library only."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
             stream.writelines([text] if isinstance(text, str) else text)
             stream.flush()
             os.fsync(stream.fileno())
+        if path.exists():
+            part.chmod(path.stat().st_mode & 0o777)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

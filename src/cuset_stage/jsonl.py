@@ -1,8 +1,7 @@
 """JSONL files that grow while a program runs and may be cut off at any byte. Standard library only.
 
-A file is a sequence of JSON objects, one a line. Whoever writes appends whole lines; a process that was killed can
-leave one last line without its line end. Readers leave such a line out and say so; writers take it off before they
-append.
+A file is a sequence of JSON objects, one a line. Writers append whole lines; a process that was killed can leave one last line
+without its line end. Readers leave such a line out and say so; writers remove it before they append.
 """
 
 import fcntl
@@ -16,13 +15,21 @@ from typing import Any, Self
 
 logger = logging.getLogger(__name__)
 
+TOO_DEEP = "lists or objects within each other so deep that Python gives up; expected a few levels"
+
 
 class LinesError(ValueError):
     """A line is not a JSON object, or the file cannot be read or written; the message names the file and the line."""
 
 
-def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line numbers (from 1) and objects. Empty lines are passed over; a torn last line is left out with a notice."""
+def read_objects(path: Path, *, torn: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line numbers (from 1) and objects; empty lines are skipped.
+
+    torn: whether a last line that was cut off is left out with a notice, as in a file that grows; else it is an error, too.
+
+    Raises:
+        LinesError: names the file and the line.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -34,20 +41,30 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:  # ValueError: also bytes that are not UTF-8
-            if number == len(lines):
+            if torn and number == len(lines):
                 logger.warning("%s:%d: the last line was cut off while it was written; it is left out.", path, number)
                 return
-            raise LinesError(f"{path}:{number}: not JSON ({error}); expected one JSON object a line.") from None
+            problem = TOO_DEEP if isinstance(error, RecursionError) else f"not JSON ({error})"
+            raise LinesError(f"{path}:{number}: {problem}; expected one JSON object a line.") from None
         if not isinstance(record, dict):
             raise LinesError(f"{path}:{number}: {type(record).__name__}; expected one JSON object a line.")
         yield number, record
 
 
+def to_line(record: Mapping[str, Any]) -> str:
+    """The record as one line with its line end. Raises ValueError for NaN and infinity, which JSON lacks."""
+    line = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which UTF-8 lacks
+        line = json.dumps(record, allow_nan=False)
+    return line + "\n"
+
+
 class Appender:
     """Append objects to a JSONL file, each in one write and flushed to the disk; use as a context manager.
 
-    Opening makes the folder and the file, takes off a torn last line and locks the file, so that two processes never
-    append to one file.
+    Opening makes the folder and the file, removes a torn last line and locks the file, so that two processes never append to one.
 
     Raises:
         LinesError: another process is writing to the file, or it cannot be opened.
@@ -70,11 +87,8 @@ class Appender:
         self._repair()
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Raises LinesError when the disk is full; the part of a line that was written then is taken off."""
-        try:
-            line = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 does not have
-            line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        """Raises LinesError when the disk is full; a part of a line that was written by then is removed."""
+        line = to_line(record).encode()
         size = os.fstat(self._handle).st_size
         try:
             written = 0
@@ -109,6 +123,6 @@ class Appender:
             json.loads(line)
         except (ValueError, RecursionError):
             os.ftruncate(self._handle, size - len(line))
-            logger.warning("%s: the last line was cut off while it was written; it is taken off.", self.path)
+            logger.warning("%s: the last line was cut off while it was written; it is removed.", self.path)
         else:
             os.write(self._handle, b"\n")

@@ -203,7 +203,7 @@ def test_wanted_tasks_that_are_not_there(three):
         load_tasks(three, split="test")
     with pytest.raises(TaskError, match="no task 'Beee'; did you mean Bee"):
         load_tasks(three, only=["Beee"])
-    with pytest.raises(TaskError, match="no task 'zzz'; it has a, b, c"):
+    with pytest.raises(TaskError, match="no task 'zzz'; known are a, b, c"):
         load_tasks(three).by_id("zzz")
 
 
@@ -216,46 +216,49 @@ def without(row: dict, key: str) -> dict:
 
 SIZE = [{"name": "x", "dtype": "float32", "shape": ["n"]}]
 BAD_ROWS = [
-    (cuset_row(prompt=7), r"tasks.jsonl:2: prompt: expected text, found a number \(7\)"),
-    (cuset_row(prompt=" "), r"tasks.jsonl:2: prompt: is empty"),
-    (cuset_row(id="a/b"), r"tasks.jsonl:2: id: 'a/b': expected letters, digits"),
-    (cuset_row(id=".."), r"tasks.jsonl:2: id: '..': expected letters, digits"),
+    (cuset_row(prompt=7), r"tasks.jsonl:2: prompt is 7; expected text that is not empty"),
+    (cuset_row(prompt=" "), r"tasks.jsonl:2: prompt is ' '; expected text that is not empty"),
+    (cuset_row(id="a/b"), r"tasks.jsonl:2: id is 'a/b'; expected letters, digits"),
+    (cuset_row(id=".."), r"tasks.jsonl:2: id is '..'; expected letters, digits"),
     (cuset_row(id="first"), r"tasks.jsonl:2: id: 'first' is already the id of tasks.jsonl:1"),
-    (cuset_row(inputs={"x": 1}), r"tasks.jsonl:2: inputs: expected a list of objects, found an object"),
+    (cuset_row(inputs={"x": 1}), r"tasks.jsonl:2: inputs is .*; expected a list of objects"),
     (cuset_row(inputs=SIZE + SIZE), r"tasks.jsonl:2: inputs: name 'x' is used twice"),
     (cuset_row(outputs=[]), r"tasks.jsonl:2: outputs: is empty"),
     (cuset_row(outputs=SIZE), r"tasks.jsonl:2: outputs: name 'x' is used twice"),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float", "shape": ["n"]}]),
-        r"tasks.jsonl:2: inputs\[0\]: dtype: 'float': expected one of bool, float16, float32",
+        r"tasks.jsonl:2: inputs\[0\].dtype is 'float'; expected one of bool, float16, float32",
     ),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float32"}]),
-        r"tasks.jsonl:2: inputs\[0\]: shape: missing; the row has name, dtype",
+        r"tasks.jsonl:2: inputs\[0\].shape is missing; expected a list of sizes; there are name, dtype",
     ),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n", "m"]}]),
-        r"tasks.jsonl:2: inputs\[0\]: shape: case even: 'm': 'm' is no parameter of the case",
+        r"tasks.jsonl:2: inputs\[0\].shape: case even: 'm': 'm' is no parameter of the case",
     ),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n **"]}]),
-        r"tasks.jsonl:2: inputs\[0\]: shape: case even: 'n \*\*' is not an expression",
+        r"tasks.jsonl:2: inputs\[0\].shape: case even: 'n \*\*' is not an expression",
     ),
     (
         cuset_row(inputs=[{"name": "x", "dtype": "float32", "shape": ["n - 17"]}]),
-        r"tasks.jsonl:2: inputs\[0\]: shape: case odd: 'n - 17' is 0, a size is positive",
+        r"tasks.jsonl:2: inputs\[0\].shape: case odd: 'n - 17' is 0, a size is positive",
     ),
     (cuset_row(cases=[]), r"tasks.jsonl:2: cases: is empty"),
     (
         cuset_row(cases=[{"name": "a", "parameters": [1]}]),
-        r"tasks.jsonl:2: cases\[0\]: parameters: expected an object",
+        r"tasks.jsonl:2: cases\[0\].parameters is \[1\]; expected an object whose keys",
     ),
     (
         cuset_row(cases=[{"name": "a", "parameters": {"n": 1}}] * 2),
-        r"tasks.jsonl:2: cases\[1\]: name: 'a' is used twice",
+        r"tasks.jsonl:2: cases\[1\].name: 'a' is used twice",
     ),
-    (without(cuset_row(), "reference"), r"tasks.jsonl:2: reference: missing; the row has id, family"),
-    (without(cuset_row(), "id"), r"tasks.jsonl:2: id: missing; the row has family"),
+    (
+        without(cuset_row(), "reference"),
+        r"tasks.jsonl:2: reference is missing; expected text that is not empty; there are id, family",
+    ),
+    (without(cuset_row(), "id"), r"tasks.jsonl:2: id is missing; expected .*; there are family"),
 ]
 
 
@@ -266,20 +269,25 @@ def test_a_bad_row_is_named(tmp_path, row, message):
 
 
 BAD_CUDABENCH = [
-    (without(cudabench_row(), "level2_prompt"), r"cb.jsonl:2: level2_prompt: missing"),
-    (cudabench_row(id=True), r"cb.jsonl:2: id: expected an integer or a text, found True"),
+    (
+        without(cudabench_row(), "gen.py"),
+        r"cb.jsonl:2: gen.py is missing; expected text that is not empty; there are id",
+    ),
+    (cudabench_row(**{"bench.cu": 3}), r"cb.jsonl:2: bench.cu is 3; expected text, or null"),
+    (without(cudabench_row(), "level2_prompt"), r"cb.jsonl:2: level2_prompt is missing"),
+    (cudabench_row(id=True), r"cb.jsonl:2: id is True; expected an integer or text"),
     (cudabench_row(id=1), r"cb.jsonl:2: id: '1' is already the id of cb.jsonl:1"),
     (
         cudabench_row(inputs=[{"name": "x", "dtype": "float32", "shape": "(n,)"}]),
-        r"cb.jsonl:2: inputs\[0\]: shape: '\(n,\)': expected a tuple of positive integers",
+        r"cb.jsonl:2: inputs\[0\].shape is '\(n,\)'; expected a tuple of positive integers",
     ),
     (
         cudabench_row(inputs=[{"name": "x", "dtype": "float32", "shape": "(0, 4)"}]),
-        r"cb.jsonl:2: inputs\[0\]: shape: '\(0, 4\)': expected a tuple of positive integers",
+        r"cb.jsonl:2: inputs\[0\].shape is '\(0, 4\)'; expected a tuple of positive integers",
     ),
     (
         cudabench_row(inputs=[{"name": "../x", "dtype": "float32", "shape": "(4,)"}]),
-        r"cb.jsonl:2: inputs\[0\]: name: '../x': expected letters",
+        r"cb.jsonl:2: inputs\[0\].name is '../x'; expected letters",
     ),
     (cudabench_row(outputs=[], **{"compare.py": "print('T')"}), r"cb.jsonl:2: outputs: declares none"),
 ]
@@ -292,10 +300,10 @@ def test_a_bad_row_of_cudabench_is_named(tmp_path, row, message):
 
 
 BAD_FILES = [
-    ("", "is empty"),
+    ("", "holds no rows"),
     ('{"id": 1}\n', "the first row has the keys id, which is no format we know"),
     (json.dumps(cuset_row()) + '\n{"id": \n', r"bad.jsonl:2: not JSON"),
-    (json.dumps(cuset_row()) + "\n[1, 2]\n", r"bad.jsonl:2: expected an object, found a list"),
+    (json.dumps(cuset_row()) + "\n[1, 2]\n", r"bad.jsonl:2: list; expected one JSON object a line"),
 ]
 
 
@@ -338,7 +346,7 @@ def test_other_bad_paths(tmp_path):
         ("absent.jsonl", "no such file or folder"),
         ("notes.txt", "expected a folder or a file that ends in .jsonl"),
         ("broken.parquet", "not a Parquet file"),
-        ("latin.jsonl", "not UTF-8"),
+        ("latin.jsonl", "not JSON .*utf-8"),
         (".", "neither <task>/task.json"),
     ]:
         if name == ".":
@@ -361,7 +369,7 @@ def test_kernelbench_code_without_its_parts(tmp_path):
     rows = {"code": MODEL.replace("get_inputs", "inputs"), "level": 1, "name": "a", "problem_id": 2}
     with pytest.raises(TaskError, match=r"kb.jsonl:1: code: does not define get_inputs"):
         load_tasks(write_lines(tmp_path / "kb.jsonl", rows))
-    with pytest.raises(TaskError, match=r"kb.jsonl:1: level: expected a number, found '1'"):
+    with pytest.raises(TaskError, match=r"kb.jsonl:1: level is '1'; expected an integer from 0"):
         load_tasks(write_lines(tmp_path / "kb.jsonl", rows | {"level": "1"}))
 
 

@@ -1,27 +1,123 @@
-"""The results file of a judged run: one header, then a line a sample. Standard library only.
+"""The results file of a judged run: one header, then a line a sample.
 
 A line is appended and flushed to the disk as soon as its sample is judged, so a killed run loses what was running and
 nothing else. The first line describes the run (`"type": "run"`), every other a sample (`"type": "sample"`).
 """
 
 import hashlib
-import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from ..jsonl import Appender, LinesError, read_objects
-from .result_fields import NEEDED, RUN_FIELDS, SAMPLE_FIELDS, wrong_field
+from pydantic import Field, ValidationError
+
+from ..files import write_atomically
+from ..jsonl import Appender, LinesError, read_objects, to_line
+from ..row_checks import (
+    Count,
+    Object,
+    RowModel,
+    SampleNumber,
+    Seconds,
+    Text,
+    Texts,
+    Truth,
+    wrong_value,
+)
 
 
 FORMAT = 1
 
 
 class ResultsError(ValueError):
-    """A results file that cannot be read or written; the message names the file, the line and the way out."""
+    """A results file that cannot be read or written; the message names the file, the line and the fix."""
+
+
+# Right answers to inputs of 1e30 differ by more than 2**53.
+Error = Annotated[float, Field(strict=True, allow_inf_nan=False, description="a number up to float64's largest")]
+TaskCount = Annotated[int, Field(strict=True, ge=0, lt=1_000_000, description="an integer from 0 below 1,000,000")]
+Levels = Annotated[
+    dict[Annotated[str, Field(pattern="^[0-9]{1,5}$")], Count],
+    Field(description='an object of level -> count, such as {"1": 500}'),
+]
+
+
+class CaseLine(RowModel):
+    name: Text
+    verdict: Text
+    run_s: Seconds | None = None
+    max_abs_error: Error | None = None
+    max_rel_error: Error | None = None
+
+
+class SampleLine(RowModel):
+    """A sample's line: `runner.sample_record` writes them. Further keys may hold anything."""
+
+    task: Text
+    sample: SampleNumber
+    code_sha256: Text
+    verdict: Text
+    compiled: Truth
+    passed: Truth
+    name: Text | None = None
+    family: Text | None = None
+    level: SampleNumber | None = None
+    message: Text | None = None
+    case: Text | None = None
+    cases: Annotated[list[CaseLine], Field(description="a list of objects with name, verdict and numbers")] | None = (
+        None
+    )
+    compile_s: Seconds | None = None
+    compile_cached: Truth | None = None
+    run_s: Seconds | None = None
+    compare_s: Seconds | None = None
+    overhead_s: Seconds | None = None
+    speedup: Seconds | None = None
+    reference_s: Seconds | None = None
+    kernel_s: Seconds | None = None
+    flags: Texts | None = None
+    tokens: Count | None = None
+    prompt_tokens: Count | None = None
+    finish_reason: Text | None = None
+    same_as_sample: SampleNumber | None = None
+    key: Text | None = None
+    code: Text | None = None
+
+
+class TasksOfRun(RowModel):
+    path: Text | None = None
+    format: Text | None = None
+    sha256: Text | None = None
+    split: Text | None = None
+    count: TaskCount | None = None
+    level: SampleNumber | None = None
+    ids: Texts | None = None
+
+
+class AnswersOfRun(RowModel):
+    path: Text | None = None
+    sha256: Text | None = None
+    count: Count | None = None
+    chosen: Count | None = None
+    levels: Levels | None = None
+
+
+class RunLine(RowModel):
+    """The header: `run_header.describe_run` writes it. Further keys may hold anything."""
+
+    run: Text | None = None
+    method: Text | None = None
+    compile_only: Truth | None = None
+    tasks: TasksOfRun | None = None
+    answers: AnswersOfRun | None = None
+    generation: Object | None = None
+    limits: Object | None = None
+    gpus: Annotated[list[dict[str, Any]], Field(description="a list of objects")] | None = None
+    flags: Texts | None = None
+    findings: Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")] | None = None
+    notes: Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")] | None = None
+    audited: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -66,21 +162,15 @@ def read_results(path: Path) -> Results:
     try:
         for number, record in read_objects(path):
             if record.get("type") == "run":
-                if problem := wrong_field(record, RUN_FIELDS):
-                    raise ResultsError(
-                        f"{path}:{number}: the header's {problem}. Correct the line, or judge again into another file."
-                    )
+                _check_run(record, f"{path}:{number}")
                 run = record
             elif record.get("type") == "sample":
-                if problem := _wrong_sample(record):
-                    raise ResultsError(
-                        f"{path}:{number}: {problem}. Correct the line, or take it out to have the sample judged again."
-                    )
+                _check_sample(record, f"{path}:{number}")
                 samples.pop(sample_key(record), None)  # what was written last also stands last
                 samples[sample_key(record)] = record
             else:
                 raise ResultsError(
-                    f'{path}:{number}: no line of a results file; expected "type": "run", or "type": "sample". '
+                    f'{path}:{number}: not a line of a results file; expected "type": "run", or "type": "sample". '
                     "`cuset evaluate` writes such a file."
                 )
     except LinesError as error:
@@ -95,18 +185,32 @@ def read_results(path: Path) -> Results:
     return Results(run, ordered)
 
 
-def _wrong_sample(record: Mapping[str, Any]) -> str | None:
-    if missing := [key for key in NEEDED if key not in record]:
-        return f"a sample that has no {', '.join(missing)}"
-    problem = wrong_field(record, SAMPLE_FIELDS)
-    return problem and f"sample {str(record['sample'])[:20]} of task {str(record['task'])[:40]}: {problem}"
+def _check_run(record: Mapping[str, Any], where: str) -> None:
+    try:
+        RunLine.model_validate(record)
+    except ValidationError as error:
+        problem = wrong_value(error, RunLine, record)
+        raise ResultsError(
+            f"{where}: the header's {problem}. Correct the line, or judge again into another file."
+        ) from None
+
+
+def _check_sample(record: Mapping[str, Any], where: str) -> None:
+    try:
+        SampleLine.model_validate(record)
+    except ValidationError as error:
+        problem = wrong_value(error, SampleLine, record)
+        which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
+        raise ResultsError(
+            f"{where}: {which}: {problem}. Correct the line, or take it out to have the sample judged again."
+        ) from None
 
 
 class ResultsWriter:
     """Appends samples to a results file, one flushed and synchronised line each, under an exclusive lock.
 
-    Opening it writes the file anew in one step (a temporary file, renamed): the header of this run, then the samples
-    to keep. Samples that the file held before and that are not kept are added to `<name>.replaced` beside it.
+    Opening it writes the file anew in one step: the header of this run, then the samples to keep. Samples that the file held
+    before and that are not kept are added to `<name>.replaced` beside it.
 
     Raises:
         ResultsError: Another process writes the file, or it cannot be written.
@@ -114,16 +218,16 @@ class ResultsWriter:
 
     def __init__(self, path: Path, header: Mapping[str, Any], keep: Iterable[Mapping[str, Any]] = ()) -> None:
         self.path = Path(path)
-        lines = [_line({"type": "run", "format": FORMAT, **header}), *(_line(sample) for sample in keep)]
+        lines = [to_line({"type": "run", "format": FORMAT, **header}), *map(to_line, keep)]
         try:
             # Held to the end: whoever opened the old file in the moment before the renaming finds it locked.
             self._old = Appender(self.path)
             staying = set(lines)
-            gone = [line for line in self._lines_before() if line not in staying]
-            if gone:
-                with self.replaced_path.open("ab") as file:
+            before = (to_line(record) for _, record in read_objects(self.path) if record.get("type") != "run")
+            if gone := [line for line in before if line not in staying]:
+                with self.replaced_path.open("a", encoding="utf-8") as file:
                     file.writelines(gone)
-            self._write_anew(lines)
+            write_atomically(self.path, lines)
             self._appender = Appender(self.path)
         except LinesError as error:
             raise ResultsError(str(error)) from None
@@ -153,24 +257,3 @@ class ResultsWriter:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _lines_before(self) -> list[bytes]:
-        return [_line(record) for _, record in read_objects(self.path) if record.get("type") != "run"]
-
-    def _write_anew(self, lines: list[bytes]) -> None:
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(lines)
-                file.flush()
-                os.fsync(handle)
-            os.chmod(name, os.stat(self.path).st_mode & 0o777)
-            os.replace(name, self.path)
-        except BaseException:
-            os.unlink(name)
-            raise
-
-
-def _line(record: Mapping[str, Any]) -> bytes:
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", errors="surrogatepass") + b"\n"

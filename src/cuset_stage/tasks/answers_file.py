@@ -1,4 +1,4 @@
-"""Answers of a model to tasks: the file format, and reading it. Standard library only.
+"""Answers of a model to tasks: the file format, and reading it.
 
 `answers.jsonl` holds one object a line, one line a sample:
 
@@ -21,15 +21,22 @@ Other keys are kept in `Answer.extra`. A folder works as well: `<task>/<sample>.
 `<task>/<sample>.md` (or .txt) a whole answer.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ..answers import ExtractRule, extract_code
 from ..jsonl import Appender, LinesError, read_objects
-from ..judge.result_fields import SAMPLE_FIELDS, wrong_field
+from ..row_checks import Count, Finite, SampleNumber, Text, wrong_value
+
+
+Level = Annotated[int, Field(strict=True, ge=1, lt=100_000, description="a level, 1 to 3")]
+Whole = Annotated[int, Field(strict=True, description="an integer")]
+CODE_SUFFIXES = (".cu", ".cpp", ".cc", ".py")
+TEXT_SUFFIXES = (".md", ".txt")
 
 
 class AnswersError(ValueError):
@@ -38,24 +45,24 @@ class AnswersError(ValueError):
 
 @dataclass(frozen=True)
 class Answer:
-    """One sample; see the module's description for the fields."""
+    """One sample; see the module's description for the fields. What is read from a file is checked by these types."""
 
-    task: str
-    sample: int
-    answer: str
-    code: str | None = None
-    reasoning: str | None = None
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    finish_reason: str | None = None
-    model: str | None = None
-    adapter: str | None = None
-    level: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-    seconds: float | None = None
+    task: Text
+    sample: SampleNumber
+    answer: Text
+    code: Text | None = None
+    reasoning: Text | None = None
+    tokens: Count | None = None
+    prompt_tokens: Count | None = None
+    finish_reason: Text | None = None
+    model: Text | None = None
+    adapter: Text | None = None
+    level: Level | None = None
+    temperature: Finite | None = None
+    top_p: Finite | None = None
+    seed: Whole | None = None
+    max_tokens: Whole | None = None
+    seconds: Finite | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""  # "answers.jsonl:12"
 
@@ -70,38 +77,31 @@ class Answer:
 
     def to_record(self) -> dict[str, Any]:
         """The line of the file; `code` and `reasoning` only when there are any."""
-        names = (item.name for item in fields(self) if item.name not in ("extra", "source"))
-        record = {name: vars(self)[name] for name in names}
+        record = {name: vars(self)[name] for name in KEYS}
         for key in ("code", "reasoning"):
             if record[key] is None:
                 del record[key]
         return {**record, **self.extra}
 
 
-_NUMBER = (int, float)
-_KINDS: dict[str, tuple[type, ...]] = {
-    "task": (str,), "sample": (int,), "answer": (str,), "code": (str,), "reasoning": (str,), "tokens": (int,),
-    "prompt_tokens": (int,), "finish_reason": (str,), "model": (str,), "adapter": (str,), "level": (int,),
-    "temperature": _NUMBER, "top_p": _NUMBER, "seed": (int,), "max_tokens": (int,), "seconds": _NUMBER,
-}  # fmt: skip
-_NUMBERS_OF_RESULTS = ("sample", "level", "tokens", "prompt_tokens")
-CODE_SUFFIXES = (".cu", ".cpp", ".cc", ".py")
-TEXT_SUFFIXES = (".md", ".txt")
+KEYS = tuple(item.name for item in fields(Answer) if item.name not in ("extra", "source"))
+_CHECKED = TypeAdapter(Answer)
 
 
 def read_answers(path: Path) -> list[Answer]:
     """All answers of a file or a folder, in its order.
 
     Raises:
-        AnswersError: a line is no answer, or holds a number that no results file does, or two lines are the same sample of
-            one task and level.
+        AnswersError: a line is no answer, or two lines are the same sample of one task and level.
     """
     path = Path(path)
-    found = _read_folder(path) if path.is_dir() else _read_file(path)
+    try:
+        records = _folder_records(path) if path.is_dir() else read_objects(path)
+        found = [parse_answer(record, f"{path}:{at}" if isinstance(at, int) else at) for at, record in records]
+    except LinesError as error:
+        raise AnswersError(str(error)) from None
     places: dict[tuple[str, int, int], str] = {}
     for answer in found:
-        if problem := wrong_field({name: vars(answer)[name] for name in _NUMBERS_OF_RESULTS}, SAMPLE_FIELDS):
-            raise AnswersError(f"{answer.source}: {problem}.")
         first = places.setdefault(answer.key, answer.source)
         if first is not answer.source:
             raise AnswersError(
@@ -120,46 +120,22 @@ def parse_answer(record: Mapping[str, Any], source: str) -> Answer:
     """An answer from a line's object; `source` stands in messages.
 
     Raises:
-        AnswersError: a key is missing or its value is of another type.
+        AnswersError: a key is missing, or its value is of another type or out of range.
     """
-    record = dict(record)
-    if isinstance(record.get("task"), int) and not isinstance(record["task"], bool):
-        record["task"] = str(record["task"])  # CUDABench numbers its tasks
-    values: dict[str, Any] = {}
-    for key, kinds in _KINDS.items():
-        value = record.pop(key, None)
-        required = key in ("task", "sample") or (key == "answer" and values.get("code", record.get("code")) is None)
-        expected = " or ".join(kind.__name__ for kind in kinds)
-        if value is None:
-            if required:
-                raise AnswersError(f"{source}: key {key!r} is missing; expected {expected}.")
-            continue
-        if not isinstance(value, kinds) or isinstance(value, bool):
-            raise AnswersError(f"{source}: {key} is {type(value).__name__} ({value!r:.60}); expected {expected}.")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise AnswersError(f"{source}: {key} is {value}; expected a finite number, or null when it is not known.")
-        values[key] = value
-    if values["sample"] < 0:
-        raise AnswersError(f"{source}: sample={values['sample']}: samples are numbered from 0.")
-    for key, least, what in (
-        ("tokens", 0, "a count"),
-        ("prompt_tokens", 0, "a count"),
-        ("level", 1, "a level, 1 to 3"),
-    ):
-        if values.get(key, least) < least:
-            raise AnswersError(f"{source}: {key}={values[key]}: expected {what}, {least} or more, or null.")
-    values.setdefault("answer", values.get("code"))
-    return Answer(**values, extra=record, source=source)
-
-
-def _read_file(path: Path) -> list[Answer]:
+    known = {key: record[key] for key in KEYS if key in record}
+    if type(known.get("task")) is int:
+        known["task"] = str(known["task"])  # CUDABench numbers its tasks
+    if known.get("answer") is None and known.get("code") is not None:
+        known["answer"] = known["code"]
+    extra = {key: value for key, value in record.items() if key not in KEYS}
     try:
-        return [parse_answer(record, f"{path}:{number}") for number, record in read_objects(path)]
-    except LinesError as error:
-        raise AnswersError(str(error)) from None
+        return _CHECKED.validate_python({**known, "extra": extra, "source": source})
+    except ValidationError as error:
+        raise AnswersError(f"{source}: {wrong_value(error, Answer, known)}.") from None
 
 
-def _read_folder(path: Path) -> list[Answer]:
+def _folder_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The path of each file and its record, by task and sample."""
     found = []
     for file in sorted(path.rglob("*")):
         if file.suffix not in CODE_SUFFIXES + TEXT_SUFFIXES or not file.is_file() or file.parent == path:
@@ -173,18 +149,11 @@ def _read_folder(path: Path) -> list[Answer]:
             text = file.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise AnswersError(f"cannot read {file}: {error.strerror}.") from None
-        found.append(
-            Answer(
-                task=file.parent.relative_to(path).as_posix(),
-                sample=int(file.stem),
-                answer=text,
-                code=text if file.suffix in CODE_SUFFIXES else None,
-                source=str(file),
-            )
-        )
+        record = {"task": file.parent.relative_to(path).as_posix(), "sample": int(file.stem), "answer": text}
+        found.append((str(file), {**record, "code": text} if file.suffix in CODE_SUFFIXES else record))
     if not found:
         raise AnswersError(
             f"{path}: no answers in this folder; expected <task>/<sample>{CODE_SUFFIXES[0]} (code) or "
             f"<task>/<sample>{TEXT_SUFFIXES[0]} (a whole answer)."
         )
-    return sorted(found, key=lambda answer: (answer.task, answer.sample, answer.source))
+    return sorted(found, key=lambda one: (one[1]["task"], one[1]["sample"], one[0]))

@@ -3,11 +3,13 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from ..text import nearest
 
 
 DTYPE_BYTES: Mapping[str, int] = {
@@ -157,7 +159,7 @@ class TaskSet:
         try:
             return self._index[task_id]
         except KeyError:
-            raise TaskError(f"{self.path}: no task {task_id!r}{suggest(task_id, self._index)}") from None
+            raise TaskError(f"{self.path}: no task {task_id!r}; {nearest(task_id, self._index)}") from None
 
     def __contains__(self, task_id: object) -> bool:
         return task_id in self._index
@@ -167,17 +169,6 @@ class TaskSet:
 
     def __iter__(self) -> Iterator[Task]:
         return iter(self.tasks)
-
-
-def suggest(wanted: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    """'; did you mean ...?' or the first few that exist."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(wanted, list(known), n=3)
-    if close:
-        return f"; did you mean {', '.join(close)}?"
-    some = ", ".join(list(known)[:5])
-    return f"; it has {some}{', ...' if len(known) > 5 else ''}" if some else "; it has no tasks"
 
 
 def _case_record(case: Case) -> dict[str, Any]:

@@ -6,62 +6,85 @@ A row is one kernel at one size: id, task_name, inputs and outputs ({name, dtype
 
 import ast
 import re
+from typing import Annotated
 
-from .base import Case, ProgramTask, ScriptOracle, Tensor
-from .dtypes import canonical_dtype
-from .task_rows import Row, check_names
-from .wording import CUDABENCH_SYSTEM, cudabench_prompt
+from pydantic import AfterValidator, Field, StrictInt
+
+from ..row_checks import RowModel
+from .base import DTYPE_BYTES, FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
+from .messages import CUDABENCH_SYSTEM, cudabench_prompt
+from .task_rows import Filled, MaybeText, Name, Row, check_names
 
 
 SIGN = {"gen.py", "compare.py", "task_name"}
-LEVELS = (1, 2, 3)
 UNDECLARED = "undeclared"  # the dtype of an output that only compare.py names
 _DATA_FILE = re.compile(r"""["'](?:\./)?data/([\w.+-]+)\.bin["']""")
 
 
+def _sizes(written: str) -> tuple[int, ...]:
+    """The shape that a text such as "(1024, 3)" names."""
+    try:
+        sizes = ast.literal_eval(written)
+    except (SyntaxError, MemoryError, RecursionError):
+        raise ValueError from None
+    if type(sizes) is int:  # "(1024)" is a number to Python
+        sizes = (sizes,)
+    if not isinstance(sizes, tuple | list) or not all(type(size) is int and size > 0 for size in sizes):
+        raise ValueError
+    return tuple(sizes)
+
+
+class _TensorRow(RowModel):
+    name: Name
+    dtype: Filled
+    shape: Annotated[
+        str,
+        Field(strict=True, description="a tuple of positive integers such as '(1024, 3)'; '()' is a scalar"),
+        AfterValidator(_sizes),
+    ]
+
+
+class _TaskRow(RowModel):
+    id: Annotated[StrictInt | Filled, Field(description="an integer or text")]
+    task_name: Filled
+    inputs: list[_TensorRow]
+    outputs: list[_TensorRow]
+    generate: Annotated[Filled, Field(alias="gen.py")]
+    compare: Annotated[Filled, Field(alias="compare.py")]
+    level1_prompt: Filled
+    level2_prompt: Filled
+    level3_prompt: Filled
+    solution: Annotated[MaybeText, Field(alias="bench.cu")] = None
+    gpu: MaybeText = None
+
+
 def read_task(row: Row) -> ProgramTask:
     """Raises TaskError with the row and the key at fault."""
-    number = row.value("id")
-    if type(number) is not int and not (isinstance(number, str) and number.strip()):
-        row.fail("id", f"expected an integer or a text, found {number!r}")
-    name = row.text("task_name")
-    inputs, outputs = _tensors(row, "inputs"), _tensors(row, "outputs")
-    oracle = ScriptOracle(generate=row.text("gen.py"), compare=row.text("compare.py"))
+    read = row.read(_TaskRow)
+    inputs, outputs = (
+        tuple(Tensor(one.name, canonical_dtype(one.dtype), one.shape) for one in tensors)
+        for tensors in (read.inputs, read.outputs)
+    )
+    oracle = ScriptOracle(read.generate, read.compare)
     case = Case("default", {}, inputs, outputs or _undeclared_outputs(row, oracle, inputs))
     check_names(row, case.inputs, case.outputs)
-    gpu = row.optional_text("gpu")
+    prompts = (read.level1_prompt, read.level2_prompt, read.level3_prompt)
     return ProgramTask(
-        id=str(number),
-        name=name,
-        family=name,
-        prompts={level: cudabench_prompt(name, row.text(f"level{level}_prompt"), inputs, outputs) for level in LEVELS},
+        id=str(read.id),
+        name=read.task_name,
+        family=read.task_name,
+        prompts={
+            level: cudabench_prompt(read.task_name, prompt, inputs, outputs)
+            for level, prompt in enumerate(prompts, start=1)
+        },
         system=CUDABENCH_SYSTEM,
         cases=(case,),
         oracle=oracle,
-        solution=row.optional_text("bench.cu"),
+        solution=read.solution,
         source=row.where,
-        gpu=None if gpu == "unknown" else gpu,
+        gpu=None if read.gpu == "unknown" else read.gpu,
         names_gpu=True,
     )
-
-
-def _tensors(row: Row, key: str) -> tuple[Tensor, ...]:
-    tensors = []
-    for index, record in enumerate(row.records(key)):
-        part = Row(f"{row.where}: {key}[{index}]", record)
-        shape = part.text("shape")
-        try:
-            sizes = ast.literal_eval(shape)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            sizes = None
-        if type(sizes) is int:  # "(1024)" is a number to Python
-            sizes = (sizes,)
-        if not isinstance(sizes, tuple | list) or not all(type(size) is int and size > 0 for size in sizes):
-            part.fail(
-                "shape", f"{shape!r}: expected a tuple of positive integers such as '(1024, 3)'; '()' is a scalar"
-            )
-        tensors.append(Tensor(part.name("name"), canonical_dtype(part.text("dtype")), tuple(sizes)))
-    return tuple(tensors)
 
 
 def _undeclared_outputs(row: Row, oracle: ScriptOracle, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -71,3 +94,39 @@ def _undeclared_outputs(row: Row, oracle: ScriptOracle, inputs: tuple[Tensor, ..
     if not names:
         row.fail("outputs", "declares none, and compare.py reads no data/<name>.bin that gen.py does not write")
     return tuple(Tensor(name, UNDECLARED, ()) for name in names)
+
+
+# The names of dtypes in task sets that follow no list: NumPy's, torch's, C's and NumPy's codes.
+
+_LIBRARY = re.compile(r"(np|numpy|torch|ml_dtypes)\.")
+_CODE = re.compile(r"[<=|]?(?P<kind>[biufc])(?P<bytes>\d+)")  # ">f4" is not what a program writes: it stays unknown
+_KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+_SAME = {  # as C and torch mean them, on 64-bit Linux
+    "bool_": "bool", "half": "float16", "__half": "float16", "single": "float32", "float": "float32",
+    "double": "float64", "bf16": "bfloat16", "__nv_bfloat16": "bfloat16", "cfloat": "complex64", "cdouble": "complex128",
+    "char": "int8", "byte": "int8", "signed char": "int8", "ubyte": "uint8", "uchar": "uint8", "unsigned char": "uint8",
+    "short": "int16", "ushort": "uint16", "unsigned short": "uint16", "int": "int32", "intc": "int32",
+    "uintc": "uint32", "unsigned": "uint32", "unsigned int": "uint32", "long": "int64", "long long": "int64",
+    "longlong": "int64", "unsigned long": "uint64", "unsigned long long": "uint64", "ulonglong": "uint64",
+    "size_t": "uint64",
+}  # fmt: skip
+_NUMPY = {  # where NumPy means another type than C by the name
+    "float": "float64", "float_": "float64", "complex": "complex128", "complex_": "complex128", "int": "int64",
+    "int_": "int64", "uint": "uint64",
+}  # fmt: skip
+
+
+def canonical_dtype(written: str) -> str:
+    """The name in DTYPE_BYTES (or "bfloat16") of what a task set wrote: "float", "torch.float32", "np.bool_", "<f4",
+    "int32_t". What is not known comes back without its library's prefix."""
+    library, name = _LIBRARY.match(written.strip()), _LIBRARY.sub("", written.strip(), count=1)
+    if name in FILE_BYTES:
+        return name
+    if library and library[1] in ("np", "numpy") and name in _NUMPY:
+        return _NUMPY[name]
+    code = _CODE.fullmatch(name)
+    if code:
+        bits = 8 * int(code["bytes"])
+        found = _KINDS[code["kind"]] + ("" if code["kind"] == "b" else str(bits))
+        return found if DTYPE_BYTES.get(found) == int(code["bytes"]) else name
+    return _SAME.get(name, name.removesuffix("_t") if name.removesuffix("_t") in DTYPE_BYTES else name)

@@ -7,9 +7,10 @@ import ast
 import hashlib
 from pathlib import Path
 
+from ..row_checks import Count, RowModel
 from .base import ModuleTask, TaskError
-from .task_rows import NAME, Row, read_rows
-from .wording import MODULE_SYSTEM, module_prompt
+from .messages import MODULE_SYSTEM, module_prompt
+from .task_rows import NAME, Filled, MaybeText, Row, read_rows
 
 
 SIGN = {"code", "level", "problem_id"}
@@ -31,7 +32,7 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
             raise TaskError(f"{file}: cannot be read: {error}") from None
         where = f"{file.parent.name}/{file.name}"
         digest.update(f"{where}\0{code}\0".encode())
-        tasks.append(_task(Row(where, {"code": code}), file.parent.name, file.stem))
+        tasks.append(_task(Row(where, {}), code, file.parent.name, file.stem))
     if tasks:
         return tasks, digest.hexdigest()
     for file in sorted(path.rglob("*.parquet")):
@@ -43,28 +44,27 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
     return tasks, digest.hexdigest()
 
 
+class _TaskRow(RowModel):
+    code: Filled
+    level: Count
+    problem_id: Count
+    name: MaybeText = None
+
+
 def read_task(row: Row) -> ModuleTask:
     """Raises TaskError with the row and the key at fault."""
-    level, number = row.value("level"), row.value("problem_id")
-    for key, value in (("level", level), ("problem_id", number)):
-        if type(value) is not int or value < 0:
-            row.fail(key, f"expected a number, found {value!r}")
-    name = row.optional_text("name") or str(number)
-    if not name.startswith(f"{number}_") and name != str(number):
+    read = row.read(_TaskRow)
+    number = str(read.problem_id)
+    name = read.name or number
+    if not name.startswith(f"{number}_") and name != number:
         name = f"{number}_{name}"
-    return _task(row, f"level{level}", name)
+    return _task(row, read.code, f"level{read.level}", name)
 
 
-def _task(row: Row, level: str, name: str) -> ModuleTask:
-    code = row.text("code")
+def _task(row: Row, code: str, level: str, name: str) -> ModuleTask:
     try:
         tree = ast.parse(code)
-    except (
-        SyntaxError,
-        ValueError,
-        MemoryError,
-        RecursionError,
-    ) as error:  # the last two: expressions nested too deep
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested too deep
         row.fail("code", f"not Python: {error or type(error).__name__}")
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     if missing := [part for part in PARTS if part not in defined]:

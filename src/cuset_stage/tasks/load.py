@@ -1,16 +1,14 @@
 """`load_tasks`: which format a path holds, and which of its tasks are wanted."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..text import nearest
 from . import cudabench, kernelbench, native
-from .base import Task, TaskError, TaskSet, suggest
+from .base import Task, TaskError, TaskSet
 from .task_rows import ROW_FILES, read_rows
 
-
-logger = logging.getLogger(__name__)
 
 FORMATS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench}
 
@@ -86,6 +84,6 @@ def _choose(whole: TaskSet, split: str | None, only: tuple[str, ...]) -> tuple[T
         known = {task.id for task in tasks} | {task.name for task in tasks}
         for wanted in only:
             if wanted not in known:
-                raise TaskError(f"{whole.path}: no task {wanted!r}{suggest(wanted, sorted(known))}")
+                raise TaskError(f"{whole.path}: no task {wanted!r}; {nearest(wanted, known)}")
         tasks = tuple(task for task in tasks if task.id in only or task.name in only)
     return tasks

@@ -1,9 +1,13 @@
-"""What a model is asked: the system and user messages of a task. Standard library only.
+"""What a model is asked: the messages of a task, and the wording for sets that bring no whole prompts. Standard library only.
 
-tasks/wording.py holds the texts for sets that do not bring whole prompts of their own.
+For CUDABench it states what that benchmark's own prompt states (the answer's form, the files, names and sizes, the GPU), with
+one difference: a file has the dtype that the task declares, where the benchmark's asks for float32 throughout although some
+of its files hold integers.
 """
 
-from .base import ProgramTask, Task, TaskError
+from collections.abc import Sequence
+
+from .base import ProgramTask, Task, TaskError, Tensor
 
 
 def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list[dict[str, str]]:
@@ -24,3 +28,56 @@ def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list
     if task.system:
         messages.insert(0, {"role": "system", "content": task.system})
     return messages
+
+
+CUDABENCH_SYSTEM = """\
+You are an expert in CUDA and high-performance computing. You write one complete, efficient CUDA C++ program for the task that \
+the user describes.
+
+Answer with exactly one code block that starts with ```cpp and ends with ```, and with nothing before or after it. The block \
+holds the whole program: it is saved as kernel.cu and built with nvcc, without further files or libraries.
+
+What the program does:
+- It reads every input <name> from data/<name>.bin and writes every output <name> to data/<name>.bin; the paths are relative to \
+the working directory. The folder data exists.
+- A file holds the values alone, in the dtype that the task states, little-endian and row-major, without a header. An output \
+file has exactly as many bytes as its dtype and shape imply.
+- Names and shapes are those of the task: write the sizes into the program as constants. It gets no command-line arguments.
+- main allocates host and device memory, copies the inputs to the GPU, launches the kernel, copies the results back, writes them, \
+frees the memory and returns 0. When a file cannot be opened or CUDA reports an error, it returns another value.
+- The computation itself runs in a __global__ function, with __device__ functions where they help. Check array bounds in it, use \
+device functions such as fmaxf, fabsf and expf rather than those of namespace std, and derive the launch configuration from \
+the sizes.
+- Include every header that the program needs, such as cuda_runtime.h, cstdio, cmath and vector."""
+
+MODULE_SYSTEM = """\
+You are an expert in CUDA and PyTorch. You replace operators of a PyTorch model with CUDA kernels of your own, so that it gives \
+the same results in less time.
+
+Answer with exactly one code block that starts with ```python and ends with ```. It holds a whole Python file that defines the \
+class ModelNew; kernels stand in strings that torch.utils.cpp_extension.load_inline compiles."""
+
+
+def cudabench_prompt(name: str, description: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
+    """A CUDABench task as the user puts it: name, description, and the declared files."""
+    parts = [f"Task: {name}", description.strip()]
+    for title, tensors in (("Inputs", inputs), ("Outputs", outputs)):
+        if tensors:
+            lines = [f"- {tensor.name}: {tensor.dtype}, shape {tensor.shape}, {tensor.file}" for tensor in tensors]
+            parts.append("\n".join([f"{title}:", *lines]))
+    return "\n\n".join(parts)
+
+
+def module_prompt(code: str) -> str:
+    """A KernelBench task as the user puts it."""
+    return f"""\
+Here is a PyTorch model, with functions that give its constructor's arguments and its inputs:
+
+```python
+{code.strip()}
+```
+
+Write ModelNew, a torch.nn.Module with the constructor's arguments, parameters and forward signature of Model, whose forward \
+computes the same with CUDA kernels that you write. You choose which operators to replace, to fuse or to leave; the results must \
+agree with Model's within 1e-4 in float32 (1e-2 in float16 and bfloat16), and it should be as fast as possible. Give the whole \
+file with its imports, without test code."""

@@ -1,19 +1,45 @@
-"""Rows of a task file, each with the place it came from, and checks of their keys that name that place."""
+"""Rows of a task file, each with the place it came from; what breaks the format is named by file, row and key."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+
+from ..files import file_sha256
+from ..jsonl import TOO_DEEP, LinesError, read_objects
+from ..row_checks import RowModel, wrong_value
+from ..text import shown
 from .base import TaskError, Tensor
 
 
 NAME = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)  # one part of a path, and nothing a shell would read
-TOO_DEEP = "lists or objects within each other so deep that Python gives up; expected a few levels"
 ROW_FILES = (".jsonl", ".json", ".parquet")
+M = TypeVar("M", bound=RowModel)
+
+
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise ValueError
+    return value
+
+
+def _name(value: str) -> str:
+    if not NAME.fullmatch(value):
+        raise ValueError
+    return value
+
+
+Filled = Annotated[str, Field(strict=True, description="text that is not empty"), AfterValidator(_filled)]
+Name = Annotated[str, Field(strict=True, description="letters, digits and _ . + - only"), AfterValidator(_name)]
+MaybeText = Annotated[
+    str | None,
+    Field(strict=True, description="text, or null"),
+    BeforeValidator(lambda value: value or None if isinstance(value, str) else value),
+]
 
 
 @dataclass(frozen=True)
@@ -23,53 +49,15 @@ class Row:
     where: str
     values: Mapping[str, Any]
 
+    def read(self, model: type[M]) -> M:
+        """The values as a model has them. Raises TaskError with the row and the key at fault."""
+        try:
+            return model.model_validate(self.values)
+        except ValidationError as error:
+            raise TaskError(f"{self.where}: {wrong_value(error, model, self.values)}") from None
+
     def fail(self, key: str, problem: str) -> NoReturn:
         raise TaskError(f"{self.where}: {key}: {problem}")
-
-    def value(self, key: str) -> Any:
-        if key not in self.values:
-            self.fail(key, f"missing; the row has {', '.join(map(str, self.values)) or 'no keys'}")
-        return self.values[key]
-
-    def text(self, key: str) -> str:
-        """A string that is not blank."""
-        value = self.value(key)
-        if not isinstance(value, str):
-            self.fail(key, f"expected text, found {_kind(value)}")
-        if not value.strip():
-            self.fail(key, "is empty")
-        return value
-
-    def optional_text(self, key: str) -> str | None:
-        value = self.values.get(key)
-        if value is None or value == "":
-            return None
-        if not isinstance(value, str):
-            self.fail(key, f"expected text or null, found {_kind(value)}")
-        return value
-
-    def records(self, key: str) -> list[dict[str, Any]]:
-        """A list of objects; Parquet gives arrays, which are lists to us."""
-        value = self.value(key)
-        if not isinstance(value, list) or not all(isinstance(record, dict) for record in value):
-            self.fail(key, f"expected a list of objects, found {_kind(value)}")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings; none when the key is not there."""
-        value = self.values.get(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
-            self.fail(key, f"expected a list of texts, found {_kind(value)}")
-        return tuple(value)
-
-    def name(self, key: str) -> str:
-        """A name that may become a part of a path."""
-        value = self.text(key)
-        if not NAME.fullmatch(value):
-            self.fail(key, f"{value!r}: expected letters, digits and _ . + - only")
-        return value
 
 
 def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]) -> None:
@@ -85,7 +73,7 @@ def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...
 
 
 def check_text(where: str, record: Mapping[str, Any]) -> None:
-    """Raise TaskError for a text that is no Unicode, which JSON can write ("\\ud800"): no file can hold it."""
+    """Raise TaskError for text that is not Unicode, which JSON can write ("\\ud800"): no file can hold it."""
     for key, value in record.items():
         try:
             json.dumps([key, value], ensure_ascii=False, default=str).encode()
@@ -102,71 +90,53 @@ def check_text(where: str, record: Mapping[str, Any]) -> None:
 def read_rows(path: Path) -> tuple[list[Row], str]:
     """The rows of a JSONL, JSON (a list of objects) or Parquet file, and the SHA-256 of the file.
 
-    Unlike a file that grows during a run, a task set with a torn line is refused: a shorter set would go unnoticed.
+    Unlike in a file that grows during a run, a torn line is an error: a shorter task set would go unnoticed.
     """
     try:
-        data = path.read_bytes()
+        sha256 = file_sha256(path)
+        if path.suffix == ".parquet":
+            records = list(enumerate(_read_parquet(path), start=1))
+        elif path.suffix == ".json":
+            records = list(enumerate(_read_list(path), start=1))
+        else:
+            records = list(read_objects(path, torn=False))
     except OSError as error:
         raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
-    if not data.strip():
-        raise TaskError(f"{path}: is empty")
-    if path.suffix == ".parquet":
-        records = _read_parquet(path)
-    else:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise TaskError(f"{path}: not UTF-8 text: {error}") from None
-        records = _read_list(path, text) if path.suffix == ".json" else _read_lines(path, text)
-    rows = []
+    except LinesError as error:
+        raise TaskError(str(error)) from None
     for number, record in records:
-        where = f"{path.name}:{number}"
         if not isinstance(record, dict):
-            raise TaskError(f"{path}:{number}: expected an object, found {_kind(record)}")
+            raise TaskError(f"{path}:{number}: expected an object, found {shown(record)}")
         check_text(f"{path}:{number}", record)
-        rows.append(Row(where, record))
-    if not rows:
+    if not records:
         raise TaskError(f"{path}: holds no rows")
-    return rows, hashlib.sha256(data).hexdigest()
+    return [Row(f"{path.name}:{number}", record) for number, record in records], sha256
 
 
-def _read_lines(path: Path, text: str) -> list[tuple[int, Any]]:
-    records = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            records.append((number, json.loads(line)))
-        except ValueError as error:
-            raise TaskError(f"{path}:{number}: not JSON ({error}); expected one object a line") from None
-        except RecursionError:
-            raise TaskError(f"{path}:{number}: {TOO_DEEP}") from None
-    return records
-
-
-def _read_list(path: Path, text: str) -> list[tuple[int, Any]]:
+def read_json(path: Path) -> Any:
+    """The value that a JSON file holds. Raises TaskError."""
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise TaskError(f"{path}: not JSON ({error}); for one object a line name the file .jsonl") from None
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # also bytes that are not UTF-8
+        raise TaskError(f"{path}: not JSON ({error})") from None
     except RecursionError:
         raise TaskError(f"{path}: {TOO_DEEP}") from None
+
+
+def _read_list(path: Path) -> list[Any]:
+    value = read_json(path)
     if not isinstance(value, list):
-        raise TaskError(f"{path}: expected a list of objects, found {_kind(value)}")
-    return list(enumerate(value, start=1))
+        raise TaskError(f"{path}: expected a list of objects, found {shown(value)}; one object a line is .jsonl")
+    return value
 
 
-def _read_parquet(path: Path) -> list[tuple[int, Any]]:
+def _read_parquet(path: Path) -> list[Any]:
     import pyarrow
     import pyarrow.parquet
 
     try:
-        return list(enumerate(pyarrow.parquet.read_table(path).to_pylist(), start=1))
+        return pyarrow.parquet.read_table(path).to_pylist()
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise TaskError(f"{path}: not a Parquet file: {error}") from None
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
-    kind = names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)
-    return f"{kind} ({value!r:.60})" if isinstance(value, str | int | float) else kind
