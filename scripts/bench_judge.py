@@ -7,7 +7,7 @@ Every sample is another source (a comment makes it so), so that a cache helps on
 made once a task, and with programs that were compiled before. Runs over the same samples:
 
     alone   once, one at a time, caches emptied before each: nvcc, the inputs and the reference every time
-    single  once, `cuset evaluate`'s pipeline as it is without options: one program at a time on each GPU; empty caches
+    single  once, `cuset evaluate`'s pipeline as it is by default: one program at a time on each GPU; empty caches
     cold    the same with --per-gpu programs at a time on each GPU
     warm    the same as cold again on what that run left
 
@@ -31,7 +31,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -39,10 +38,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from cuset_stage.judge.judge_spec import Bench, JudgeSpec
-from cuset_stage.judge.pipeline import Job, Pipeline
+from cuset_stage.judge.bench import Bench
+from cuset_stage.judge.judge_spec import JudgeSpec
+from cuset_stage.judge.pipeline import Job
 from cuset_stage.judge.results import code_sha256
-from cuset_stage.sandbox import Isolation
 from cuset_stage.tasks import ProgramTask, load_tasks
 
 
@@ -149,9 +148,7 @@ def run_alone(spec: JudgeSpec, jobs: list[Job], caches: Caches) -> dict[str, Any
 
 
 def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) -> dict[str, Any]:
-    bench = Bench(spec, ["cuda"])
-    runs = 2 * len(bench.pool) if bench.pool else at_a_time
-    pipeline = Pipeline(bench.judges, jobs=at_a_time, runs=runs)
+    pipeline = Bench(spec, ["cuda"]).pipeline(jobs=at_a_time)
     begin, begin_cpu = time.perf_counter(), time.process_time()
     judged = [judgement for _, judgement in tqdm(pipeline.run(jobs), total=len(jobs), desc=name)]
     seconds, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
@@ -204,9 +201,9 @@ def main() -> int:
         else:
             tasks = [task for task in load_tasks(options.tasks) if isinstance(task, ProgramTask) and task.solution]
         jobs = make_jobs(tasks, options.samples or (24 if options.tasks is None else len(tasks)))
-        spec = JudgeSpec(use_gpu=not options.no_gpu, isolation=Isolation(options.isolation))
+        spec = JudgeSpec(no_gpu=options.no_gpu, isolation=options.isolation)
         described = Bench(spec, ["cuda"]).describe()
-        loaded = replace(spec, per_gpu=options.per_gpu)
+        loaded = spec.model_copy(update={"per_gpu": options.per_gpu})
         found: dict[str, list[dict[str, Any]]] = {
             "alone": [run_alone(spec, spread_evenly(jobs, options.alone), caches)]
         }

@@ -1,14 +1,14 @@
 """A task set's own right programs as answers: a judge that is right passes all of them, each time.
 
-    python scripts/judge_references.py data/kernels --twice outputs/references --options="--per-gpu 5" --json record.json
-    cuset report outputs/references/first.jsonl --output outputs/references/report
+    python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=5" --json record.json
+    cuset report outputs/references/first.jsonl output=outputs/references/report
 
 `--twice` writes the answers into a new folder, runs `cuset evaluate` on them two times, and checks what it said. Each run judges
 everything; the second one finds compiled programs and prepared inputs in the cache. The same in steps:
 
     python scripts/judge_references.py data/kernels --output answers.jsonl
-    cuset evaluate answers.jsonl --tasks data/kernels --output first.jsonl
-    cuset evaluate answers.jsonl --tasks data/kernels --output second.jsonl
+    cuset evaluate answers.jsonl tasks=data/kernels output=first.jsonl
+    cuset evaluate answers.jsonl tasks=data/kernels output=second.jsonl
     python scripts/judge_references.py data/kernels --check first.jsonl second.jsonl --json record.json
 
 The check ends with 1 and names the samples when one is missing, did not pass, or was judged differently in two files.
@@ -44,7 +44,7 @@ def judge_twice(tasks: Path, answers: Path, options: list[str]) -> list[Path]:
     """The results files of two runs of `cuset evaluate`, beside the answers. CalledProcessError when one of them failed."""
     outputs = [answers.with_name(f"{name}.jsonl") for name in ("first", "second")]
     for output in outputs:
-        command = ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output), "--method", "references"]
+        command = ["evaluate", str(answers), f"tasks={tasks}", f"output={output}", "method=references"]
         done = subprocess.run([sys.executable, "-m", "cuset_stage.cli", *command, *options])
         if done.returncode != 3:  # infra errors: `differences` names them
             done.check_returncode()
@@ -116,7 +116,7 @@ def main() -> int:
     parser.add_argument("--check", type=Path, nargs="+", metavar="RESULTS", help="results files to look at")
     parser.add_argument("--twice", type=Path, metavar="FOLDER", help="judge everything two times and check it")
     parser.add_argument(
-        "--options", default="", help='with --twice: further options of `cuset evaluate`, "--per-gpu 5"'
+        "--options", default="", help='with --twice: further settings of `cuset evaluate`, "per_gpu=5"'
     )
     parser.add_argument("--json", type=Path, help="with --check or --twice: write the verdicts here")
     options = parser.parse_args()

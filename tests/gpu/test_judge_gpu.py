@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.devices import GpuPool, probe_gpu
-from cuset_stage.judge.judge_spec import Bench, JudgeSpec
+from cuset_stage.judge.bench import Bench
+from cuset_stage.judge.judge_spec import JudgeSpec
+from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.programs import Judgement
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
 from cuset_stage.tasks import ModuleTask, ProgramTask, load_tasks
@@ -49,7 +50,7 @@ def test_the_bundled_programs_pass_twice_alike(tasks: Path, tmp_path: Path) -> N
     seen = []
     for name in ("first", "second"):
         output = tmp_path / f"{name}.jsonl"
-        command = ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output)]
+        command = ["evaluate", str(answers), f"tasks={tasks}", f"output={output}"]
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 0, result.output
         results = read_results(output)
@@ -65,7 +66,7 @@ def test_the_bundled_programs_pass_twice_alike(tasks: Path, tmp_path: Path) -> N
 @pytest.fixture
 def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    return Bench(JudgeSpec(time_limit_s=10.0, flags=("-O1",)), ["cuda"]).judges["cuda"]
+    return Bench(JudgeSpec(time_limit=10.0, flags="-O1"), ["cuda"]).judges["cuda"]
 
 
 TASK = {

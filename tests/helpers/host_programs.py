@@ -116,5 +116,4 @@ TASKS = [task_row("one", "right"), task_row("two", "right", "wrong", split="trai
 
 def arguments(answers: Path, tasks: Path, output: Path) -> list[str]:
     """`cuset evaluate`, quick and without a GPU."""
-    flags = "-O0 -std=c++17"
-    return ["evaluate", str(answers), "--tasks", str(tasks), "--output", str(output), "--flags", flags, "--no-gpu"]
+    return ["evaluate", str(answers), f"tasks={tasks}", f"output={output}", "flags=-O0 -std=c++17", "no_gpu=true"]

@@ -369,7 +369,7 @@ def test_the_command(tmp_path):
         cuset_row(id="out", split="eval"),
     ]
     tasks, output = write_lines(tmp_path / "set.jsonl", *rows), tmp_path / "new" / "audit.jsonl"
-    command = ["audit-tasks", str(tasks), "--output", str(output), "--split", "train", "--jobs", "2"]
+    command = ["audit-tasks", str(tasks), f"output={output}", "split=train", "jobs=2"]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     assert "2 tasks, 1 with an error or a warning" in result.output
@@ -381,20 +381,21 @@ def test_the_command(tmp_path):
     assert set(finding) == {"task", "code", "severity", "message"}
     assert (finding["task"], finding["code"], finding["severity"]) == ("weak", "noise_passes", "error")
     assert read_audit(output).findings == {"double": [], "weak": [finding["message"]]}
-    assert CliRunner().invoke(app, [*command, "--strict"]).exit_code == 1
-    assert CliRunner().invoke(app, [*command, "--strict", "--only", "double"]).exit_code == 0
+    assert CliRunner().invoke(app, [*command, "strict=true"]).exit_code == 1
+    assert CliRunner().invoke(app, [*command, "strict=true", "only=double"]).exit_code == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["absent.jsonl"], "absent.jsonl: no such file or folder"),
-        (["{set}", "--only", "doubel"], "did you mean double?"),
-        (["{set}", "--jobs", "0"], "--jobs 0: at least 1."),
-        (["{set}", "--output", "{folder}"], "this is a folder; give the name of a file"),
-        (["{set}", "--output", "{set}"], "this is the task file; findings go to another one"),
-        (["{set}", "--output", "/dev/null"], "a file is there that `cuset audit-tasks` did not write"),
-        (["{set}", "--format", "csv"], "format 'csv': expected auto, cudabench, cuset, kernelbench"),
+        (["{set}", "only=doubel"], "did you mean double?"),
+        (["{set}", "jobs=0"], "jobs='0': expected greater than 0"),
+        (["{set}", "--strict"], "settings are written key=value: strict=true"),
+        (["{set}", "output={folder}"], "this is a folder; give the name of a file"),
+        (["{set}", "output={set}"], "this is the task file; findings go to another one"),
+        (["{set}", "output=/dev/null"], "a file is there that `cuset audit-tasks` did not write"),
+        (["{set}", "format=csv"], "format='csv': expected 'auto', 'cudabench', 'cuset' or 'kernelbench'"),
     ],
 )
 def test_bad_commands(tmp_path, arguments, message):
@@ -410,7 +411,7 @@ def test_bad_commands(tmp_path, arguments, message):
 def test_only_its_own_file_is_written_anew(tmp_path, first):
     """A file of results, answers, or anything else stays as it is; findings of before are replaced."""
     tasks, output = write_lines(tmp_path / "set.jsonl", cuset_row()), tmp_path / "output.jsonl"
-    command = ["audit-tasks", str(tasks), "--output", str(output)]
+    command = ["audit-tasks", str(tasks), f"output={output}"]
     output.write_text(first + "\n")
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 2 and "give another name, or remove it" in result.output

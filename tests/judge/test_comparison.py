@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from task_factory import COMPARE, GEN, cudabench_row, load_row
 
-from cuset_stage.judge import comparison
+from cuset_stage.judge import closeness
 from cuset_stage.judge.comparison import compare_outputs
 from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
 from cuset_stage.judge.oracle_runs import COMPARE_LIMITS
@@ -71,7 +71,7 @@ def test_the_first_mismatch_is_named(tmp_path):
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 12, 13])
 def test_chunks_do_not_matter(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr(comparison, "CHUNK", chunk)
+    monkeypatch.setattr(closeness, "CHUNK", chunk)
     expected = np.arange(1, 13, dtype=np.float32)
     actual = expected.copy()
     actual[[7, 9]] += 1
@@ -194,14 +194,14 @@ def test_a_reference_that_is_gone_is_not_the_programs_fault(tmp_path):
 
 @pytest.mark.parametrize("left", [0, 1998, 2048, 3998])
 def test_a_file_that_becomes_shorter_while_it_is_read_is_noticed(tmp_path, monkeypatch, left):
-    monkeypatch.setattr(comparison, "CHUNK", 512)
+    monkeypatch.setattr(closeness, "CHUNK", 512)
     values = np.ones(1000, np.float32)
     values.tofile(tmp_path / "expected")
     for both in (False, True):
         (tmp_path / "y").write_bytes(values.tobytes()[:left])
         expected = tmp_path / ("y" if both else "expected")
         with pytest.raises(OSError, match="became shorter while it was read"):
-            comparison._errors(Tensor("y", "float32", (1000,)), expected, tmp_path / "y", 0.0, 0.0)
+            closeness.distance(expected, tmp_path / "y", "float32", 1000, 0.0, 0.0)
 
 
 def test_a_complex_number_whose_modulus_is_not_finite(tmp_path, recwarn):

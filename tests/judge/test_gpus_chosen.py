@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.judge.judge_spec import Bench, JudgeSpec, choose_gpus
+from cuset_stage.judge.bench import Bench, choose_gpus
+from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.sandbox import SandboxError
 
 
@@ -13,7 +14,7 @@ ROWS = """\
 1, GPU-2222, NVIDIA H200, 580, 9.0, 800
 2, GPU-3333, NVIDIA H200, 580, 9.0, 1000
 """
-MIB = 2**20
+MIB, GIB = 2**20, 2**30
 
 
 @pytest.fixture(autouse=True)
@@ -35,11 +36,11 @@ def test_the_gpus_that_were_asked_for(asked: tuple[int, ...] | None, chosen: lis
 
 
 def test_a_gpu_that_is_not_there() -> None:
-    with pytest.raises(SandboxError, match="--gpus: no GPU 7; this machine has 0, 1, 2"):
+    with pytest.raises(SandboxError, match="gpus: no GPU 7; this machine has 0, 1, 2"):
         choose_gpus([0, 7])
 
 
 @pytest.mark.parametrize("limit", [None, 500 * MIB], ids=str)
 def test_gpu_memory_is_on_record(limit: int | None) -> None:
-    said = Bench(JudgeSpec(per_gpu=4, gpu_memory_bytes=limit, isolation="none"), []).describe()
+    said = Bench(JudgeSpec(per_gpu=4, gpu_memory=limit and limit / GIB, isolation="none"), []).describe()
     assert (said["per_gpu"], said["limits"]["gpu_memory_bytes"]) == (4, limit)

@@ -12,7 +12,7 @@ from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.judge.programs import MESSAGE_LENGTH, ProgramJudge, shorten
+from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, Verdict, remove_tree, resolve_isolation
 from cuset_stage.tasks import load_tasks
 
@@ -231,11 +231,3 @@ def test_a_broken_oracle_judges_no_answer(judge: ProgramJudge, tmp_path: Path, m
     judged = judge.judge(load_tasks(write_lines(tmp_path / "bench.jsonl", [row])).tasks[0], PROGRAM)
     assert (judged.verdict, judged.cases) == (Verdict.INFRA_ERROR, ())
     assert "no answer is charged" in judged.message
-
-
-def test_long_messages_keep_head_and_tail() -> None:
-    text = "first" + "x" * 10000 + "last"
-    short = shorten(text)
-    assert len(short) <= MESSAGE_LENGTH
-    assert short.startswith("first") and short.endswith("last")
-    assert shorten(" as it is \n") == "as it is"

@@ -31,7 +31,7 @@ def twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def twice(*rows: dict[str, Any]) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
         tasks, record = write_lines(tmp_path / "tasks.jsonl", list(rows)), tmp_path / "new" / "record.json"
-        options = ("--twice", tmp_path / "out", "--options=--no-gpu --flags=-O0", "--json", record)
+        options = ("--twice", tmp_path / "out", "--options=no_gpu=true flags=-O0", "--json", record)
         done = script("judge_references.py", tasks, *options)
         return done, json.loads(record.read_text()) if record.exists() else {}
 

@@ -13,16 +13,16 @@ import torch
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
+from cuset_stage.judge.closeness import first_difference, module_distance
+from cuset_stage.judge.devices import Turns
+from cuset_stage.judge.judgement import Clock, Judgement
 from cuset_stage.judge.modules import ModuleJudge, worker
 from cuset_stage.judge.modules.checks import source_flags
-from cuset_stage.judge.modules.closeness import compare_raw
-from cuset_stage.judge.modules.driver import unseen_time, wall_time
+from cuset_stage.judge.modules.module_judge import unseen_time, wall_time
 from cuset_stage.judge.modules.permuted import permuted
 from cuset_stage.judge.modules.reference import Reference
 from cuset_stage.judge.modules.runs import Worker
-from cuset_stage.judge.modules.turns import Turns
 from cuset_stage.judge.modules.worker import schedule
-from cuset_stage.judge.programs import Clock, Judgement
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
 from cuset_stage.tasks import ModuleTask
@@ -470,9 +470,9 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(text)
     output = tmp_path / "results.jsonl"
-    command = ["evaluate", str(tmp_path / "answers"), "--tasks", str(tmp_path / "tasks"), "--output", str(output)]
+    command = ["evaluate", str(tmp_path / "answers"), f"tasks={tmp_path / 'tasks'}", f"output={output}"]
     for said in ("(1 judged", "1 taken from an earlier run"):
-        result = CliRunner().invoke(app, [*command, "--no-gpu"])
+        result = CliRunner().invoke(app, [*command, "no_gpu=true"])
         assert (result.exit_code, said in result.output) == (0, True), result.output
     results = read_results(output)
     assert [(s["task"], s["verdict"], s["speedup"]) for s in results.samples] == [("level1_1_x", "passed", None)]
@@ -553,9 +553,15 @@ def test_closeness_is_torchs(dtype: str, tmp_path: Path) -> None:
         want = torch.allclose(actual.to(wide), expected.to(wide), rtol=tolerance, atol=tolerance)
         for name, tensor in (("a", actual), ("b", expected)):
             (tmp_path / name).write_bytes(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-        found = compare_raw(tmp_path / "a", tmp_path / "b", f"torch.{dtype}", (7, 31))
+        found = module_distance(tmp_path / "b", tmp_path / "a", f"torch.{dtype}", (7, 31))
         assert found.close is want, size
-        assert (found.first is None) is want
+        if not want:
+            at = found.first_wrong
+            first = first_difference("y", (7, 31), tmp_path / "b", tmp_path / "a", dtype, at)
+            assert first["index"] == [at // 31, at % 31]
+            assert first["expected"] == (str if kind.is_complex else lambda value: value)(
+                expected.flatten()[at].item()
+            )
         verdicts.add(want)
     assert verdicts == {True, False} or dtype == "bool"
 
@@ -564,7 +570,7 @@ def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
     def compare(actual: list[float], expected: list[float]) -> bool:
         for name, values in (("a", actual), ("b", expected)):
             np.array(values, np.float32).tofile(tmp_path / name)
-        return compare_raw(tmp_path / "a", tmp_path / "b", "torch.float32", (len(actual),)).close
+        return module_distance(tmp_path / "b", tmp_path / "a", "torch.float32", (len(actual),)).close
 
     inf, nan = float("inf"), float("nan")
     assert compare([inf, -inf, 1], [inf, -inf, 1])

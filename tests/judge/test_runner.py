@@ -20,9 +20,9 @@ from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, argumen
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.judge_spec import check_arch
+from cuset_stage.judge.bench import check_arch
+from cuset_stage.judge.judgement import Built, Judgement
 from cuset_stage.judge.pipeline import Job, Pipeline
-from cuset_stage.judge.programs import Built, Judgement
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
 from cuset_stage.tasks import load_tasks
@@ -40,7 +40,7 @@ def test_judges_all_and_equal_code_once(run: Any) -> None:
         answer_row("one", 3, None),
         answer_row("two", 0),
     ]
-    said, results = run(answers, "--method", "sft")
+    said, results = run(answers, "method=sft")
     assert verdicts(results) == {
         ("one", 0): "passed", ("one", 1): "compile_error", ("one", 2): "passed", ("one", 3): "no_code",
         ("two", 0): "mismatch",
@@ -74,8 +74,8 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
     said, results = run(answers, tasks=tasks)
     assert "(1 judged" in said and verdicts(results)["two", 0] == "passed"
 
-    for option, value in (("--time-limit", "30"), ("--gpu-memory", "1.5")):  # another limit: everything
-        said, results = run(answers, option, value, tasks=tasks)
+    for setting in ("time_limit=30", "gpu_memory=1.5"):  # another limit: everything
+        said, results = run(answers, setting, tasks=tasks)
         assert "(3 judged" in said
     assert results.run["limits"]["gpu_memory_bytes"] == 3 << 29
     assert len(results.samples) == 3
@@ -85,39 +85,39 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
 def test_another_isolation_is_judged_again(run: Any) -> None:
     """The header speaks for every line: it may not say bubblewrap of what processes judged."""
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
-    run(answers, "--isolation", "landlock")
-    said, results = run(answers, "--isolation", "bubblewrap")
+    run(answers, "isolation=landlock")
+    said, results = run(answers, "isolation=bubblewrap")
     assert "(2 judged" in said and "taken" not in said and results.run["isolation"] == "bubblewrap"
-    assert "nothing new to judge, 2 taken" in run(answers, "--isolation", "auto")[0]  # which is bubblewrap here
+    assert "nothing new to judge, 2 taken" in run(answers, "isolation=auto")[0]  # which is bubblewrap here
 
 
 def test_the_header_says_which_block_is_the_code(run: Any) -> None:
-    for options, rule in (((), "first"), (("--extract", "last"), "last")):
+    for options, rule in (((), "first"), (("extract=last",), "last")):
         assert run([answer_row("one", 0, None)], *options)[1].run["extract"] == rule
 
 
 def test_parts_of_a_file_add_up(run: Any) -> None:
     answers = [answer_row("one", 0), answer_row("two", 0), answer_row("two", 0, level=2)]
-    said, results = run(answers, "--split", "eval")
+    said, results = run(answers, "split=eval")
     assert list(verdicts(results)) == [("one", 0)] and results.run["answers"]["chosen"] == 1
-    said, results = run(answers, "--level", "1", "--limit", "1")
+    said, results = run(answers, "level=1", "limit=1")
     assert "nothing new" in said and results.run["answers"]["chosen"] == 2
     said, results = run(answers)
     assert "(2 judged" in said and "1 taken" in said and len(results.samples) == 3
     # The header speaks for every line: what was judged in another way does not stay beside it.
-    said, results = run(answers, "--limit", "1", "--compile-only")
+    said, results = run(answers, "limit=1", "compile_only=true")
     assert "(1 judged" in said and verdicts(results) == {("one", 0): "compiled"}
 
 
 def test_another_models_results_are_not_written_over(run: Any) -> None:
     run([answer_row("one", 0, None)])
     assert "holds results with generation" in run([answer_row("one", 0, None, model="other")], code=2)[0]
-    assert "holds results with method" in run([answer_row("one", 0, None)], "--method", "cuset", code=2)[0]
+    assert "holds results with method" in run([answer_row("one", 0, None)], "method=cuset", code=2)[0]
 
 
 def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    _, results = run([answer_row("two", 0), answer_row("two", 1, BROKEN)], "--compile-only")
+    _, results = run([answer_row("two", 0), answer_row("two", 1, BROKEN)], "compile_only=true")
     assert verdicts(results) == {("two", 0): "compiled", ("two", 1): "compile_error"}
     assert results.run["compile_only"] is True
 
@@ -125,19 +125,22 @@ def test_compile_only_needs_no_gpu(run: Any, monkeypatch: pytest.MonkeyPatch, tm
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--jobs", "0"], "--jobs 0"),
-        (["--time-limit", "0"], "--time-limit 0: from 0.001 to 86400 seconds"),
-        (["--time-limit", "inf"], "--time-limit inf: from 0.001 to 86400 seconds"),
-        (["--time-limit", "nan"], "--time-limit nan: from"),
-        (["--memory-limit", "inf"], "--memory-limit inf: from 0.000976562 to 1048576 GiB"),
-        (["--memory-limit", "1e-12"], "--memory-limit 1e-12: from"),
-        (["--gpus", "0"], "contradict"),
-        (["--isolation", "none"], "one of auto, bubblewrap, processes"),
-        (["--extract", "best"], "one of first, last, first-any"),
-        (["--arch", "hopper"], "arch='hopper'"),
-        (["--split", "test"], "no answers to judge with --split test"),
-        (["--retry-infra", "-1"], "--retry-infra -1"),
-        (["--flags", "'"], "--flags"),
+        (["jobs=0"], "jobs='0': expected greater than 0"),
+        (["time_limit=0"], "time_limit='0': expected greater than or equal to 0.001"),
+        (["time_limit=inf"], "time_limit='inf': expected less than or equal to 86400"),
+        (["time_limit=nan"], "time_limit='nan': expected"),
+        (["memory_limit=inf"], "memory_limit='inf': expected less than or equal to 1048576"),
+        (["memory_limit=1e-12"], "memory_limit='1e-12': expected greater"),
+        (["gpus=0"], "gpus and no_gpu contradict each other"),
+        (["gpus=-1"], "gpus[0]='-1': expected"),
+        (["isolation=best"], "isolation='best': expected 'auto', 'bubblewrap'"),
+        (["extract=best"], "extract='best': expected 'first', 'last' or 'first-any'"),
+        (["format=csv"], "format='csv': expected"),
+        (["arch=hopper"], "arch='hopper'"),
+        (["split=test"], "no answers to judge with split=test"),
+        (["retry_infra=-1"], "retry_infra='-1': expected"),
+        (["flags='"], 'flags="\'": No closing quotation'),
+        (["--per-gpu", "2"], "settings are written key=value: per_gpu=2"),
     ],
 )
 def test_bad_options(run: Any, options: list[str], says: str) -> None:
@@ -161,7 +164,7 @@ def test_without_a_gpu_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monke
     command = arguments(answers, write_lines(tmp_path / "tasks.jsonl", TASKS), tmp_path / "results.jsonl")
     result = CliRunner().invoke(app, command[:-1])
     assert result.exit_code == 2
-    assert "no NVIDIA GPU" in result.output and "--compile-only" in result.output and "--no-gpu" in result.output
+    assert "no NVIDIA GPU" in result.output and "compile_only=true" in result.output and "no_gpu=true" in result.output
     assert not (tmp_path / "results.jsonl").exists()
 
 
@@ -175,7 +178,7 @@ def test_infra_errors_end_with_3_and_are_judged_again(
     (blocked / "cases").write_text("in the way of the folder for cases")
     monkeypatch.setenv("CUSET_CACHE", str(blocked))
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
-    said, results = run(answers, "--retry-infra", "0", code=3)
+    said, results = run(answers, "retry_infra=0", code=3)
     assert verdicts(results) == {("one", 0): "infra_error", ("one", 1): "compile_error"}
     assert "the judge itself failed on 1 samples" in said
     (blocked / "cases").unlink()
@@ -186,7 +189,7 @@ def test_infra_errors_end_with_3_and_are_judged_again(
 
 def test_broken_references_end_with_3(run: Any) -> None:
     task = task_row("one", "right", reference=REFERENCE.replace("2 *", "1 / 0 *"))
-    said, _ = run([answer_row("one", 0)], "--retry-infra", "0", tasks=[task], code=3)
+    said, _ = run([answer_row("one", 0)], "retry_infra=0", tasks=[task], code=3)
     assert "ZeroDivisionError" in said
 
 
@@ -259,17 +262,17 @@ def test_failures_of_the_judge_are_tried_again(
 
 def test_ray_is_asked_for_where_it_is_missing(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)  # `import ray` fails
-    assert "pip install ray" in run([answer_row("one", 0)], "--ray", code=2)[0]
+    assert "pip install ray" in run([answer_row("one", 0)], "ray=true", code=2)[0]
 
 
 def test_ray_judges_as_this_machine_does(run: Any) -> None:
     ray = pytest.importorskip("ray")
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN), answer_row("two", 0), answer_row("one", 2, None)]
     _, alone = run(answers)
-    _, results = run(answers, "--time-limit", "61", "--ray")  # another limit, so that all is judged again
+    _, results = run(answers, "time_limit=61", "ray=true")  # another limit, so that all is judged again
     assert verdicts(results) == verdicts(alone)
     assert results.run["machines"] == 1
-    assert "4 taken" in run(answers, "--time-limit", "61")[0]  # with Ray or without, a result is the same
+    assert "4 taken" in run(answers, "time_limit=61")[0]  # with Ray or without, a result is the same
     ray.shutdown()
 
 
@@ -361,7 +364,7 @@ def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_p
     command = arguments(
         write_lines(tmp_path / "answers.jsonl", answers), write_lines(tmp_path / "tasks.jsonl", tasks), output
     )
-    process = start([*command, "--time-limit", "4", "--jobs", "1"], cache, scratch)
+    process = start([*command, "time_limit=4", "jobs=1"], cache, scratch)
     end = time.monotonic() + 60
 
     def hangs() -> bool:
@@ -380,7 +383,7 @@ def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_p
     assert not list(scratch.iterdir())
     before = len(read_results(output).samples)
     assert before >= 1
-    said, results = run(answers, "--time-limit", "4", tasks=tasks)
+    said, results = run(answers, "time_limit=4", tasks=tasks)
     assert f"{before} taken" in said
     assert verdicts(results) == {("hangs", 0): "timeout", ("one", 0): "no_code", ("one", 1): "passed"}
 
@@ -408,14 +411,14 @@ def test_samples_that_begin_late_are_refused(run: Any, numbers: list[tuple[int, 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--flags", "--bogus", "Unknown option"),
-        ("--arch", "sm_1", "Unsupported gpu"),
-        ("--flags", "-c", "does not run"),
-        ("--flags", "-shared -Xcompiler -fPIC", "does not run"),
+        ("flags", "--bogus", "Unknown option"),
+        ("arch", "sm_1", "Unsupported gpu"),
+        ("flags", "-c", "does not run"),
+        ("flags", "-shared -Xcompiler -fPIC", "does not run"),
     ],
 )
 def test_options_that_make_no_program_are_charged_to_nobody(run: Any, option: str, value: str, said: str) -> None:
-    output, results = run([answer_row("one", 0)], option, value, code=2)
+    output, results = run([answer_row("one", 0)], f"{option}={value}", code=2)
     assert "nvcc" in output and value in output and said in output
     assert results is None
 
@@ -431,7 +434,7 @@ def test_options_that_make_no_program_are_charged_to_nobody(run: Any, option: st
 def test_code_that_the_gpu_cannot_run_is_refused(arch: str, capability: str, fits: bool) -> None:
     """PTX of an earlier architecture runs on every later one, but that of one architecture or family alone."""
     gpu = Gpu(0, "GPU-0", "test", "1", capability, 1 << 30)
-    with nullcontext() if fits else pytest.raises(SandboxError, match=f"--arch {arch}: GPU 0"):
+    with nullcontext() if fits else pytest.raises(SandboxError, match=f"arch={arch}: GPU 0"):
         check_arch(arch, gpu)
 
 
@@ -444,13 +447,13 @@ def test_a_compiler_that_works_no_more_is_charged_to_nobody(
     for folder in host.parents[:4]:
         folder.chmod(0o755)
     monkeypatch.setenv("NVCC_CCBIN", str(host))
-    said, results = run([answer_row("one", 0)], "--compile-only", code=2)
+    said, results = run([answer_row("one", 0)], "compile_only=true", code=2)
     assert "compiles nothing" in said and results is None
     host.symlink_to("/usr/bin/g++")
-    _, results = run([answer_row("one", 0)], "--compile-only")
+    _, results = run([answer_row("one", 0)], "compile_only=true")
     assert verdicts(results) == {("one", 0): "compiled"}
     host.unlink()
-    said, results = run([answer_row("one", 0), answer_row("one", 1, PROGRAM + "// new")], "--compile-only", code=2)
+    said, results = run([answer_row("one", 0), answer_row("one", 1, PROGRAM + "// new")], "compile_only=true", code=2)
     assert "compiles nothing" in said and verdicts(results) == {("one", 0): "compiled"}
 
 

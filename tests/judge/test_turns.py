@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from cuset_stage.judge.modules.turns import Turns
-from cuset_stage.judge.programs import Clock
+from cuset_stage.judge.devices import Turns
+from cuset_stage.judge.judgement import Clock
 
 
 class Visit:

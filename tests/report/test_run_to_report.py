@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.pipeline import Pipeline
-from cuset_stage.judge.programs import Built, Judgement
+from cuset_stage.judge.judgement import Built, Judgement
 from cuset_stage.judge.run_header import describe_run
 from cuset_stage.judge.runner import evaluate, make_samples
 from cuset_stage.report import build_report, collect

@@ -1,59 +1,60 @@
 """`cuset audit-tasks`: which tasks of a set have an oracle that wrong outputs pass."""
 
-import json
 import os
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import ClassVar, Literal
 
 import typer
+from pydantic import Field, PositiveInt
 
-from ._app import app, fail, names
+from ..settings import Names, Settings
+from ._app import app, command, fail
 
 
-@app.command("audit-tasks")
-def audit_tasks(
-    tasks: Annotated[Path, typer.Argument(help="The task set: CUDABench's JSONL, our own, or KernelBench's folder.")],
-    output: Annotated[Path, typer.Option(help="The file of findings (JSONL) for `cuset report --audit`.")] = Path(
-        "audit.jsonl"
-    ),
-    task_format: Annotated[str, typer.Option("--format", help="auto, cudabench, cuset or kernelbench.")] = "auto",
-    split: Annotated[str | None, typer.Option(help="Only the tasks of this split.")] = None,
-    only: Annotated[str, typer.Option(help="Only these tasks, ids or names separated by commas.")] = "",
-    jobs: Annotated[int | None, typer.Option(help="Tasks at a time. Without it, half of the CPUs.")] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 when a task has an error or a warning.")
-    ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Audit also what was audited before.")] = False,
-    notes: Annotated[bool, typer.Option("--notes", help="Show notes too; the file always has them.")] = False,
-) -> None:
+class AuditSettings(Settings):
+    positional: ClassVar[tuple[str, ...]] = ("tasks",)
+
+    tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
+    output: Path = Field(Path("audit.jsonl"), description="the file of findings (JSONL) for `cuset report audit=...`")
+    format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="the task set's format")
+    split: str | None = Field(None, description="only the tasks of this split")
+    only: Names = Field((), description="only these tasks, ids or names")
+    jobs: PositiveInt | None = Field(None, description="tasks at a time; without it half of the CPUs")
+    strict: bool = Field(False, description="exit code 1 when a task has an error or a warning")
+    again: bool = Field(False, description="audit also what was audited before")
+    notes: bool = Field(False, description="show notes, too; the file always has them")
+
+
+@command(app, "audit-tasks", AuditSettings)
+def audit_tasks(settings: AuditSettings) -> None:
     """Try every task's oracle with outputs that should not pass: zeros, constants, copies of inputs, noise. Needs no GPU.
 
-    Audits are kept by the content of the task: a run that was stopped goes on where it was.
+    Audits are kept by the content of the task: if interrupted, run the same command again to resume.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from .. import __version__
     from ..files import write_atomically
+    from ..jsonl import to_line
     from ..judge.audit import audit_tasks as run_audits
     from ..judge.audit import is_findings_file
     from ..judge.oracle import CaseCache
     from ..sandbox import SandboxError
     from ..tasks import TaskError, load_tasks
 
-    if jobs is not None and jobs < 1:
-        raise fail(f"--jobs {jobs}: at least 1.")
+    tasks, output = settings.tasks, settings.output
     if output.is_dir():
-        raise fail(f"--output {output}: this is a folder; give the name of a file, such as {output / 'audit.jsonl'}.")
+        raise fail(f"output={output}: this is a folder; give the name of a file, such as {output / 'audit.jsonl'}.")
     if output.exists() and tasks.exists() and output.samefile(tasks):
-        raise fail(f"--output {output}: this is the task file; findings go to another one.")
+        raise fail(f"output={output}: this is the task file; findings go to another one.")
     if output.exists() and not (output.is_file() and is_findings_file(output)):
         raise fail(
-            f"--output {output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
+            f"output={output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
         )
     try:
-        task_set = load_tasks(tasks, format=task_format, split=split, only=names(only))
+        task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
         cases = CaseCache()
     except (TaskError, SandboxError) as error:
         raise fail(str(error)) from None
@@ -63,7 +64,8 @@ def audit_tasks(
     try:
         with Progress(*columns, console=console) as progress:
             bar = progress.add_task("audit", total=len(task_set))
-            running = run_audits(task_set.tasks, cases, jobs=jobs or max(1, (os.cpu_count() or 1) // 2), again=again)
+            jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
+            running = run_audits(task_set.tasks, cases, jobs=jobs, again=settings.again)
             with closing(running):
                 for audit in running:
                     audits[audit.task] = audit
@@ -76,21 +78,21 @@ def audit_tasks(
                 "format": task_set.format,
                 "sha256": task_set.sha256,
                 "count": len(task_set),
-                "split": split,
+                "split": settings.split,
             },
         }
         ordered = [audits[task.id] for task in task_set]
         lines = [header, *(audit.as_record() for audit in ordered)]
-        write_atomically(output, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        write_atomically(output, map(to_line, lines))
     except (SandboxError, OSError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:
-        typer.echo("\ncuset: stopped; the same command goes on after the tasks that are done.", err=True)
+        typer.echo("\ncuset: interrupted; run the same command again to resume.", err=True)
         raise typer.Exit(130) from None
-    _print(ordered, notes)
+    _print(ordered, settings.notes)
     flagged = sum(bool(audit.flagged) for audit in ordered)
     typer.echo(f"{len(ordered)} tasks, {flagged} with an error or a warning: {output}")
-    if strict and flagged:
+    if settings.strict and flagged:
         raise typer.Exit(1)
 
 

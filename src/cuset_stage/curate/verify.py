@@ -16,10 +16,10 @@ from typing import Any
 
 from ..judge.audit import Code, Severity, audit_task
 from ..judge.devices import GpuPool, NoGpuLeft
-from ..judge.judge_spec import DEFAULT_ARCH, check_arch
+from ..judge.bench import DEFAULT_ARCH, check_arch
 from ..judge.modules import ModuleJudge
 from ..judge.modules.checks import NO_KERNEL
-from ..judge.modules.driver import CONSTANT
+from ..judge.modules.module_judge import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from ..judge.oracle_runs import OracleUnavailable
 from ..judge.programs import Judgement, ProgramJudge

@@ -1,4 +1,5 @@
-"""The GPUs of a run: one program at a time on each, and telling a lost GPU from a program that failed on it."""
+"""The GPUs of a run: one program at a time on each, and telling a lost GPU from a program that failed on it; turns of builds and
+timed runs."""
 
 import re
 import sys
@@ -101,6 +102,11 @@ class GpuPool:
         return len(self.gpus) * self.per_gpu
 
     @property
+    def names(self) -> list[str]:
+        """What kinds of GPU there are, each once, for a judge's settings; those that are lost meanwhile have judged as well."""
+        return sorted({gpu.name for gpu in self.gpus})
+
+    @property
     def only(self) -> Gpu | None:
         """The GPU that every lease will be of; None while there are several that work."""
         working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
@@ -137,3 +143,42 @@ class GpuPool:
         with self._guard:
             self._lost[gpu.uuid] = problem
         return problem
+
+
+class Turns:
+    """Who times waits for the builds that are on, and builds that come meanwhile wait for it.
+
+    A thread that has to share its processor sees its GPU done a slice of time too late, and is late with its own launches.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._building = 0
+        self._timing = 0  # those that wait for their turn, too
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """With any other builds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._timing == 0)
+            self._building += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._building -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def timing(self) -> Iterator[None]:
+        """With any others that are timed, each on a GPU of its own."""
+        with self._changed:
+            self._timing += 1
+        try:
+            with self._changed:
+                self._changed.wait_for(lambda: self._building == 0)
+            yield
+        finally:
+            with self._changed:
+                self._timing -= 1
+                self._changed.notify_all()

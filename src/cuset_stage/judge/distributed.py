@@ -13,8 +13,8 @@ from typing import Any
 
 from ..sandbox import SandboxError
 from .judge_spec import Bench, JudgeSpec
-from .pipeline import Job, Pipeline, describe
-from .programs import Judgement, infra_error
+from .judgement import Judgement, infra_error
+from .pipeline import Job, describe
 
 
 logger = logging.getLogger(__name__)
@@ -26,9 +26,8 @@ class Node:
     def __init__(self, spec: JudgeSpec, languages: Sequence[str], jobs: int | None, retries: int) -> None:
         self._bench = Bench(spec, languages)
         jobs = jobs or os.cpu_count() or 1
-        runs = 2 * len(self._bench.pool) if self._bench.pool else jobs
-        self._pipeline = Pipeline(self._bench.judges, jobs=jobs, runs=runs, retries=retries)
-        self._width = jobs + runs
+        self._pipeline = self._bench.pipeline(jobs=jobs, retries=retries)
+        self._width = 2 * jobs if not self._bench.pool else jobs + 2 * len(self._bench.pool)
 
     def describe(self) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]], int]:
         """What the header says, the settings of each language, and how many jobs keep this machine busy."""
@@ -62,7 +61,7 @@ class RayBackend:
         try:
             import ray
         except ImportError:
-            raise SandboxError("--ray: Ray is not installed here; `pip install ray`, on every machine.") from None
+            raise SandboxError("ray=true: Ray is not installed here; `pip install ray`, on every machine.") from None
         self._ray = ray
         self._retries = retries
         if not ray.is_initialized():
@@ -73,16 +72,18 @@ class RayBackend:
             if node["Alive"] and self._fits(node, spec)
         ]
         if not self._nodes:
-            raise SandboxError("--ray: no machine of the cluster has a GPU; --no-gpu or --compile-only need none.")
+            raise SandboxError(
+                "ray=true: no machine of the cluster has a GPU; no_gpu=true and compile_only=true need none."
+            )
         try:
             described = ray.get([node.describe.remote() for node in self._nodes])
         except ray.exceptions.RayError as error:
             self.stop()
-            raise SandboxError(f"--ray: a machine cannot judge: {_cause(error)}") from None
+            raise SandboxError(f"ray=true: a machine cannot judge: {_cause(error)}") from None
         records, settings, self._widths = zip(*described, strict=True)
         if any(one != settings[0] for one in settings):
             self.stop()
-            raise SandboxError(f"--ray: machines differ in what decides verdicts: {_differences(settings)}")
+            raise SandboxError(f"ray=true: machines differ in what decides verdicts: {_differences(settings)}")
         self.settings: Mapping[str, Mapping[str, Any]] = settings[0]
         self._record = {**records[0], "gpus": [gpu for record in records for gpu in record["gpus"]]}
 
@@ -104,7 +105,7 @@ class RayBackend:
                 running[node.judge.remote(job)] = (job, tries, node)
             if not running:
                 for job, _ in waiting:
-                    yield job, infra_error("--ray: every machine of the cluster was lost")
+                    yield job, infra_error("ray=true: every machine of the cluster was lost")
                 return
             (ready,), _ = ray.wait(list(running), num_returns=1)
             job, tries, node = running.pop(ready)
@@ -139,13 +140,13 @@ class RayBackend:
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
         cpus = int(node["Resources"].get("CPU", 1))
         options = {"num_cpus": 0, "scheduling_strategy": strategy, "max_concurrency": 4 * (cpus + 16)}
-        if spec.use_gpu and not spec.compile_only:
+        if spec.runs_on_gpus:
             options["num_gpus"] = node["Resources"]["GPU"]
         return self._ray.remote(Node).options(**options).remote(spec, tuple(languages), jobs or cpus, self._retries)
 
     @staticmethod
     def _fits(node: Mapping[str, Any], spec: JudgeSpec) -> bool:
-        return not spec.use_gpu or spec.compile_only or node["Resources"].get("GPU", 0) > 0
+        return not spec.runs_on_gpus or node["Resources"].get("GPU", 0) > 0
 
 
 def _cause(error: BaseException) -> str:

@@ -1,200 +1,78 @@
-"""How a run judges, as one record that can be sent to another machine; and the judges it makes there."""
+"""How answers are judged, as one value: what `cuset evaluate` can be told, and what is sent to other machines.
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from typing import Any
+Imports pydantic alone, for the sake of `cuset --help`.
+"""
 
-from ..sandbox import (
-    COMPILE_LIMITS,
-    Compiler,
-    Gpu,
-    Isolation,
-    Limits,
-    SandboxError,
-    Verdict,
-    list_gpus,
-    resolve_isolation,
-    run_program,
-)
-from .devices import GpuPool
-from .oracle import CaseCache
-from .programs import Judge, ProgramJudge
+import shlex
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, model_validator
+
+from ..settings import Settings, split_names
+
+
+if TYPE_CHECKING:
+    from ..sandbox import Limits
 
 
 GIB = 2**30
-DEFAULT_ARCH = "sm_90"
-SMALLEST = "__global__ void nothing() {}\nint main() { return 0; }\n"
 
 
-@dataclass(frozen=True)
-class JudgeSpec:
-    """How answers are judged.
+def _splittable(flags: str) -> str:
+    shlex.split(flags)
+    return flags
 
-    Args:
-        arch: nvcc's -arch; None: that of the GPUs, and sm_90 when none is used.
-        flags: nvcc's further options.
-        gpus: Indices of the GPUs to use, as nvidia-smi has them; None: all. use_gpu: False runs programs without one.
-        per_gpu: Programs at a time on one GPU; with more than one, times say nothing.
-        time_limit_s, memory_bytes: Of each run of a program; None: the judge's own.
-        gpu_memory_bytes: Of each run, watched through nvidia-smi; None: no limit.
-    """
 
-    arch: str | None = None
-    flags: tuple[str, ...] = ("-O3", "-std=c++17")
-    compile_only: bool = False
-    use_gpu: bool = True
-    gpus: tuple[int, ...] | None = None
-    per_gpu: int = 1
-    isolation: Isolation = Isolation.AUTO
-    time_limit_s: float | None = None
-    memory_bytes: int | None = None
-    gpu_memory_bytes: int | None = None
+# A day and a pebibyte are beyond all use, and what is not finite fits into no record. Below a mebibyte nothing starts.
+Seconds = Annotated[float, Field(ge=0.001, le=86400)]
+Gibibytes = Annotated[float, Field(ge=1 / 1024, le=2**20)]
 
-    def limited(self, limits: Limits) -> Limits:
+
+class JudgeSpec(Settings):
+    """How answers are judged."""
+
+    arch: str | None = Field(None, description="nvcc's -arch; without it that of the GPUs, else sm_90")
+    flags: Annotated[str, AfterValidator(_splittable)] = Field("-O3 -std=c++17", description="nvcc's further options")
+    compile_only: bool = Field(False, description="only say what compiles; needs no GPU")
+    no_gpu: bool = Field(False, description="run programs without a GPU: host code only")
+    gpus: Annotated[tuple[NonNegativeInt, ...], BeforeValidator(split_names), Field(min_length=1)] | None = Field(
+        None, description="GPUs to use, as nvidia-smi numbers them, such as 0,1; without it all"
+    )
+    per_gpu: PositiveInt = Field(
+        1,
+        description="programs at a time on a GPU; with more than 1, times say nothing, and what fails is run again alone",
+    )
+    isolation: Literal["auto", "bubblewrap", "processes"] = Field(
+        "auto", description="the sandbox that answers run in"
+    )
+    time_limit: Seconds | None = Field(
+        None, description="seconds a run of a program may take; without it 60 (modules: 300)"
+    )
+    memory_limit: Gibibytes | None = Field(
+        None, description="GiB of host memory for a program; without it 8 (modules: 64)"
+    )
+    gpu_memory: Gibibytes | None = Field(
+        None, description="GiB of GPU memory for a program, watched each second; without it no limit"
+    )
+
+    @model_validator(mode="after")
+    def _check_gpus(self) -> Self:
+        if self.gpus is not None and (self.no_gpu or self.compile_only):
+            other = "no_gpu" if self.no_gpu else "compile_only"
+            raise ValueError(f"gpus and {other} contradict each other: leave one out")
+        return self
+
+    @property
+    def runs_on_gpus(self) -> bool:
+        return not (self.no_gpu or self.compile_only)
+
+    def limited(self, limits: "Limits") -> "Limits":
         """A judge's own limits with those that were asked for."""
-        if self.time_limit_s is not None:
-            limits = replace(limits, wall_s=self.time_limit_s)
-        if self.memory_bytes is not None:
-            limits = replace(limits, memory_bytes=self.memory_bytes)
-        if self.gpu_memory_bytes is not None:
-            limits = replace(limits, gpu_memory_bytes=self.gpu_memory_bytes)
-        return limits
+        from dataclasses import replace
 
-
-class Bench:
-    """This machine, set up to judge as a `JudgeSpec` says.
-
-    Args:
-        languages: Of the tasks: "cuda", "python".
-
-    Raises:
-        SandboxError: What is needed is missing: a GPU, nvcc, torch, bubblewrap when it was asked for; or nvcc refuses
-            the flags or the architecture.
-    """
-
-    def __init__(self, spec: JudgeSpec, languages: Iterable[str]) -> None:
-        self.spec = spec
-        self.isolation = resolve_isolation(spec.isolation)
-        chosen = choose_gpus(spec.gpus) if spec.use_gpu and not spec.compile_only else []
-        self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
-        self.arch = spec.arch or _common_arch(chosen)
-        for gpu in chosen:
-            check_arch(self.arch, gpu)
-        makers = {"cuda": self._program_judge, "python": self._module_judge}
-        self.judges: Mapping[str, Judge] = {language: makers[language]() for language in languages}
-
-    @cached_property
-    def settings(self) -> dict[str, Mapping[str, Any]]:
-        """language -> what its verdicts depend on."""
-        return {language: judge.settings() for language, judge in self.judges.items()}
-
-    def describe(self) -> dict[str, Any]:
-        """What a results file's header says of the judge."""
-        program = self.settings.get("cuda", {})
-        limits = self.spec.limited(Limits()) if program or not self.settings else self._module_limits()
-        return {
-            "gpus": [
-                {"name": gpu.name, "driver": gpu.driver, "compute_capability": gpu.compute_capability}
-                for gpu in (self.pool.gpus if self.pool else ())
-            ],
-            "toolkit": program.get("toolkit"),
-            "torch": self.settings.get("python", {}).get("torch"),
-            "arch": self.arch,
-            "flags": list(self.spec.flags),
-            "isolation": str(self.isolation),
-            "limits": {**asdict(limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
-            "compile_only": self.spec.compile_only,
-            "per_gpu": self.spec.per_gpu,
+        asked = {
+            "wall_s": self.time_limit,
+            "memory_bytes": None if self.memory_limit is None else int(self.memory_limit * GIB),
+            "gpu_memory_bytes": None if self.gpu_memory is None else int(self.gpu_memory * GIB),
         }
-
-    def _program_judge(self) -> ProgramJudge:
-        compiler = Compiler(arch=self.arch, flags=self.spec.flags, isolation=self.isolation)
-        check_options(compiler)
-        return ProgramJudge(
-            compiler,
-            None if self.spec.compile_only else CaseCache(isolation=self.isolation),
-            self.pool,
-            self.spec.limited(Limits()),
-            self.isolation,
-            self.spec.compile_only,
-        )
-
-    def _module_judge(self) -> Judge:
-        from .modules import ModuleJudge
-
-        return ModuleJudge(
-            device="cuda" if self.spec.use_gpu else "cpu",
-            gpus=self.pool,
-            arch=self.arch,
-            limits=self._module_limits(),
-            isolation=self.isolation,
-            compile_only=self.spec.compile_only,
-        )
-
-    def _module_limits(self) -> Limits:
-        from .modules.runs import RUN_LIMITS
-
-        return self.spec.limited(RUN_LIMITS)
-
-
-def check_options(compiler: Compiler) -> None:
-    """Compile and run the smallest program, so that options with which nvcc makes none, or a machine on which it works no more,
-    are not charged to every answer. The cache is not asked: it may be of a time when nvcc's host compiler was there, or was not.
-
-    Raises:
-        SandboxError: It does not compile, or is no program (with -c, say); the message has the options and what was said.
-    """
-    compiled = compiler.compile(SMALLEST, again=True)
-    if compiled.verdict is Verdict.INFRA_ERROR:
-        raise SandboxError(compiled.message)
-    options = f"with --flags '{' '.join(compiler.flags)}' and --arch {compiler.arch}"
-    if compiled.binary is None:
-        raise SandboxError(f"nvcc {compiler.toolkit.version} compiles nothing {options}: {compiled.message}")
-    with run_program(compiled.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
-        if ran.verdict is not None:
-            raise SandboxError(f"what nvcc makes of the smallest program {options} does not run: {ran.message}")
-
-
-def check_arch(arch: str, gpu: Gpu) -> None:
-    """Raises SandboxError for code that the GPU cannot run: of a later architecture, or of one alone (sm_90a) or one family
-    (sm_100f) that is not its own. Each kernel would fail, and each answer be charged for it."""
-    named = re.fullmatch(r"(?:sm|compute)_(\d+)([af]?)", arch)
-    if named is None:  # native, all: nvcc chooses
-        return
-    number, own = int(named[1]), int(gpu.arch.removeprefix("sm_"))
-    fits = {"": number <= own, "a": number == own, "f": number <= own and number // 10 == own // 10}[named[2]]
-    if not fits:
-        raise SandboxError(
-            f"--arch {arch}: GPU {gpu.index} ({gpu.name}) is {gpu.arch} and cannot run that; leave --arch out, or give {gpu.arch}."
-        )
-
-
-def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
-    """The GPUs with these indices, or all.
-
-    Raises:
-        SandboxError: There is none, or one of the indices is not there.
-    """
-    here = list_gpus()
-    if not here:
-        raise SandboxError(
-            "no NVIDIA GPU here (nvidia-smi lists none): --compile-only says what compiles, --no-gpu runs programs that "
-            "need none, and a machine with a GPU judges the rest: results files are taken up where they end."
-        )
-    if indices is None:
-        return here
-    known = {gpu.index: gpu for gpu in here}
-    if missing := [index for index in indices if index not in known]:
-        raise SandboxError(f"--gpus: no GPU {missing[0]}; this machine has {', '.join(map(str, known))}.")
-    return [known[index] for index in dict.fromkeys(indices)]
-
-
-def _common_arch(gpus: Sequence[Gpu]) -> str:
-    found = sorted({gpu.arch for gpu in gpus})
-    if len(found) > 1:
-        raise SandboxError(
-            f"GPUs of different kinds ({', '.join(found)}): choose some of one kind with --gpus, or name an --arch."
-        )
-    return found[0] if found else DEFAULT_ARCH
+        return replace(limits, **{name: value for name, value in asked.items() if value is not None})

@@ -28,11 +28,12 @@ from ..sandbox import (
     scratch_folder,
 )
 from ..tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle
+from .closeness import MODULE_TOLERANCES
 
 
 GIB = 2**30
 DRIVER = Path(__file__).with_name("oracle_driver.py")
-MODULE_FILES = {name: DRIVER.parent / "modules" / name for name in ("worker.py", "closeness.py")}
+WORKER = DRIVER.parent / "modules" / "worker.py"
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
 the machine has, less a tenth."""
@@ -141,7 +142,9 @@ def run_module(task_id: str, source: str, limits: Limits, isolation: Isolation) 
     """
     what = f"task {task_id}: the model"
     with oracle_folder() as folder:
-        finished = _run_driver(["module", "model.py"], {"model.py": source}, MODULE_FILES, folder, limits, isolation)
+        arguments = ["module", "model.py", json.dumps(MODULE_TOLERANCES)]
+        beside = {"worker.py": WORKER}
+        finished = _run_driver(arguments, {"model.py": source}, beside, folder, limits, isolation)
         _check(finished, what, limits)
         return read_result(folder / "result.json", what)
 

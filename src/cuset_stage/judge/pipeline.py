@@ -17,8 +17,8 @@ from ..sandbox import SandboxError
 from ..tasks import Task
 from ..tasks.answers_file import Answer
 from .devices import NoGpuLeft
+from .judgement import Built, Judge, Judgement, infra_error
 from .oracle import OracleError
-from .programs import Built, Judge, Judgement, infra_error
 
 
 logger = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from ..answers import ExtractRule
 from ..sandbox import Verdict
 from ..tasks import Task, TaskError, TaskSet
 from ..tasks.answers_file import Answer, AnswersError
+from .judgement import Judgement
 from .pipeline import Job
-from .programs import Judgement
 from .results import ResultsError, ResultsWriter, code_sha256, read_results
 
 
@@ -112,7 +112,7 @@ def choose_samples(
         if (split is None or one.task.split == split) and (level is None or (one.answer.level or 1) == level)
     ]
     if not chosen:
-        wanted = [f"--{name} {value}" for name, value in (("split", split), ("level", level)) if value is not None]
+        wanted = [f"{name}={value}" for name, value in (("split", split), ("level", level)) if value is not None]
         raise TaskError(f"{tasks.path}: no answers to judge with {' '.join(wanted)}.")
     return chosen
 
@@ -160,8 +160,7 @@ def evaluate(
         samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
         header: The run's line; `header.describe_run` makes it.
         settings: language -> what verdicts depend on (`Judge.settings`).
-        everything: All samples of the answers file: earlier results for those not in `samples` (another --split,
-            --limit) stay in the file when they were judged in the same way, since the header speaks for all lines. Other
+        everything: All samples of the answers file: earlier results for those not in `samples` (another split, another limit) stay in the file when they were judged in the same way, since the header speaks for all lines. Other
             results go to `<output>.replaced`.
         progress: Called after every sample.
 
@@ -273,7 +272,7 @@ def _take_up(
         if earlier.samples and not _goes_on(before, now):
             raise ResultsError(
                 f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
-                "--output, or remove the file."
+                "output, or remove the file."
             )
     kept = {}
     for line in earlier.samples:

@@ -3,7 +3,7 @@
 `worker.py` is a script that runs in the sandbox and imports torch; nothing here imports it.
 """
 
-from .driver import ModuleJudge
+from .module_judge import ModuleJudge
 
 
 __all__ = ["ModuleJudge"]

@@ -4,32 +4,16 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from ...sandbox import Gpu, scratch_folder
 from ...tasks import ModuleTask
+from ..closeness import is_comparable, module_distance
 from ..oracle_runs import OracleError
-from .closeness import compare_raw, element_bytes
-from .plan import PERMUTED, POOL, in_place, unseen
+from .calls import PERMUTED, POOL, Expected, in_place, unseen
 from .runs import Report, Worker, ending, own_tree
-
-
-@dataclass(frozen=True)
-class Expected:
-    """The reference's outputs: content -> its tensors (name, dtype, shape), and their files in the same order.
-
-    `stateful`: when called again with the same content they differ, so that only calls in the same order can be compared.
-    `constant`: for all seeds they are equal within the tolerance, so that any one of them would pass for all.
-    """
-
-    rows: Mapping[str, list[Mapping[str, Any]]]
-    files: Mapping[str, Sequence[Path]]
-    changed_inputs: tuple[int, ...]
-    stateful: bool
-    constant: bool
 
 
 class Reference:
@@ -72,7 +56,7 @@ class Reference:
                     target = self._take(report.work / "out" / report.name, "expected")
                 rows = report.record["outputs"]
                 for row in (row for found in rows.values() for row in found):
-                    if element_bytes(row["dtype"]) is None:
+                    if not is_comparable(row["dtype"]):
                         raise OracleError(
                             f"task {self._task.id}: {row['name']} is {row['dtype']}, which cannot be compared"
                         )
@@ -129,4 +113,4 @@ def _alike(
     if parts[0] != parts[1]:
         return False
     pairs = zip(files[one], files[other], parts[0], strict=True)
-    return all(compare_raw(left, right, dtype, shape).close for left, right, (dtype, shape) in pairs)
+    return all(module_distance(left, right, dtype, shape).close for left, right, (dtype, shape) in pairs)

@@ -51,7 +51,7 @@ def encode(value, place, tensors, torch):
     raise Problem(f"{place}: a value of type {type(value).__name__}; expected tensors, numbers, text, lists or dicts")
 
 
-class Moment:
+class FakeCudaEvent:
     """A CUDA event where there is no GPU: what is recorded is done."""
 
     def __init__(self, clock=time.perf_counter, **_):
@@ -105,8 +105,8 @@ class Torch:
             self.watched += [(torch.cuda, "Event"), (torch.cuda, "synchronize"), (torch.cuda, "current_stream")]
             self.watched += [(torch.cuda.Event, name) for name in ("record", "elapsed_time", "synchronize")]
         else:
-            self.new_event, self.record, self.elapsed = Moment, Moment.record, Moment.elapsed_time
-            self.finish = Moment.synchronize
+            self.new_event, self.record, self.elapsed = FakeCudaEvent, FakeCudaEvent.record, FakeCudaEvent.elapsed_time
+            self.finish = FakeCudaEvent.synchronize
             self.current_stream = lambda device: None
             self.synchronize = lambda: None
         self.before = [getattr(place, name) for place, name in self.watched]

@@ -30,12 +30,12 @@ from typing import Any
 
 from ...sandbox import Gpu, Isolation, Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
 from ...tasks import ModuleTask
-from ..devices import GpuPool, NoGpuLeft, is_suspicious
+from ...text import shorten
+from ..devices import GpuPool, NoGpuLeft, Turns, is_suspicious
+from ..judgement import JUDGE_VERSION, Built, Clock, Judgement, infra_error
 from ..oracle_runs import OracleError
-from ..programs import JUDGE_VERSION, Built, Clock, Judgement, gpu_names, infra_error, shorten
+from .calls import POOL, compare_run, compared_calls, in_place, timed_calls, unseen
 from .checks import source_flags
-from .outputs import compare_run
-from .plan import POOL, Call, compared_calls, in_place, timed_calls, unseen
 from .reference import Reference
 from .runs import (
     BUILD_LIMITS,
@@ -48,7 +48,6 @@ from .runs import (
     keep_extensions,
     needs_gpu,
 )
-from .turns import Turns
 
 
 SUSPICIOUS_SPEEDUP = 10.0
@@ -112,7 +111,7 @@ class ModuleJudge:
                 "trials": self.trials,
                 "budget": self.budget_s,
                 # Speed depends on these two; only here, because programs are not timed against a reference.
-                "gpus": gpu_names(self.gpus),
+                "gpus": self.gpus.names if self.gpus else [],
                 "per_gpu": self.gpus.per_gpu if self.gpus else 1,
             }
         return settings
@@ -228,7 +227,7 @@ class ModuleJudge:
         known = replace(known, flags=tuple(dict.fromkeys([*known.flags, *report.record.get("flags", ())])))
         if not report.done:
             return self._failed(known, report, gpu), report
-        calls: list[Call] = timed_calls(self.seeds)
+        calls = timed_calls(self.seeds)
         labels = {call.label for call in calls}
         if set(report.record["outputs"]) != labels or not report.record["times"] or not report.record["unseen"]:
             failed = replace(known, verdict=Verdict.RUNTIME_ERROR, message="the timed run did not save its outputs")

@@ -1,0 +1,175 @@
+"""A machine set up to judge as a `JudgeSpec` says: its GPUs, the compiler, and the judge of each language."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+from ..sandbox import (
+    COMPILE_LIMITS,
+    Compiler,
+    Gpu,
+    Isolation,
+    Limits,
+    SandboxError,
+    Verdict,
+    list_gpus,
+    resolve_isolation,
+    run_program,
+)
+from .devices import GpuPool
+from .judge_spec import JudgeSpec
+from .judgement import Judge
+from .oracle import CaseCache
+from .pipeline import Pipeline
+from .programs import ProgramJudge
+
+
+DEFAULT_ARCH = "sm_90"
+SMALLEST = "__global__ void nothing() {}\nint main() { return 0; }\n"
+
+
+class Bench:
+    """This machine, set up to judge as a `JudgeSpec` says.
+
+    Args:
+        languages: Of the tasks: "cuda", "python".
+
+    Raises:
+        SandboxError: What is needed is missing: a GPU, nvcc, torch, bubblewrap when it was asked for; or nvcc refuses
+            the flags or the architecture.
+    """
+
+    def __init__(self, spec: JudgeSpec, languages: Iterable[str]) -> None:
+        self.spec = spec
+        self.isolation = resolve_isolation(Isolation(spec.isolation))
+        chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
+        self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
+        self.arch = spec.arch or _common_arch(chosen)
+        for gpu in chosen:
+            check_arch(self.arch, gpu)
+        makers = {"cuda": self._program_judge, "python": self._module_judge}
+        self.judges: Mapping[str, Judge] = {language: makers[language]() for language in languages}
+
+    @cached_property
+    def settings(self) -> dict[str, Mapping[str, Any]]:
+        """language -> what its verdicts depend on."""
+        return {language: judge.settings() for language, judge in self.judges.items()}
+
+    def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:
+        """jobs: compilations at a time; None: one a CPU. retries: further tries when the judge's side fails."""
+        jobs = jobs or len(os.sched_getaffinity(0))
+        runs = 2 * len(self.pool) if self.pool else jobs  # one compares while the other's program runs
+        return Pipeline(self.judges, jobs=jobs, runs=runs, retries=retries)
+
+    def describe(self) -> dict[str, Any]:
+        """What a results file's header says of the judge."""
+        program = self.settings.get("cuda", {})
+        limits = self.spec.limited(Limits()) if program or not self.settings else self._module_limits()
+        return {
+            "gpus": [
+                {"name": gpu.name, "driver": gpu.driver, "compute_capability": gpu.compute_capability}
+                for gpu in (self.pool.gpus if self.pool else ())
+            ],
+            "toolkit": program.get("toolkit"),
+            "torch": self.settings.get("python", {}).get("torch"),
+            "arch": self.arch,
+            "flags": shlex.split(self.spec.flags),
+            "isolation": str(self.isolation),
+            "limits": {**asdict(limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
+            "compile_only": self.spec.compile_only,
+            "per_gpu": self.spec.per_gpu,
+        }
+
+    def _program_judge(self) -> ProgramJudge:
+        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(self.spec.flags)), isolation=self.isolation)
+        check_options(compiler)
+        return ProgramJudge(
+            compiler,
+            None if self.spec.compile_only else CaseCache(isolation=self.isolation),
+            self.pool,
+            self.spec.limited(Limits()),
+            self.isolation,
+            self.spec.compile_only,
+        )
+
+    def _module_judge(self) -> Judge:
+        from .modules import ModuleJudge
+
+        return ModuleJudge(
+            device="cpu" if self.spec.no_gpu else "cuda",
+            gpus=self.pool,
+            arch=self.arch,
+            limits=self._module_limits(),
+            isolation=self.isolation,
+            compile_only=self.spec.compile_only,
+        )
+
+    def _module_limits(self) -> Limits:
+        from .modules.runs import RUN_LIMITS
+
+        return self.spec.limited(RUN_LIMITS)
+
+
+def check_options(compiler: Compiler) -> None:
+    """Compile and run the smallest program, so that options with which nvcc makes none, or a machine on which it works no more,
+    are not charged to every answer. The cache is not asked: it may be of a time when nvcc's host compiler was there, or was not.
+
+    Raises:
+        SandboxError: It does not compile, or is no program (with -c, say); the message has the options and what was said.
+    """
+    compiled = compiler.compile(SMALLEST, again=True)
+    if compiled.verdict is Verdict.INFRA_ERROR:
+        raise SandboxError(compiled.message)
+    options = f"with flags='{' '.join(compiler.flags)}' and arch={compiler.arch}"
+    if compiled.binary is None:
+        raise SandboxError(f"nvcc {compiler.toolkit.version} compiles nothing {options}: {compiled.message}")
+    with run_program(compiled.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
+        if ran.verdict is not None:
+            raise SandboxError(f"what nvcc makes of the smallest program {options} does not run: {ran.message}")
+
+
+def check_arch(arch: str, gpu: Gpu) -> None:
+    """Raises SandboxError for code that the GPU cannot run: of a later architecture, or of one alone (sm_90a) or one family
+    (sm_100f) that is not its own. Each kernel would fail, and each answer be charged for it."""
+    named = re.fullmatch(r"(?:sm|compute)_(\d+)([af]?)", arch)
+    if named is None:  # native, all: nvcc chooses
+        return
+    number, own = int(named[1]), int(gpu.arch.removeprefix("sm_"))
+    fits = {"": number <= own, "a": number == own, "f": number <= own and number // 10 == own // 10}[named[2]]
+    if not fits:
+        raise SandboxError(
+            f"arch={arch}: GPU {gpu.index} ({gpu.name}) is {gpu.arch} and cannot run that; leave arch out, or give {gpu.arch}."
+        )
+
+
+def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
+    """The GPUs with these indices, or all.
+
+    Raises:
+        SandboxError: There is none, or one of the indices is not there.
+    """
+    here = list_gpus()
+    if not here:
+        raise SandboxError(
+            "no NVIDIA GPU here (nvidia-smi lists none): compile_only=true says what compiles, no_gpu=true runs programs that "
+            "need none, and a machine with a GPU judges the rest: the same command resumes there."
+        )
+    if indices is None:
+        return here
+    known = {gpu.index: gpu for gpu in here}
+    if missing := [index for index in indices if index not in known]:
+        raise SandboxError(f"gpus: no GPU {missing[0]}; this machine has {', '.join(map(str, known))}.")
+    return [known[index] for index in dict.fromkeys(indices)]
+
+
+def _common_arch(gpus: Sequence[Gpu]) -> str:
+    found = sorted({gpu.arch for gpu in gpus})
+    if len(found) > 1:
+        raise SandboxError(
+            f"GPUs of different kinds ({', '.join(found)}): choose some of one kind with gpus=..., or name an arch."
+        )
+    return found[0] if found else DEFAULT_ARCH

@@ -1,0 +1,126 @@
+"""The verdict on one answer, and what a run needs of whoever gives it: three steps and a clock."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from ..sandbox import Verdict
+from ..text import shorten
+
+
+JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not taken up
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case of a task, as far as it came; the time in seconds."""
+
+    name: str
+    verdict: Verdict
+    run_s: float
+    max_abs_error: float | None = None
+    max_rel_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on one answer, and how it came about. Times in seconds.
+
+    `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program (from when its sandbox
+    hands over to it until it has ended), the script by which a CUDABench task compares (`compare_s`), and waiting for a GPU.
+    """
+
+    verdict: Verdict
+    message: str = ""
+    compiled: bool = False
+    case: str | None = None
+    cases: tuple[CaseResult, ...] = ()
+    compile_s: float | None = None
+    compile_cached: bool = False
+    run_s: float | None = None
+    compare_s: float | None = None
+    overhead_s: float = 0.0
+    speedup: float | None = None
+    reference_s: float | None = None
+    kernel_s: float | None = None
+    flags: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict is Verdict.PASSED
+
+    @property
+    def infra(self) -> bool:
+        """Whether the judge failed rather than the answer: worth another try, and never charged to the model."""
+        return self.verdict is Verdict.INFRA_ERROR
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` hands on: the verdict where the answer's way ends with it, else what to execute."""
+
+    judgement: Judgement
+    product: Path | None = None
+    """the program, or the folder with the module; None: the judgement is the last word"""
+
+
+class Judge(Protocol):
+    """How a run sees a judge. Every step may be called from several threads at a time."""
+
+    compile_only: bool
+
+    def settings(self) -> Mapping[str, Any]:
+        """What a verdict depends on beside task and code: a result is taken up again only under equal settings."""
+
+    def build(self, task: Any, code: str) -> Built: ...
+
+    def prepare(self, task: Any) -> Any:
+        """Raises OracleError or SandboxError when the judge's side fails."""
+
+    def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
+
+    def discard(self, built: Built) -> None:
+        """Remove what `build` left beside its cache; called when the answer is judged."""
+
+    def release(self, prepared: Any) -> None:
+        """Remove what `prepare` left beside its cache; called when no answer to the task is left."""
+
+
+class Clock:
+    """Wall time since it was made, and the part of it that is not the judge's own."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self._others = 0.0
+
+    def exclude(self, seconds: float) -> None:
+        self._others += seconds
+
+    @contextmanager
+    def excluded(self) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._others += time.perf_counter() - begin
+
+    @contextmanager
+    def waiting(self, turn: AbstractContextManager[T]) -> Iterator[T]:
+        """Within `turn`, such as a lock or a lease; waiting for it is not the judge's own time."""
+        with ExitStack() as stack:
+            with self.excluded():
+                entered = stack.enter_context(turn)
+            yield entered
+
+    def own(self) -> float:
+        return max(0.0, time.perf_counter() - self._begin - self._others)
+
+
+def infra_error(message: str, before: Judgement | None = None) -> Judgement:
+    """The judge's side failed; what is known of the answer so far is kept."""
+    known = before or Judgement(Verdict.INFRA_ERROR)
+    return replace(known, verdict=Verdict.INFRA_ERROR, message=shorten(message))
