@@ -9,9 +9,9 @@ from task_factory import COMPARE, DOUBLE, GEN, cudabench_row, cuset_row, load_ro
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit, load_findings
-from cuset_stage.judge.audit.candidates import CHUNK, filled, profile
-from cuset_stage.judge.audit.scripts import reads_elsewhere
+from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
+from cuset_stage.judge.audit.script_paths import reads_elsewhere
+from cuset_stage.judge.audit.wrong_outputs import CHUNK, filled, profile
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.report import read_audit
 from cuset_stage.tasks import Tensor, load_tasks
@@ -136,7 +136,7 @@ def test_a_copy_of_any_input(codes, tmp_path):
     inputs = [{"name": name, "dtype": "float32", "shape": "(64,)"} for name in "xz"]
     row = cudabench_row(inputs=inputs, **{"gen.py": gen})
     assert codes(row) == {Code.INPUT_PASSES: "error"}
-    assert "a copy of the input z passes as y" in load_findings(load_row(tmp_path, row))[0].message
+    assert "a copy of the input z passes as y" in load_audit(load_row(tmp_path, row)).flagged[0].message
     source = """
 import numpy as np
 TOLERANCE = dict.fromkeys("ab", (0, 0))
@@ -157,7 +157,7 @@ def test_a_gen_that_exits_before_its_reference(codes, tmp_path):
     gen = GEN.replace("(2 * x)", "import sys; sys.exit('out of memory')\n(2 * x)")
     row = cudabench_row(**{"gen.py": gen, "compare.py": "print('F')"})
     assert codes(row) == {Code.REFERENCE_UNPAIRED: "warning"}
-    assert "sys.exit: out of memory" in load_findings(load_row(tmp_path, row))[0].message
+    assert "sys.exit: out of memory" in load_audit(load_row(tmp_path, row)).flagged[0].message
 
 
 @pytest.mark.parametrize(("dtype", "severity"), [("float8", "warning"), ("bfloat16", "note")])
@@ -175,7 +175,7 @@ def test_an_output_that_nobody_compares(codes, tmp_path):
     row = cudabench_row(outputs=outputs, **{"gen.py": gen, "compare.py": COMPARE})
     found = codes(row)
     assert found == {Code.OUTPUT_UNCHECKED: Severity.WARNING}
-    (finding,) = load_findings(load_row(tmp_path, row))
+    (finding,) = load_audit(load_row(tmp_path, row)).flagged
     assert finding.message == "zeros, while the other outputs are right, pass as z"
 
 
@@ -347,19 +347,19 @@ def test_profiles_and_fills_of_more_than_a_chunk(tmp_path):
 def test_audits_are_kept_by_content(tmp_path):
     weak = cuset_row(reference=DOUBLE.replace("1e-5", "0.2"))
     task = load_row(tmp_path, weak)
-    assert load_findings(task) == [] and load_audit(task) is None
+    assert load_audit(task) is None
     made = audit_task(task, CaseCache())
-    assert load_findings(task) == list(made.flagged) != []
+    assert load_audit(task).flagged == made.flagged != ()
     again = load_row(tmp_path, weak | {"prompt": "Other words."})
     assert audit_task(again, CaseCache()).seconds == pytest.approx(made.seconds, abs=1e-3)  # the one that was kept
-    assert load_findings(load_row(tmp_path, cuset_row())) == []
+    assert load_audit(load_row(tmp_path, cuset_row())) is None
 
 
 def test_notes_are_apart(tmp_path):
     task = load_row(tmp_path, cuset_row(cases=[{"name": "a", "parameters": {"n": 8}}]))
     audit_task(task, CaseCache())
-    assert load_findings(task) == []
-    assert [finding.code for finding in load_findings(task, notes=True)] == [Code.ONE_SIZE]
+    audit = load_audit(task)
+    assert audit.flagged == () and [finding.code for finding in audit.notes] == [Code.ONE_SIZE]
 
 
 def test_the_command(tmp_path):

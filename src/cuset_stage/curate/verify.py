@@ -15,8 +15,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ..judge.audit import Code, Severity, audit_task
-from ..judge.devices import GpuPool, NoGpuLeft
 from ..judge.bench import DEFAULT_ARCH, check_arch
+from ..judge.devices import GpuPool, NoGpuLeft
 from ..judge.modules import ModuleJudge
 from ..judge.modules.checks import NO_KERNEL
 from ..judge.modules.module_judge import CONSTANT

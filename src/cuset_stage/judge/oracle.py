@@ -29,7 +29,6 @@ from .oracle_runs import (
     ORACLE_LIMITS,
     OracleError,
     OracleUnavailable,
-    needs_cuda,
     oracle_folder,
     run_compare,
     run_generate,
@@ -38,15 +37,7 @@ from .oracle_runs import (
 from .script_references import SelfCheck, pair_references
 
 
-__all__ = [
-    "ORACLE_LIMITS",
-    "CaseCache",
-    "OracleError",
-    "PreparedCase",
-    "ReferenceOracle",
-    "ScriptOracle",
-    "needs_cuda",
-]
+__all__ = ["ORACLE_LIMITS", "CaseCache", "OracleError", "PreparedCase", "case_key", "written_files"]
 
 MAX_CASE_BYTES = 16 * GIB
 RESERVE = 2 * GIB  # disk space that is left free
@@ -59,8 +50,8 @@ class PreparedCase:
 
     expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
     references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the size of each output as declared; for an
-    unknown dtype the reference's, and None where there is no reference either. tolerance: output name -> (rtol, atol), of a ReferenceOracle. self_check: what
-    compare.py says about the reference itself, of a ScriptOracle.
+    unknown dtype the reference's, and None where there is no reference either. tolerance: output name -> (rtol, atol), of a
+    ReferenceOracle. self_check: what compare.py says about the reference itself, of a ScriptOracle.
     """
 
     inputs: Mapping[str, Path]
@@ -86,7 +77,7 @@ class CaseCache:
 
     folder: cache_root() / "cases" unless given. limits: of making one case. max_case_bytes: what one case may take.
     limit_bytes: what the whole cache may take; None: what the disk has, less 2 GiB. When room is needed, the cases that were
-    not used for longest go first.
+    not used for longest are removed first.
     """
 
     def __init__(
@@ -112,16 +103,16 @@ class CaseCache:
         key = case_key(task, case)
         if key in self._failures:
             raise OracleError(self._failures[key])
-        place = self._place(key)
-        found = self._read(place, task, case)
+        place = self.folder / key[:2] / key
+        found = _read(place, case)
         if found is not None:
             return found
         try:
             with file_lock(self._lock_file(key)):
-                found = self._read(place, task, case)
+                found = _read(place, case)
                 if found is None:
                     self._make(task, case, place, gpu)
-                    found = self._read(place, task, case)
+                    found = _read(place, case)
         except OracleError as error:
             if not isinstance(error, OracleUnavailable):
                 self._failures[key] = str(error)
@@ -132,45 +123,8 @@ class CaseCache:
             raise OracleError(f"task {task.id}, case {case.name}: {place} changes while it is read")
         return found
 
-    def _place(self, key: str) -> Path:
-        return self.folder / key[:2] / key
-
     def _lock_file(self, key: str) -> Path:
         return self.folder / "locks" / f"{key}.lock"
-
-    # ---------------------------------------------------------------------------------------------------- reading
-
-    def _read(self, place: Path, task: ProgramTask, case: Case) -> PreparedCase | None:
-        """None when the case is not there, or is not what its manifest says."""
-        manifest = place / "manifest.json"
-        try:
-            record = json.loads(manifest.read_text(encoding="utf-8"))
-            if not all(_unchanged(place / name, entry) for name, entry in record["files"].items()):
-                return None
-            os.utime(manifest)  # the time of the last use
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-        def files(key: str) -> dict[str, Path]:
-            return {name: place / file for name, file in record[key].items()}
-
-        sizes = {name: record["files"][file]["bytes"] for name, file in record["expected"].items()}
-        check = record["self_check"]
-        return PreparedCase(
-            inputs=files("inputs"),
-            expected=files("expected"),
-            folder=place,
-            output_bytes={
-                tensor.file: tensor.nbytes if tensor.nbytes is not None else sizes.get(tensor.file)
-                for tensor in case.outputs
-            },
-            references=files("references"),
-            tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
-            self_check=None if check is None else SelfCheck(**check),
-            sha256={name: entry["sha256"] for name, entry in record["files"].items()},
-        )
-
-    # ----------------------------------------------------------------------------------------------------- making
 
     def _make(self, task: ProgramTask, case: Case, place: Path, gpu: Gpu | None) -> None:
         self._make_room(task, case)
@@ -182,48 +136,20 @@ class CaseCache:
                 record = self._make_reference(task, case, task.oracle, work, kept)
             else:
                 record = self._make_script(task, case, task.oracle, work, kept, gpu)
-            record |= {
-                "task": task.id,
-                "case": case.name,
-                "versions": _versions(task),
-                "seconds": round(time.monotonic() - started, 3),
-            }
+            seconds = round(time.monotonic() - started, 3)
+            record |= {"task": task.id, "case": case.name, "versions": _versions(task), "seconds": seconds}
             self._store(record, kept, place)
-
-    def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
-        """Move a finished case into the cache, complete or not at all."""
-        making = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
-        try:
-            files = {}
-            for name in _files_of(record):
-                (making / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(kept / name, making / name)  # the cache may be on another disk than the scratch folder
-                files[name] = _describe(making / name)
-            text = json.dumps(record | {"files": files}, indent=1)
-            (making / "manifest.json").write_text(text, encoding="utf-8")
-            if place.exists():  # damaged, or _read would have taken it
-                remove_tree(place)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            making.rename(place)
-        finally:
-            remove_tree(making)
 
     def _make_reference(
         self, task: ProgramTask, case: Case, oracle: ReferenceOracle, work: Path, kept: Path
     ) -> dict[str, Any]:
-        result = run_reference(task, case, oracle, work, self.limits, self.isolation)
-        inputs = {tensor.file: f"inputs/{tensor.name}.bin" for tensor in case.inputs}
-        expected = {tensor.file: f"expected/{tensor.name}.bin" for tensor in case.outputs}
-        sizes = {tensor.file: tensor.nbytes for tensor in case.inputs + case.outputs}
-        for file, name in (inputs | expected).items():
-            _take(task, work, name, kept, sizes[file])
-        return {
-            "inputs": inputs,
-            "expected": expected,
-            "references": {},
-            "tolerance": result["tolerance"],
-            "self_check": None,
-        }
+        tolerance = run_reference(task, case, oracle, work, self.limits, self.isolation)
+        record: dict[str, Any] = {"references": {}, "tolerance": tolerance, "self_check": None}
+        for key, tensors in (("inputs", case.inputs), ("expected", case.outputs)):
+            record[key] = {tensor.file: f"{key}/{tensor.name}.bin" for tensor in tensors}
+            for tensor in tensors:
+                _take(task, work, f"{key}/{tensor.name}.bin", kept, tensor.nbytes)
+        return record
 
     def _make_script(
         self, task: ProgramTask, case: Case, oracle: ScriptOracle, work: Path, kept: Path, gpu: Gpu | None
@@ -234,8 +160,7 @@ class CaseCache:
         if missing := [name for name in inputs if name not in written]:
             ended = f"; it ended with {said}" if said else ""
             raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{ended}")
-        if (total := sum(written.values())) > self.max_case_bytes:
-            raise OracleError(_too_large(task, case, total, self.max_case_bytes))
+        self._check_size(task, case, sum(written.values()))
         for name in written:
             _take(task, work, name, kept)
         references = {name: name for name in written if name not in inputs}
@@ -246,7 +171,6 @@ class CaseCache:
                 task, oracle, {name: kept / name for name in written} | outputs, COMPARE_LIMITS, self.isolation
             ),
         )
-        check = replace(check, generate_exit=said)
         outputs = {tensor.file for tensor in case.outputs}
         return {
             "inputs": inputs,
@@ -254,18 +178,42 @@ class CaseCache:
             # A gen.py that writes an output itself must not help a program that writes none.
             "references": {name: file for name, file in references.items() if name not in outputs},
             "tolerance": {},
-            "self_check": asdict(check),
+            "self_check": asdict(replace(check, generate_exit=said)),
         }
 
-    # ------------------------------------------------------------------------------------------------------- room
+    def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
+        """Move a finished case into the cache, complete or not at all."""
+        making = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
+        try:
+            files = {}
+            for name in {file for key in ("inputs", "expected", "references") for file in record[key].values()}:
+                path = making / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(kept / name, path)  # the cache may be on another disk than the scratch folder
+                path.chmod(0o444)
+                status = path.stat()
+                files[name] = {"bytes": status.st_size, "sha256": file_sha256(path), "mtime_ns": status.st_mtime_ns}
+            text = json.dumps(record | {"files": files}, indent=1)
+            (making / "manifest.json").write_text(text, encoding="utf-8")
+            if place.exists():  # damaged, or _read would have taken it
+                remove_tree(place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            making.rename(place)
+        finally:
+            remove_tree(making)
+
+    def _check_size(self, task: ProgramTask, case: Case, need: int) -> None:
+        if need > self.max_case_bytes:
+            raise OracleError(
+                f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
+                f"{self.max_case_bytes / GIB:.2f} GiB that one case may take (max_case_bytes of CaseCache)"
+            )
 
     def _make_room(self, task: ProgramTask, case: Case) -> None:
-        inputs = sum(tensor.nbytes or 0 for tensor in case.inputs)
-        need = inputs + sum(tensor.nbytes or 0 for tensor in case.outputs)
-        if need > self.max_case_bytes:
-            raise OracleError(_too_large(task, case, need, self.max_case_bytes))
+        need = sum(tensor.nbytes or 0 for tensor in case.inputs + case.outputs)
+        self._check_size(task, case, need)
         self.folder.mkdir(parents=True, exist_ok=True)
-        entries = self._entries()
+        entries = _entries(self.folder)
         while self._short_of(need, entries):
             idle = [entry for entry in entries if time.time() - entry[0] > IN_USE_S]
             if not idle:
@@ -285,27 +233,61 @@ class CaseCache:
             return True
         return self.limit_bytes is not None and sum(entry[1] for entry in entries) + need > self.limit_bytes
 
-    def _entries(self) -> list[tuple[float, int, Path]]:
-        """Time of the last use, bytes and folder of every case in the cache."""
-        entries = []
-        for manifest in self.folder.glob("??/*/manifest.json"):
-            try:
-                files = json.loads(manifest.read_text(encoding="utf-8"))["files"].values()
-                entries.append((manifest.stat().st_mtime, sum(entry["bytes"] for entry in files), manifest.parent))
-            except (OSError, ValueError, KeyError):
-                continue
-        return entries
+
+def _entries(folder: Path) -> list[tuple[float, int, Path]]:
+    """Time of the last use, bytes and folder of every case in the cache."""
+    entries = []
+    for manifest in folder.glob("??/*/manifest.json"):
+        try:
+            files = json.loads(manifest.read_text(encoding="utf-8"))["files"].values()
+            entries.append((manifest.stat().st_mtime, sum(entry["bytes"] for entry in files), manifest.parent))
+        except (OSError, ValueError, KeyError):
+            continue
+    return entries
+
+
+def _read(place: Path, case: Case) -> PreparedCase | None:
+    """None when the case is not there, or is not what its manifest says."""
+    manifest = place / "manifest.json"
+    try:
+        record = json.loads(manifest.read_text(encoding="utf-8"))
+        if not all(_unchanged(place / name, entry) for name, entry in record["files"].items()):
+            return None
+        os.utime(manifest)  # the time of the last use
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    found = {
+        key: {name: place / file for name, file in record[key].items()} for key in ("inputs", "expected", "references")
+    }
+    sizes = {name: record["files"][file]["bytes"] for name, file in record["expected"].items()}
+    return PreparedCase(
+        **found,
+        folder=place,
+        output_bytes={
+            tensor.file: sizes.get(tensor.file) if tensor.nbytes is None else tensor.nbytes for tensor in case.outputs
+        },
+        tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
+        self_check=None if record["self_check"] is None else SelfCheck(**record["self_check"]),
+        sha256={name: entry["sha256"] for name, entry in record["files"].items()},
+    )
+
+
+def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
+    """Size and time are those of the manifest; after a copy of the cache the time is not, and the content decides."""
+    status = path.stat()
+    if status.st_size != entry["bytes"]:
+        return False
+    return status.st_mtime_ns == entry["mtime_ns"] or file_sha256(path) == entry["sha256"]
 
 
 def case_key(task: ProgramTask, case: Case) -> str:
     """SHA-256 of what decides a case's data. The versions belong to it: their random streams and results may differ."""
-    tensors = [[tensor.name, tensor.dtype, list(tensor.shape)] for tensor in case.inputs + case.outputs]
     decides = {
         "version": ORACLE_VERSION,
         "id": task.id,
         "case": case.name,
         "parameters": dict(case.parameters),
-        "tensors": tensors,
+        "tensors": [[tensor.name, tensor.dtype, list(tensor.shape)] for tensor in case.inputs + case.outputs],
         "inputs": len(case.inputs),
         "oracle": vars(task.oracle),
         "versions": _versions(task),
@@ -327,7 +309,8 @@ def written_files(folder: Path) -> dict[str, int]:
 def _versions(task: ProgramTask) -> dict[str, str]:
     packages = ["numpy"]
     if isinstance(task.oracle, ScriptOracle):
-        packages += [name for name in ("torch", "scipy", "pillow") if _imports(task.oracle.generate, name)]
+        imports = {"torch": "torch", "scipy": "scipy", "pillow": "PIL"}
+        packages += [package for package, name in imports.items() if name in task.oracle.generate]
     return {name: _version(name) for name in packages}
 
 
@@ -339,37 +322,8 @@ def _version(package: str) -> str:
         return "none"
 
 
-def _imports(source: str, package: str) -> bool:
-    return ("PIL" if package == "pillow" else package) in source
-
-
-def _files_of(record: Mapping[str, Any]) -> list[str]:
-    return sorted({file for key in ("inputs", "expected", "references") for file in record[key].values()})
-
-
 def _take(task: ProgramTask, work: Path, name: str, kept: Path, size: int | None = None) -> None:
     """Take a file out of the folder that a script could write to."""
     refused = take_output(work, name, kept / name, size=size)
     if refused is not None:
         raise OracleError(f"task {task.id}: its oracle left {refused.reason}")
-
-
-def _describe(path: Path) -> dict[str, Any]:
-    path.chmod(0o444)
-    status = path.stat()
-    return {"bytes": status.st_size, "sha256": file_sha256(path), "mtime_ns": status.st_mtime_ns}
-
-
-def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
-    """Size and time are those of the manifest; after a copy of the cache the time is not, and the content decides."""
-    status = path.stat()
-    if status.st_size != entry["bytes"]:
-        return False
-    return status.st_mtime_ns == entry["mtime_ns"] or file_sha256(path) == entry["sha256"]
-
-
-def _too_large(task: ProgramTask, case: Case, need: int, allowed: int) -> str:
-    return (
-        f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the {allowed / GIB:.2f} GiB that "
-        "one case may take (max_case_bytes of CaseCache)"
-    )

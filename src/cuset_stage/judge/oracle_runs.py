@@ -28,6 +28,7 @@ from ..sandbox import (
     scratch_folder,
 )
 from ..tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle
+from ..text import one_line
 from .closeness import MODULE_TOLERANCES
 
 
@@ -67,8 +68,8 @@ class Printed:
 
 def run_reference(
     task: ProgramTask, case: Case, oracle: ReferenceOracle, folder: Path, limits: Limits, isolation: Isolation
-) -> dict[str, Any]:
-    """Leave inputs/<name>.bin and expected/<name>.bin in `folder`; return {"tolerance": {output: [rtol, atol]}}."""
+) -> dict[str, list[float]]:
+    """Leave inputs/<name>.bin and expected/<name>.bin in `folder`; {output: [rtol, atol]}, as the reference has it."""
 
     def tensors(rows):
         return [{"name": row.name, "dtype": row.dtype, "shape": list(row.shape)} for row in rows]
@@ -84,7 +85,7 @@ def run_reference(
     scripts = {"reference.py": oracle.source, "job.json": json.dumps(job)}
     finished = _run_driver(["reference", "job.json"], scripts, {}, folder, limits, isolation)
     _check(finished, what, limits)
-    return read_result(folder / "result.json", what)
+    return _read_result(folder / "result.json", what)["tolerance"]
 
 
 def run_generate(
@@ -104,14 +105,19 @@ def run_generate(
     what = f"task {task.id}: gen.py"
     (folder / "data").mkdir()
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
-    with _gpu_for(oracle.generate, gpu) as leased:
-        finished = _run_driver(
-            ["script", "gen.py", *seed], {"gen.py": oracle.generate}, {}, folder, limits, isolation, gpu=leased
-        )
-    needs_gpu = leased is None and needs_cuda(oracle.generate)
-    _check(finished, what, limits, hint="; it asks for a CUDA device, and there is none here" if needs_gpu else "")
+    needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", oracle.generate) is not None
+    gpus = list_gpus() if needs_gpu and gpu is None else []
+    with lease_gpu(gpus) if gpus else nullcontext(gpu) as leased:
+        scripts = {"gen.py": oracle.generate}
+        finished = _run_driver(["script", "gen.py", *seed], scripts, {}, folder, limits, isolation, gpu=leased)
+    _check(
+        finished,
+        what,
+        limits,
+        hint="; it asks for a CUDA device, and there is none here" if needs_gpu and not leased else "",
+    )
     said = finished.stderr.rpartition(EXIT_SAID)
-    return f"sys.exit: {' '.join(said[2].split())[:500]}" if said[1] else ""
+    return f"sys.exit: {one_line(said[2], 500)}" if said[1] else ""
 
 
 def run_compare(
@@ -146,20 +152,15 @@ def run_module(task_id: str, source: str, limits: Limits, isolation: Isolation) 
         beside = {"worker.py": WORKER}
         finished = _run_driver(arguments, {"model.py": source}, beside, folder, limits, isolation)
         _check(finished, what, limits)
-        return read_result(folder / "result.json", what)
+        return _read_result(folder / "result.json", what)
 
 
-def needs_cuda(source: str) -> bool:
-    """Whether a script mentions a CUDA device."""
-    return re.search(r"""["']cuda\b|\.cuda\(""", source) is not None
-
-
-def read_result(file: Path, what: str) -> dict[str, Any]:
+def _read_result(file: Path, what: str) -> dict[str, Any]:
     if file.is_symlink() or not file.is_file():
         raise OracleError(f"{what} left no result")
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise OracleError(f"{what} left a result that is not JSON: {error}") from None
 
 
@@ -219,14 +220,6 @@ def _check(finished: Finished, what: str, limits: Limits, hint: str = "") -> Non
         raise OracleStopped(f"{what} was stopped: over its limit of {allowed.get(finished.stopped, finished.stopped)}")
     if finished.returncode != 0:
         raise OracleError(f"{what} failed (exit code {finished.returncode}): {_last_line(finished.stderr)}{hint}")
-
-
-def _gpu_for(source: str, gpu: Gpu | None):
-    """The caller's GPU, or a lease on one when the script asks for a CUDA device and the machine has any."""
-    if gpu is not None or not needs_cuda(source):
-        return nullcontext(gpu)
-    gpus = list_gpus()
-    return lease_gpu(gpus) if gpus else nullcontext()
 
 
 def _last_line(text: str) -> str:

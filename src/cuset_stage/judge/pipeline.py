@@ -18,7 +18,7 @@ from ..tasks import Task
 from ..tasks.answers_file import Answer
 from .devices import NoGpuLeft
 from .judgement import Built, Judge, Judgement, infra_error
-from .oracle import OracleError
+from .oracle_runs import OracleError
 
 
 logger = logging.getLogger(__name__)
@@ -36,45 +36,6 @@ class Job:
     answers: tuple[Answer, ...]
 
 
-class Retries:
-    """Repeats what the judge's side failed at, after 1, 2, 4, ... seconds.
-
-    Args:
-        times: Further tries after the first.
-        stop: Ends the waiting.
-    """
-
-    def __init__(self, times: int, stop: threading.Event | None = None) -> None:
-        self.times = times
-        self._stop = stop or threading.Event()
-
-    def run(self, step: Callable[[], T], infra: Callable[[T], str | None] = lambda _: None) -> T:
-        """What `step` returned at the first try at which neither it raised nor `infra` gave a message for it.
-
-        After the last try its value is returned, or its error raised.
-        """
-        for attempt in range(self.times + 1):
-            last = attempt == self.times
-            try:
-                value = step()
-                problem = infra(value)
-                if problem is None or self._give_up(attempt, problem, last):
-                    return value
-            except NoGpuLeft:
-                raise
-            except Exception as error:
-                if self._give_up(attempt, describe(error), last):
-                    raise
-        raise AssertionError("the last try returns or raises")
-
-    def _give_up(self, attempt: int, problem: str, last: bool) -> bool:
-        if last or self._stop.is_set():
-            return True
-        wait = FIRST_WAIT_S * 2**attempt
-        logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
-        return self._stop.wait(wait)
-
-
 def describe(error: BaseException) -> str:
     """The judge's own errors speak for themselves; of others the type is the better half."""
     if isinstance(error, OracleError | SandboxError):
@@ -89,13 +50,13 @@ class Pipeline:
         judges: language -> the judge for tasks of that language.
         jobs: Compilations at a time.
         runs: Programs at a time; the GPU pool lets in as many as there are GPUs.
-        retries: Further tries when the judge's side fails.
+        retries: Further tries when the judge's side fails, after 1, 2, 4, ... seconds.
     """
 
     def __init__(self, judges: Mapping[str, Judge], *, jobs: int, runs: int, retries: int = 2) -> None:
         self._judges = judges
+        self._retries = retries
         self._stop = threading.Event()
-        self._retries = Retries(retries, self._stop)
         self._builds = ThreadPoolExecutor(jobs, thread_name_prefix="build")
         self._preparations = ThreadPoolExecutor(max(1, jobs // 2), thread_name_prefix="prepare")
         self._runs = ThreadPoolExecutor(runs, thread_name_prefix="run")
@@ -135,9 +96,7 @@ class Pipeline:
         built = None
         try:
             judge = self._judges[job.task.language]
-            built = self._retries.run(
-                lambda: judge.build(job.task, job.code), lambda b: b.judgement.message if b.judgement.infra else None
-            )
+            built = self._retried(lambda: judge.build(job.task, job.code), lambda found: found.judgement)
             if built.product is None:
                 self._finish(job, built, built.judgement, done)
             else:
@@ -150,7 +109,7 @@ class Pipeline:
             if task.fingerprint not in self._prepared:
                 judge = self._judges[task.language]
                 self._prepared[task.fingerprint] = self._preparations.submit(
-                    self._retries.run, lambda: judge.prepare(task)
+                    self._retried, lambda: judge.prepare(task)
                 )
             return self._prepared[task.fingerprint]
 
@@ -163,12 +122,35 @@ class Pipeline:
     def _execute(self, job: Job, built: Built, prepared: Any, done: Callable[[Judgement], None]) -> None:
         try:
             judge = self._judges[job.task.language]
-            judgement = self._retries.run(
-                lambda: judge.execute(job.task, built, prepared), lambda j: j.message if j.infra else None
-            )
+            judgement = self._retried(lambda: judge.execute(job.task, built, prepared), lambda found: found)
         except BaseException as error:
             judgement = _failure(error, built)
         self._finish(job, built, judgement, done)
+
+    def _retried(self, step: Callable[[], T], judgement: Callable[[T], Judgement] | None = None) -> T:
+        """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
+
+        After the last try its value is returned, or its error raised.
+        """
+        for attempt in range(self._retries + 1):
+            try:
+                value = step()
+            except Exception as error:
+                if isinstance(error, NoGpuLeft) or self._gives_up(attempt, describe(error)):
+                    raise
+            else:
+                found = judgement(value) if judgement else None
+                if found is None or not found.infra or self._gives_up(attempt, found.message):
+                    return value
+        raise AssertionError("the last try returns or raises")
+
+    def _gives_up(self, attempt: int, problem: str) -> bool:
+        """After a failure: whether there is no further try; else waits for it."""
+        if attempt == self._retries or self._stop.is_set():
+            return True
+        wait = FIRST_WAIT_S * 2**attempt
+        logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
+        return self._stop.wait(wait)
 
     def _finish(self, job: Job, built: Built | None, judgement: Judgement, done: Callable[[Judgement], None]) -> None:
         try:

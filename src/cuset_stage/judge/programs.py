@@ -6,8 +6,8 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -86,16 +86,17 @@ class ProgramJudge:
 
     def build(self, task: ProgramTask, code: str) -> Built:
         clock = Clock()
+        with self._guard:
+            lock = self._locks.setdefault(hash(code), threading.Lock())
         try:
-            with self._alone(code, clock):
+            with clock.waiting(lock):  # who has the same source waits for its program
                 compiled = self.compiler.compile(code)
         except SandboxError as error:
             return Built(infra_error(str(error)))
         if not compiled.cached:
             clock.exclude(compiled.seconds)
-        verdict = compiled.verdict or Verdict.COMPILED
         judgement = Judgement(
-            verdict,
+            compiled.verdict or Verdict.COMPILED,
             message=shorten(compiled.message) if compiled.verdict else "",
             compiled=compiled.verdict is None,
             compile_s=compiled.seconds,
@@ -116,10 +117,10 @@ class ProgramJudge:
         results: list[CaseResult] = []
         message = ""
         compare_s = 0.0
-        with closing(_Line(self, task, built.product, clock)) as line:
+        with closing(_CaseRuns(self, task, built.product, clock)) as runs:
             for case in task.cases:
                 try:
-                    result, message, seconds = line.run(case)
+                    result, message, seconds = runs.run(case)
                 except NoGpuLeft:
                     raise
                 except (OracleError, SandboxError) as error:
@@ -158,17 +159,9 @@ class ProgramJudge:
         check_oracle(task, prepared)
         return prepared
 
-    @contextmanager
-    def _alone(self, code: str, clock: Clock) -> Iterator[None]:
-        """One thread at a time for one source: the others wait for its program, which is no time of the judge's own."""
-        with self._guard:
-            lock = self._locks.setdefault(hash(code), threading.Lock())
-        with clock.waiting(lock):
-            yield
 
-
-class _Line:
-    """The runs of one program on a task's cases, one after the other: while one is on, the sandbox of the next is set up.
+class _CaseRuns:
+    """The runs of one program on a task's cases, one after the other: during one, the sandbox of the next is set up.
 
     All on one GPU, whose lease is given back between the runs, so that another program may run while outputs are compared.
     """
@@ -184,10 +177,11 @@ class _Line:
 
         Raises OracleError or SandboxError when the judge's side fails.
         """
-        if self._ahead is None and (self._judge.gpus is None or self._gpu is not None):
+        pool = self._judge.gpus
+        if self._ahead is None and (pool is None or self._gpu is not None):
             self._ahead = self._set_up(case)
         found = self._run(case)
-        shared = self._judge.gpus is not None and self._judge.gpus.per_gpu > 1
+        shared = pool is not None and pool.per_gpu > 1
         if found[0].verdict is Verdict.PASSED or not (shared and self._judge.confirms):
             return found
         if self._ahead is not None:
@@ -197,7 +191,9 @@ class _Line:
         return result, message, found[2] + seconds
 
     def _run(self, case: Case, *, alone: bool = False) -> tuple[CaseResult, str, float]:
-        with self._leased(alone):
+        pool = self._judge.gpus
+        lease = nullcontext() if pool is None else pool.lease(self._gpu, alone=alone)
+        with self._clock.waiting(lease) as self._gpu:
             current, self._ahead = self._ahead or self._set_up(case), None
             try:
                 current.go()
@@ -207,18 +203,17 @@ class _Line:
                     self._ahead = self._set_up(self._task.cases[following])
                 ran = current.wait()
                 self._clock.exclude(ran.finished.seconds)
-                if ran.finished.infra:
-                    raise SandboxError(ran.finished.infra)
-                if ran.verdict is not None:
-                    if lost := self._lost(ran):
-                        raise SandboxError(lost)
-                    return CaseResult(case.name, ran.verdict, ran.finished.seconds), _explain(ran), 0.0
+                if problem := ran.finished.infra or self._lost(ran):
+                    raise SandboxError(problem)
             finally:
                 self._done = current
+        seconds = ran.finished.seconds
+        if ran.verdict is not None:
+            return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
         begin = time.perf_counter()
         compared = compare_outputs(self._task, case, current.ready, ran.outputs, isolation=self._judge.isolation)
         verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
-        result = CaseResult(case.name, verdict, ran.finished.seconds, compared.max_abs_error, compared.max_rel_error)
+        result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
         return result, "" if compared.passed else compared.message, time.perf_counter() - begin
 
     def close(self) -> None:
@@ -237,24 +232,13 @@ class _Line:
         if done is not None:
             done.close()
 
-    @contextmanager
-    def _leased(self, alone: bool) -> Iterator[None]:
-        pool = self._judge.gpus
-        if pool is None:
-            yield
-            return
-        with self._clock.waiting(pool.lease(self._gpu, alone=alone)) as self._gpu:
-            yield
-
     def _lost(self, ran: Ran) -> str | None:
         """What is wrong with the GPU, when a failed run gives reason to look and there is something."""
         pool = self._judge.gpus
-        if pool is None or self._gpu is None or ran.verdict in (Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
+        if pool is None or self._gpu is None or ran.verdict in (None, Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
             return None
-        text = ran.finished.stdout + ran.finished.stderr
-        if ran.verdict is Verdict.TIMEOUT or is_suspicious(text):
-            return pool.is_lost(self._gpu)
-        return None
+        suspicious = ran.verdict is Verdict.TIMEOUT or is_suspicious(ran.finished.stdout + ran.finished.stderr)
+        return pool.is_lost(self._gpu) if suspicious else None
 
 
 class _SetUp:
@@ -265,11 +249,15 @@ class _SetUp:
         self._error: Exception | None = None
         try:
             self.ready = judge.case(task, case)
+            outputs: dict[str, int | None] = {}
+            for tensor in case.outputs:
+                sizes = self.ready.sizes(tensor.file)
+                outputs[tensor.file] = sizes[0] if len(sizes) == 1 else None  # of two, the comparison settles which
             self._program = self._stack.enter_context(
                 start_program(
                     binary,
                     inputs=self.ready.inputs,
-                    outputs=_output_sizes(case, self.ready),
+                    outputs=outputs,
                     limits=judge.limits,
                     gpu=gpu,
                     isolation=judge.isolation,
@@ -288,15 +276,6 @@ class _SetUp:
 
     def close(self) -> None:
         self._stack.close()
-
-
-def _output_sizes(case: Case, ready: PreparedCase) -> dict[str, int | None]:
-    """Path of each output -> its bytes; None where two sizes may be right, which the comparison then settles."""
-    found: dict[str, int | None] = {}
-    for tensor in case.outputs:
-        sizes = ready.sizes(tensor.file)
-        found[tensor.file] = sizes[0] if len(sizes) == 1 else None
-    return found
 
 
 def _explain(ran: Ran) -> str:

@@ -45,7 +45,7 @@ class Backend(Protocol):
 
 @dataclass
 class Summary:
-    """Counts of a run as it goes on; what an earlier run judged is counted in."""
+    """Counts of a run as it goes on; what an earlier run judged is counted in. message: of the last infra_error."""
 
     total: int
     verdicts: Counter[Verdict]
@@ -55,7 +55,6 @@ class Summary:
     seconds: float = 0.0
     overheads: tuple[float, ...] = ()
     message: str = ""
-    """of the last infra_error"""
 
     @property
     def done(self) -> int:
@@ -71,7 +70,9 @@ class Summary:
         return median(self.overheads) if self.overheads else None
 
 
-def make_samples(answers: Iterable[Answer], tasks: TaskSet, *, rule: ExtractRule = ExtractRule.FIRST) -> list[Sample]:
+def make_samples(
+    answers: Iterable[Answer], tasks: TaskSet, *, rule: ExtractRule | str = ExtractRule.FIRST
+) -> list[Sample]:
     """Every answer with its task and the code in it, in the file's order.
 
     Raises:
@@ -97,20 +98,12 @@ def make_samples(answers: Iterable[Answer], tasks: TaskSet, *, rule: ExtractRule
 def choose_samples(
     samples: Iterable[Sample], tasks: TaskSet, *, split: str | None = None, level: int | None = None
 ) -> list[Sample]:
-    """Those to judge, in their order.
-
-    Args:
-        split: Only tasks of this split.
-        level: Only answers to prompts of this level; an answer that does not say has level 1.
+    """Those to judge, in their order: of tasks of this split, and answers to prompts of this level.
 
     Raises:
         TaskError: Nothing is left.
     """
-    chosen = [
-        one
-        for one in samples
-        if (split is None or one.task.split == split) and (level is None or (one.answer.level or 1) == level)
-    ]
+    chosen = [one for one in samples if split in (None, one.task.split) and level in (None, one.key[2])]
     if not chosen:
         wanted = [f"{name}={value}" for name, value in (("split", split), ("level", level)) if value is not None]
         raise TaskError(f"{tasks.path}: no answers to judge with {' '.join(wanted)}.")
@@ -121,7 +114,7 @@ def _check_numbers(answers: Iterable[Answer]) -> None:
     """pass@1 is of sample 0: without any, every task would count as failed."""
     first: dict[int, Answer] = {}
     for answer in answers:
-        level = answer.level or 1
+        level = answer.key[2]
         first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
     for level, answer in sorted(first.items()):
         if answer.sample > 0:
@@ -137,7 +130,7 @@ def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
     parts = {
         "task": sample.task.fingerprint,
         "sample": sample.answer.sample,
-        "level": sample.answer.level or 1,
+        "level": sample.key[2],
         "code": sample.sha256,
         "settings": settings,
     }
@@ -158,9 +151,10 @@ def evaluate(
 
     Args:
         samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
-        header: The run's line; `header.describe_run` makes it.
+        header: The run's line; `run_header.describe_run` makes it.
         settings: language -> what verdicts depend on (`Judge.settings`).
-        everything: All samples of the answers file: earlier results for those not in `samples` (another split, another limit) stay in the file when they were judged in the same way, since the header speaks for all lines. Other
+        everything: All samples of the answers file: earlier results for those not in `samples` (another split or limit)
+            stay in the file when they were judged in the same way, since the header speaks for all lines. Other
             results go to `<output>.replaced`.
         progress: Called after every sample.
 
@@ -170,13 +164,13 @@ def evaluate(
     keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
     others = {one.key: resume_key(one, settings[one.task.language]) for one in everything if one.key not in keys}
     kept = _take_up(output, header, keys, others)
-    taken_up = [line for line in kept if _place(line) in keys]
-    summary = Summary(len(samples), Counter(Verdict(line["verdict"]) for line in taken_up), resumed=len(taken_up))
-    have = {_place(line) for line in taken_up}
-    left = [sample for sample in samples if sample.key not in have]
+    taken_up = {place: line for place, line in kept.items() if place in keys}
+    verdicts = Counter(Verdict(line["verdict"]) for line in taken_up.values())
+    summary = Summary(len(samples), verdicts, resumed=len(taken_up))
+    left = {sample.key: sample for sample in samples if sample.key not in taken_up}
     begin = time.monotonic()
 
-    with ResultsWriter(output, header, kept) as writer:
+    with ResultsWriter(output, header, kept.values()) as writer:
 
         def record(sample: Sample, judgement: Judgement, first: Sample | None = None) -> None:
             writer.append(sample_record(sample, judgement, keys[sample.key], first))
@@ -188,18 +182,16 @@ def evaluate(
             progress(summary)
 
         progress(summary)
-        for sample in left:
+        for sample in left.values():
             if sample.code is None:
                 record(sample, Judgement(Verdict.NO_CODE, message="the answer holds no code"))
-        jobs = make_jobs(sample for sample in left if sample.code is not None)
-        samples_of = {sample.key: sample for sample in left}
-        for job, judgement in backend.run(jobs):
+        for job, judgement in backend.run(make_jobs(sample for sample in left.values() if sample.code is not None)):
             summary.programs += 1
             if not judgement.infra:
                 summary.overheads += (judgement.overhead_s,)
-            first, *others = (samples_of[answer.key] for answer in job.answers)
+            first, *same = (left[answer.key] for answer in job.answers)
             record(first, judgement)
-            for sample in others:
+            for sample in same:
                 record(sample, judgement, first)
     summary.seconds = time.monotonic() - begin
     return summary
@@ -225,7 +217,7 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
         "name": task.name,
         "family": task.family,
         "sample": answer.sample,
-        "level": answer.level or 1,
+        "level": sample.key[2],
         "code_sha256": sample.sha256,
         "verdict": judgement.verdict.value,
         "compiled": judgement.compiled,
@@ -262,39 +254,33 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
 
 def _take_up(
     output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], others: Mapping[Key, str]
-) -> list[dict[str, Any]]:
-    """The lines of an earlier run that stay."""
+) -> dict[Key, dict[str, Any]]:
+    """The lines of an earlier run that stay. One of `keys` that the judge itself failed on is judged again."""
     if not output.exists() or not output.stat().st_size:
-        return []
+        return {}
     earlier = read_results(output)
     for name in ("method", "generation"):
         before, now = earlier.run.get(name), header.get(name)
-        if earlier.samples and not _goes_on(before, now):
+        if earlier.samples and not _continues(before, now):
             raise ResultsError(
                 f"{output}: holds results with {name} {json.dumps(before)}; this run has {json.dumps(now)}. Give another "
                 "output, or remove the file."
             )
     kept = {}
+    expected = {**others, **keys}
     for line in earlier.samples:
-        place = _place(line)
-        if place in keys:
-            stays = line.get("key") == keys[place] and line["verdict"] != Verdict.INFRA_ERROR
-        else:
-            stays = place in others and line.get("key") == others[place]
-        if stays:
+        place = (line["task"], line["sample"], line.get("level") or 1)
+        failed = place in keys and line["verdict"] == Verdict.INFRA_ERROR
+        if place in expected and line.get("key") == expected[place] and not failed:
             kept[place] = line
-    return list(kept.values())
+    return kept
 
 
-def _place(line: Mapping[str, Any]) -> Key:
-    return line["task"], line["sample"], line.get("level") or 1
-
-
-def _goes_on(before: Any, now: Any) -> bool:
+def _continues(before: Any, now: Any) -> bool:
     """Whether answers described by `now` can be those described by `before` and further ones: a file that grows may hold
     more seeds than it did, where every sample has its own."""
     if isinstance(before, dict) and isinstance(now, dict):
-        return before.keys() == now.keys() and all(_goes_on(before[name], now[name]) for name in before)
+        return before.keys() == now.keys() and all(_continues(before[name], now[name]) for name in before)
     known, found = (value if isinstance(value, list) else [value] for value in (before, now))
     return all(value in found for value in known)
 

@@ -7,40 +7,18 @@ twice. A finding is an outcome that holds in every case of the task, since a pro
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from ...sandbox import SandboxError
 from ...tasks.base import ProgramTask, Task
 from ..oracle import CaseCache
 from ..oracle_runs import OracleError
-from .findings import (
-    FLAGGED,
-    Audit,
-    Code,
-    Finding,
-    Severity,
-    is_findings_file,
-    load_audit,
-    load_findings,
-    sort_findings,
-    store_audit,
-)
-from .modules import audit_module
-from .programs import ProgramAudit
+from .findings import Audit, Code, Finding, Severity, is_findings_file, load_audit, store_audit
+from .module_audit import audit_module
+from .program_audit import ProgramAudit
 
 
-__all__ = [
-    "FLAGGED",
-    "Audit",
-    "Code",
-    "Finding",
-    "Severity",
-    "audit_task",
-    "audit_tasks",
-    "is_findings_file",
-    "load_audit",
-    "load_findings",
-]
+__all__ = ["Audit", "Code", "Finding", "Severity", "audit_task", "audit_tasks", "is_findings_file", "load_audit"]
 
 
 def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
@@ -62,7 +40,8 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
     except (OracleError, SandboxError) as error:
         complete = False
         findings.append(Finding(task.id, Code.ORACLE_FAILS, Severity.ERROR, str(error)))
-    audit = Audit(task.id, task.fingerprint, sort_findings(findings), time.monotonic() - started, complete)
+    worst_first = sorted(findings, key=lambda finding: list(Severity).index(finding.severity))
+    audit = Audit(task.id, task.fingerprint, tuple(worst_first), time.monotonic() - started, complete)
     if complete:
         store_audit(audit)
     return audit
@@ -71,7 +50,7 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
 def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1, again: bool = False) -> Iterator[Audit]:
     """The audits as they end, `jobs` at a time. What has not begun is given up when the iterator is closed."""
     with ThreadPoolExecutor(jobs) as pool:
-        futures: list[Future[Audit]] = [pool.submit(audit_task, task, cases, again=again) for task in tasks]
+        futures = [pool.submit(audit_task, task, cases, again=again) for task in tasks]
         try:
             for future in as_completed(futures):
                 yield future.result()

@@ -1,7 +1,6 @@
 """What an audit finds, and where it is kept: cache_root()/audit, by the fingerprint of the task."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,9 +21,6 @@ class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-
-
-FLAGGED = (Severity.ERROR, Severity.WARNING)
 
 
 class Code(StrEnum):
@@ -80,12 +76,11 @@ class Audit:
     @property
     def flagged(self) -> tuple[Finding, ...]:
         """The findings that put a verdict on the task in doubt."""
-        return tuple(finding for finding in self.findings if finding.severity in FLAGGED)
+        return tuple(finding for finding in self.findings if finding.severity is not Severity.NOTE)
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """The other findings."""
-        return tuple(finding for finding in self.findings if finding.severity not in FLAGGED)
+        return tuple(finding for finding in self.findings if finding.severity is Severity.NOTE)
 
     def as_record(self) -> dict[str, Any]:
         """A line of audit.jsonl: "findings" are those that put a verdict in doubt, "notes" the others."""
@@ -110,12 +105,6 @@ def is_findings_file(path: Path) -> bool:
     return isinstance(header, dict) and header.get("type") == "audit"
 
 
-def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The worst first; within a severity in the order they were found."""
-    order = list(Severity)
-    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
-
-
 def load_audit(task: Task) -> Audit | None:
     """The task's audit, when one was made with the task's present content; else None."""
     try:
@@ -129,15 +118,6 @@ def load_audit(task: Task) -> Audit | None:
         return Audit(task.id, task.fingerprint, findings, float(record["seconds"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def load_findings(task: Task, *, notes: bool = False) -> list[Finding]:
-    """What an earlier audit found about the task, the worst first; nothing when none was made (`load_audit` tells the two
-    apart). notes: also what puts no verdict in doubt."""
-    audit = load_audit(task)
-    if audit is None:
-        return []
-    return list(audit.findings if notes else audit.flagged)
 
 
 def store_audit(audit: Audit) -> None:

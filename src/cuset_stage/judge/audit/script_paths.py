@@ -33,7 +33,7 @@ def reads_elsewhere(source: str) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and _called(node.func) in _READERS and not _writes(node):
             value = _text(node.args[0])
-            if value and not _inside(value):
+            if value and posixpath.normpath(value).split("/")[0] != "data":
                 found.append(value)
         value = _text(node)
         if value and " " not in value and value.startswith(("/", "~/", "../")) and len(value) > 3:
@@ -42,11 +42,8 @@ def reads_elsewhere(source: str) -> list[str]:
 
 
 def _writes(call: ast.Call) -> bool:
-    mode = (
-        call.args[1] if len(call.args) > 1 else next((key.value for key in call.keywords if key.arg == "mode"), None)
-    )
-    text = _text(mode) if mode is not None else None
-    return _called(call.func) == "open" and bool(text) and set(text) & set("wax") != set()
+    modes = [*call.args[1:2], *(key.value for key in call.keywords if key.arg == "mode")]
+    return _called(call.func) == "open" and any(set(_text(mode) or "") & set("wax") for mode in modes)
 
 
 def _called(function: ast.expr) -> str:
@@ -57,7 +54,3 @@ def _called(function: ast.expr) -> str:
 
 def _text(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def _inside(path: str) -> bool:
-    return posixpath.normpath(path).split("/")[0] == "data"

@@ -2,11 +2,12 @@
 
 from ...sandbox import Isolation, Limits
 from ...tasks.base import ModuleTask
+from ..closeness import MODULE_TOLERANCES
 from ..oracle_runs import run_module
 from .findings import Code, Finding, Severity
 
 
-TOLERANCE = 1e-4  # absolute and relative, KernelBench's for float32
+TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
 MODULE_LIMITS = Limits(wall_s=300.0, memory_bytes=None, processes=1024)
 
 
@@ -26,9 +27,12 @@ def audit_module(
         findings.append(Finding(task.id, code, severity, message))
 
     if not result["reproducible"]:
-        text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
-        text += ": draw from the global generators of torch, numpy.random or random, without a seed from the clock"
-        add(Code.NOT_REPRODUCIBLE, Severity.WARNING, text)
+        add(
+            Code.NOT_REPRODUCIBLE,
+            Severity.WARNING,
+            "get_inputs or get_init_inputs gives other values when it is run again from the same seed: draw from the global "
+            "generators of torch, numpy.random or random, without a seed from the clock",
+        )
     if not all(trial["finite"] for trial in trials):
         add(Code.NOT_FINITE, Severity.WARNING, "the model's output holds values that are not finite")
         return findings

@@ -7,28 +7,33 @@ from pathlib import Path
 
 from ...files import file_sha256
 from ...sandbox import scratch_folder
-from ...tasks.base import ProgramTask, ScriptOracle
+from ...tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from ..comparison import compare_outputs
 from ..oracle import CaseCache, PreparedCase, written_files
 from ..oracle_runs import COMPARE_LIMITS, OracleError, OracleUnavailable, oracle_folder, run_compare, run_generate
 from ..script_references import BROKEN
-from .candidates import (
+from .findings import Code, Finding, Severity
+from .script_paths import reads_elsewhere
+from .wrong_outputs import (
     MIDDLE,
+    NAN,
     NOISY_OUTPUTS,
     WRONG_OUTPUTS,
     Candidate,
     CaseView,
+    half_right,
+    input_copies,
     is_float,
     real_dtype,
+    unchecked,
     write_chunks,
 )
-from .findings import Code, Finding, Severity
-from .scripts import reads_elsewhere
-from .tailored import half_right, input_copies, unchecked
 
 
 NEAR_ZERO = 1e-3  # of the largest value
 NEAR_CONSTANT = 0.01  # of the spread, as a part of the largest value
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+PLURAL = (Code.ZEROS_PASS, Code.ONES_PASS, Code.RANDOM_PASSES, Code.OUTPUT_UNCHECKED, Code.PART_UNCHECKED)
 
 
 @dataclass
@@ -44,81 +49,73 @@ class ProgramAudit:
 
     def run(self) -> None:
         """Raises OracleError when a case cannot be made."""
+        oracle = self.task.oracle
         prepared = [self.cases.prepare(self.task, case) for case in self.task.cases]
         self._check_sizes()
-        self._check_files(prepared)
-        if isinstance(self.task.oracle, ScriptOracle):
-            self._check_script(self.task.oracle, prepared[0])
+        for case, files in zip(self.task.cases, prepared, strict=True):
+            self._check_files(case, files)
+        if isinstance(oracle, ScriptOracle):
+            self._check_script(oracle, prepared[0])
         with self._made_again(prepared) as again:
             views = _views(self.task, prepared, again)
             self._check_values(views)
             accepted = self._try_all(views)
-            if isinstance(self.task.oracle, ScriptOracle):
-                self._try_script(self.task.oracle, views[0], accepted)
-
-    # ------------------------------------------------------------------------------------------------------- static
+            if isinstance(oracle, ScriptOracle):
+                self._try_script(oracle, views[0], accepted)
 
     def _check_sizes(self) -> None:
-        if isinstance(self.task.oracle, ScriptOracle):
+        cases = self.task.cases
+        shapes = {tuple(tensor.shape for tensor in case.inputs + case.outputs) for case in cases}
+        if isinstance(self.task.oracle, ScriptOracle) or len(shapes) > 1:
             return  # a row of CUDABench is one size, and another row the next
-        shapes = {tuple(tensor.shape for tensor in case.inputs + case.outputs) for case in self.task.cases}
-        if len(shapes) > 1:
-            return
-        if len(self.task.cases) > 1:
-            text = (
-                f"all {len(self.task.cases)} cases have the same sizes: a program that is right for these alone passes"
-            )
-            self.add(Code.ONE_SIZE, Severity.WARNING, text)
+        if len(cases) > 1:
+            text = f"all {len(cases)} cases have the same sizes: a program that is right for these alone passes"
+            self.add(Code.ONE_SIZE, WARNING, text)
         else:
-            self.add(
-                Code.ONE_SIZE, Severity.NOTE, "there is one case, so one size: a program may be right for it alone"
-            )
+            self.add(Code.ONE_SIZE, NOTE, "there is one case, so one size: a program may be right for it alone")
 
-    def _check_files(self, prepared: Sequence[PreparedCase]) -> None:
-        for case, files in zip(self.task.cases, prepared, strict=True):
-            for tensor in case.outputs:
-                path = files.expected.get(tensor.file)
-                if real_dtype(tensor) is None:
-                    text = f"output {tensor.name} has the dtype {tensor.dtype!r}, which NumPy has not: its values are not seen"
-                    blind = tensor.nbytes is None and path is None
-                    if blind:
-                        text += ", and without a reference its size is not known: compare.py alone judges files of any size"
-                    self.add(Code.UNKNOWN_DTYPE, Severity.WARNING if blind else Severity.NOTE, text)
-                if tensor.nbytes is not None and path is not None and path.stat().st_size != tensor.nbytes:
-                    text = (
-                        f"output {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape}), and "
-                        f"its reference has {path.stat().st_size}: compare.py judges outputs of either size"
+    def _check_files(self, case: Case, files: PreparedCase) -> None:
+        for tensor in case.outputs:
+            path = files.expected.get(tensor.file)
+            if real_dtype(tensor) is None:
+                text = f"output {tensor.name} has the dtype {tensor.dtype!r}, which NumPy has not: its values are not seen"
+                blind = tensor.nbytes is None and path is None
+                if blind:
+                    text += (
+                        ", and without a reference its size is not known: compare.py alone judges files of any size"
                     )
-                    self.add(Code.SIZE_DIFFERS, Severity.WARNING, text)
-            for tensor in case.inputs:
-                size = files.inputs[tensor.file].stat().st_size
-                if tensor.nbytes not in (None, size):
-                    text = (
-                        f"input {tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape}), and "
-                        f"gen.py writes {size}: a program that reads what is declared reads other data than compare.py"
-                    )
-                    self.add(Code.SIZE_DIFFERS, Severity.WARNING, text)
+                self.add(Code.UNKNOWN_DTYPE, WARNING if blind else NOTE, text)
+            if tensor.nbytes is not None and path is not None and path.stat().st_size != tensor.nbytes:
+                text = f"its reference has {path.stat().st_size}: compare.py judges outputs of either size"
+                self.add(Code.SIZE_DIFFERS, WARNING, f"output {_declared(tensor)}, and {text}")
+        for tensor in case.inputs:
+            size = files.inputs[tensor.file].stat().st_size
+            if tensor.nbytes not in (None, size):
+                text = f"gen.py writes {size}: a program that reads what is declared reads other data than compare.py"
+                self.add(Code.SIZE_DIFFERS, WARNING, f"input {_declared(tensor)}, and {text}")
 
     def _check_script(self, oracle: ScriptOracle, prepared: PreparedCase) -> None:
         if paths := reads_elsewhere(oracle.compare):
             text = f"compare.py names files outside data/ ({', '.join(paths)}), which are not there when it judges"
-            self.add(Code.SCRIPT_READS_ELSEWHERE, Severity.WARNING, text)
+            self.add(Code.SCRIPT_READS_ELSEWHERE, WARNING, text)
         check = prepared.self_check
         if check is None or check.passed:
             return
-        if check.state == "unpaired":
-            text = f"it is not known which file of gen.py is right for which output ({check.message})"
-            text = f"{text}: compare.py was not tried on right outputs"
-            if check.generate_exit:  # it may have ended before its reference
-                self.add(Code.REFERENCE_UNPAIRED, Severity.WARNING, f"{text}; gen.py ended with {check.generate_exit}")
-            else:
-                self.add(Code.REFERENCE_UNPAIRED, Severity.NOTE, text)
-        else:
+        if check.broken:
             said = f": {check.message}" if check.message else ""
-            text = f"given its own reference as output, compare.py {BROKEN[check.state]}{said}"
-            self.add(Code.REFERENCE_REFUSED, Severity.ERROR, f"{text}; no answer can be judged")
-
-    # ------------------------------------------------------------------------------------------------------- values
+            text = (
+                f"given its own reference as output, compare.py {BROKEN[check.state]}{said}; no answer can be judged"
+            )
+            self.add(Code.REFERENCE_REFUSED, ERROR, text)
+            return
+        text = (
+            f"it is not known which file of gen.py is right for which output ({check.message}): compare.py was not tried on "
+            "right outputs"
+        )
+        if check.generate_exit:  # it may have ended before its reference
+            self.add(Code.REFERENCE_UNPAIRED, WARNING, f"{text}; gen.py ended with {check.generate_exit}")
+        else:
+            self.add(Code.REFERENCE_UNPAIRED, NOTE, text)
 
     def _check_values(self, views: Sequence[CaseView]) -> None:
         for index, tensor in enumerate(self.task.cases[0].outputs):
@@ -127,22 +124,19 @@ class ProgramAudit:
                 continue
             if not all(profile.finite for profile in seen):
                 text = f"the reference of {tensor.name} holds values that are not finite; what a program writes there is not seen"
-                self.add(Code.NOT_FINITE, Severity.NOTE, text)
+                self.add(Code.NOT_FINITE, NOTE, text)
             if not is_float(tensor):
                 continue
             largest = max(profile.largest for profile in seen)
             if 0 < largest < NEAR_ZERO:
                 text = f"the largest value of {tensor.name} is {largest:.3g}: an absolute tolerance may be larger than the values"
-                self.add(Code.NEAR_ZERO, Severity.NOTE, text)
-            spread = [profile.maximum - profile.minimum for profile in seen]
+                self.add(Code.NEAR_ZERO, NOTE, text)
             if all(
-                profile.elements > 1 and 0 < width <= NEAR_CONSTANT * profile.largest
-                for profile, width in zip(seen, spread, strict=True)
+                profile.elements > 1 and 0 < profile.maximum - profile.minimum <= NEAR_CONSTANT * profile.largest
+                for profile in seen
             ):
                 text = f"the values of {tensor.name} lie within {NEAR_CONSTANT:.0%} of each other in every case"
-                self.add(Code.NEAR_CONSTANT, Severity.NOTE, text)
-
-    # ------------------------------------------------------------------------------------------------------- trials
+                self.add(Code.NEAR_CONSTANT, NOTE, text)
 
     def _try_all(self, views: Sequence[CaseView]) -> set[Code]:
         """Try every kind of wrong output; the kinds that pass in every case."""
@@ -151,9 +145,7 @@ class ProgramAudit:
             accepted.add(Code.CONSTANT_PASSES)
         if any(self._try(candidate, views) for candidate in input_copies(views[0])):
             accepted.add(Code.INPUT_PASSES)
-        for candidate in NOISY_OUTPUTS:
-            if self._try(candidate, views):
-                break  # less noise passes too
+        any(self._try(candidate, views) for candidate in NOISY_OUTPUTS)  # less noise than what passes passes, too
         outputs = self.task.cases[0].outputs
         if Code.ZEROS_PASS not in accepted:
             for tensor in outputs:
@@ -174,11 +166,11 @@ class ProgramAudit:
             return False
         whole = len(covered) == len(self.task.cases[0].outputs)
         where = " in every case" if len(views) > 1 else ""
-        what = f"{candidate.what} pass{'' if _plural(candidate) else 'es'} as {', '.join(sorted(covered))}{where}"
+        pass_ = "pass" if candidate.code in PLURAL else "passes"
+        what = f"{candidate.what} {pass_} as {', '.join(sorted(covered))}{where}"
         if not whole and candidate.code is not Code.OUTPUT_UNCHECKED:
             what += ", the other outputs being right"
-        severity = candidate.severity if whole else max(candidate.severity, Severity.WARNING, key=list(Severity).index)
-        self.add(candidate.code, severity, what)
+        self.add(candidate.code, candidate.severity if whole or candidate.severity is NOTE else WARNING, what)
         return True
 
     def _passes(self, view: CaseView, outputs: Mapping[str, Path]) -> bool:
@@ -193,36 +185,29 @@ class ProgramAudit:
     def _try_script(self, oracle: ScriptOracle, view: CaseView, accepted: set[Code]) -> None:
         """What compare.py alone would accept. Our judge refuses these before it is asked; other judges may not."""
         files = {**view.prepared.inputs, **view.prepared.references}
-        beyond = "; this judge refuses it all the same, one that asks compare.py alone does not"
 
-        def accepts(outputs: Mapping[str, Path]) -> bool:
+        def try_on(outputs: Mapping[str, Path], code: Code, what: str) -> None:
             try:
                 printed = run_compare(self.task, oracle, {**files, **outputs}, COMPARE_LIMITS, self.cases.isolation)
             except OracleUnavailable:
                 raise
             except OracleError:
-                return False
-            return printed.verdict is True and not printed.crashed
+                return
+            if printed.verdict is True and not printed.crashed:
+                text = "; this judge refuses it all the same, one that asks compare.py alone does not"
+                self.add(code, NOTE, f"compare.py prints T {what}{text}")
 
         with scratch_folder() as folder:
             empty = folder / "empty.bin"
             write_chunks(empty, iter(()))
-            if accepts({}):
-                self.add(
-                    Code.SCRIPT_ACCEPTS_NOTHING, Severity.NOTE, f"compare.py prints T without any output file{beyond}"
-                )
-            if accepts({tensor.file: empty for tensor in view.case.outputs}):
-                self.add(
-                    Code.SCRIPT_ACCEPTS_EMPTY, Severity.NOTE, f"compare.py prints T for empty output files{beyond}"
-                )
-        nan = next(candidate for candidate in WRONG_OUTPUTS if candidate.code is Code.NAN_PASSES)
+            try_on({}, Code.SCRIPT_ACCEPTS_NOTHING, "without any output file")
+            outputs = {tensor.file: empty for tensor in view.case.outputs}
+            try_on(outputs, Code.SCRIPT_ACCEPTS_EMPTY, "for empty output files")
         if Code.NAN_PASSES not in accepted:
-            with _written(nan, view) as (outputs, names):
-                if names and accepts(outputs):
-                    text = f"compare.py prints T for NaN everywhere in {', '.join(sorted(names))}{beyond}"
-                    self.add(Code.SCRIPT_ACCEPTS_NAN, Severity.NOTE, text)
-
-    # -------------------------------------------------------------------------------------------------- made again
+            with _written(NAN, view) as (outputs, names):
+                if names:
+                    where = f"for NaN everywhere in {', '.join(sorted(names))}"
+                    try_on(outputs, Code.SCRIPT_ACCEPTS_NAN, where)
 
     @contextmanager
     def _made_again(self, prepared: Sequence[PreparedCase]) -> Iterator[Mapping[str, Path]]:
@@ -236,7 +221,7 @@ class ProgramAudit:
             for case, files in zip(self.task.cases, prepared, strict=True):
                 if _differing(files, again.prepare(self.task, case).sha256):
                     text = f"make_inputs or reference gives other values when it is run again (case {case.name})"
-                    self.add(Code.NOT_REPRODUCIBLE, Severity.WARNING, f"{text}: draw from rng alone")
+                    self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: draw from rng alone")
                     break
         yield {}
 
@@ -251,19 +236,19 @@ class ProgramAudit:
             lasting = _differing(prepared, _digests(seeded))
         if lasting:
             text = f"gen.py writes other values into {', '.join(lasting)} whenever it runs, also from a given seed"
-            self.add(Code.NOT_REPRODUCIBLE, Severity.WARNING, f"{text}: machines differ in what they judge on")
+            self.add(Code.NOT_REPRODUCIBLE, WARNING, f"{text}: machines differ in what they judge on")
         else:
             text = f"gen.py draws {', '.join(differing)} without a seed: this judge gives it one, others judge on other values"
-            self.add(Code.UNSEEDED_INPUTS, Severity.NOTE, text)
-        inputs_differ = set(differing) & set(prepared.inputs)
+            self.add(Code.UNSEEDED_INPUTS, NOTE, text)
+        if not set(differing) & set(prepared.inputs):
+            return {}
         names = {output: str(path.relative_to(prepared.folder)) for output, path in prepared.expected.items()}
         written = written_files(work)
-        return {output: work / name for output, name in names.items() if inputs_differ and name in written}
+        return {output: work / name for output, name in names.items() if name in written}
 
 
-def _plural(candidate: Candidate) -> bool:
-    kinds = (Code.ZEROS_PASS, Code.ONES_PASS, Code.RANDOM_PASSES, Code.OUTPUT_UNCHECKED, Code.PART_UNCHECKED)
-    return candidate.code in kinds
+def _declared(tensor: Tensor) -> str:
+    return f"{tensor.name} is declared with {tensor.nbytes} bytes ({tensor.dtype}, {tensor.shape})"
 
 
 def _views(task: ProgramTask, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[CaseView]:

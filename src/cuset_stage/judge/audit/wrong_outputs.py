@@ -17,7 +17,7 @@ from .findings import Code, Severity
 
 
 CHUNK = 1 << 20  # elements
-NOISE = (0.1, 0.01)
+MAX_COPIES = 12  # of inputs: a task with more of one size is tried with the first ones
 
 Chunks = Iterator[np.ndarray]
 
@@ -56,15 +56,12 @@ class CaseView:
     @cached_property
     def profiles(self) -> dict[str, Profile]:
         """By output file; without those whose reference is unknown or has not the declared size."""
-        return {
-            tensor.file: profile(tensor, self.prepared.expected[tensor.file])
-            for tensor in self.case.outputs
-            if self.comparable(tensor)
-        }
-
-    def comparable(self, tensor: Tensor) -> bool:
-        path = self.prepared.expected.get(tensor.file)
-        return path is not None and real_dtype(tensor) is not None and path.stat().st_size == tensor.nbytes
+        found = {}
+        for tensor in self.case.outputs:
+            path = self.prepared.expected.get(tensor.file)
+            if path is not None and real_dtype(tensor) is not None and path.stat().st_size == tensor.nbytes:
+                found[tensor.file] = profile(tensor, path)
+        return found
 
 
 @dataclass(frozen=True)
@@ -90,18 +87,10 @@ def is_float(tensor: Tensor) -> bool:
     return dtype is not None and dtype.kind == "f"
 
 
-def read_chunks(tensor: Tensor, path: Path) -> Chunks:
-    """The values of a file that has the tensor's size."""
-    dtype = real_dtype(tensor)
-    values = np.memmap(path, dtype=dtype, mode="r")
-    for start in range(0, values.size, CHUNK):
-        yield np.asarray(values[start : start + CHUNK])
-
-
 def profile(tensor: Tensor, path: Path) -> Profile:
     low, high, total, squares, count, elements, finite = math.inf, -math.inf, 0.0, 0.0, 0, 0, True
     common: int | float | None = None
-    for chunk in read_chunks(tensor, path):
+    for chunk in _read(tensor, path):
         elements += chunk.size
         if common is None and chunk.dtype.kind != "f":
             values, counts = np.unique(chunk, return_counts=True)
@@ -127,27 +116,31 @@ def write_chunks(path: Path, chunks: Chunks) -> None:
     path.chmod(0o444)
 
 
-# ------------------------------------------------------------------------------------------------------------- kinds
-
-
 def filled(tensor: Tensor, value: float) -> Chunks | None:
     """The same value everywhere; None for a dtype of unknown size."""
     dtype = real_dtype(tensor)
-    if dtype is None:
-        return None
-    return _fill(dtype, tensor.nbytes // dtype.itemsize, value)
+    return None if dtype is None else _repeat(np.array([value]).astype(dtype), tensor.nbytes // dtype.itemsize)
 
 
-def _fill(dtype: np.dtype, elements: int, value: float) -> Chunks:
-    chunk = np.full(min(CHUNK, elements), value).astype(dtype)
-    for start in range(0, elements, CHUNK):
-        yield chunk[: elements - start]
+def _read(tensor: Tensor, path: Path) -> Chunks:
+    """The values of a file that has the tensor's size."""
+    values = np.memmap(path, dtype=real_dtype(tensor), mode="r")
+    return _repeat(values, values.size)
+
+
+def _repeat(values: np.ndarray, elements: int) -> Chunks:
+    """So many elements: the values, cut or repeated."""
+    if values.size == 1:
+        values = np.full(min(CHUNK, elements), values[0])
+    while elements > 0:
+        for start in range(0, min(values.size, elements), CHUNK):
+            yield np.asarray(values[start : min(start + CHUNK, elements)])
+        elements -= values.size
 
 
 def _constant(view: CaseView, tensor: Tensor) -> Chunks | None:
     """One value for all cases, as a program without inputs would write it: from the first case."""
-    seen = (view.first or view).profiles.get(tensor.file)
-    own = view.profiles.get(tensor.file)
+    seen, own = (one.profiles.get(tensor.file) for one in (view.first or view, view))
     if seen is None or own is None or (own.elements == 1 and view.alone):
         return None
     return filled(tensor, seen.common)
@@ -155,8 +148,7 @@ def _constant(view: CaseView, tensor: Tensor) -> Chunks | None:
 
 def _middle(view: CaseView, tensor: Tensor) -> Chunks | None:
     """The middle of the first case's range: the constant whose largest error is the smallest."""
-    seen = (view.first or view).profiles.get(tensor.file)
-    own = view.profiles.get(tensor.file)
+    seen, own = (one.profiles.get(tensor.file) for one in (view.first or view, view))
     if seen is None or own is None or seen.minimum == seen.maximum:
         return None
     middle = seen.minimum / 2 + seen.maximum / 2
@@ -171,18 +163,9 @@ def _other(view: CaseView, tensor: Tensor) -> Chunks | None:
     return _repeat(np.memmap(path, dtype=dtype, mode="r"), tensor.nbytes // dtype.itemsize)
 
 
-def _repeat(values: np.ndarray, elements: int) -> Chunks:
-    while elements > 0:
-        for start in range(0, min(values.size, elements), CHUNK):
-            yield np.asarray(values[start : min(start + CHUNK, elements)])
-        elements -= values.size
-
-
 def _random(view: CaseView, tensor: Tensor) -> Chunks | None:
     seen = view.profiles.get(tensor.file)
-    if seen is None or seen.std == 0:
-        return None
-    return _draw(real_dtype(tensor), seen)
+    return None if seen is None or seen.std == 0 else _draw(real_dtype(tensor), seen)
 
 
 def _draw(dtype: np.dtype, seen: Profile) -> Chunks:
@@ -192,9 +175,8 @@ def _draw(dtype: np.dtype, seen: Profile) -> Chunks:
         if dtype.kind != "f":
             values = np.rint(values).clip(seen.minimum, seen.maximum)
             limits = np.iinfo(dtype)  # 2^63 - 1 is no float64: stay within
-            values = values.clip(
-                float(limits.min), np.nextafter(float(limits.max), 0) if limits.bits == 64 else limits.max
-            )
+            highest = np.nextafter(float(limits.max), 0) if limits.bits == 64 else limits.max
+            values = values.clip(float(limits.min), highest)
         with np.errstate(over="ignore"):
             yield values.astype(dtype)
 
@@ -203,7 +185,7 @@ def _nan(view: CaseView, tensor: Tensor) -> Chunks | None:
     return filled(tensor, math.nan) if is_float(tensor) else None
 
 
-def noise(relative: float) -> Callable[[CaseView, Tensor], Chunks | None]:
+def _noisy(relative: float, severity: Severity) -> Candidate:
     """Every value off by this part of itself, up or down."""
 
     def make(view: CaseView, tensor: Tensor) -> Chunks | None:
@@ -212,28 +194,97 @@ def noise(relative: float) -> Callable[[CaseView, Tensor], Chunks | None]:
             return None
         return _disturb(tensor, view.prepared.expected[tensor.file], relative)
 
-    return make
+    return Candidate(Code.NOISE_PASSES, severity, f"every value {relative:.0%} off", make)
 
 
 def _disturb(tensor: Tensor, path: Path, relative: float) -> Chunks:
     rng = np.random.default_rng(0)
-    for chunk in read_chunks(tensor, path):
+    for chunk in _read(tensor, path):
         signs = rng.integers(0, 2, chunk.size) * 2 - 1
         with np.errstate(over="ignore", invalid="ignore"):
             off = (chunk.astype(np.float64) * (1 + relative * signs)).astype(chunk.dtype)
         yield np.where(np.isfinite(off), off, chunk)
 
 
+NAN = Candidate(Code.NAN_PASSES, Severity.ERROR, "NaN everywhere", _nan)
 WRONG_OUTPUTS = (
     Candidate(Code.ZEROS_PASS, Severity.ERROR, "zeros", lambda view, tensor: filled(tensor, 0)),
     Candidate(Code.ONES_PASS, Severity.ERROR, "ones", lambda view, tensor: filled(tensor, 1)),
     Candidate(Code.CONSTANT_PASSES, Severity.ERROR, "one constant", _constant),
     Candidate(Code.OTHER_CASE_PASSES, Severity.ERROR, "what is right for other inputs", _other),
     Candidate(Code.RANDOM_PASSES, Severity.ERROR, "random values of the same mean and deviation", _random),
-    Candidate(Code.NAN_PASSES, Severity.ERROR, "NaN everywhere", _nan),
+    NAN,
 )
 MIDDLE = Candidate(Code.CONSTANT_PASSES, Severity.ERROR, "the middle of the range everywhere", _middle)
-NOISY_OUTPUTS = tuple(
-    Candidate(Code.NOISE_PASSES, severity, f"every value {part:.0%} off", noise(part))
-    for part, severity in zip(NOISE, (Severity.ERROR, Severity.WARNING), strict=True)
-)
+NOISY_OUTPUTS = (_noisy(0.1, Severity.ERROR), _noisy(0.01, Severity.WARNING))
+
+
+def input_copies(view: CaseView) -> list[Candidate]:
+    """Copies of inputs as outputs, of the task's first case: each input that has the dtype and size of an output in turn.
+
+    Where there are several outputs, the n-th takes the same of its inputs as the others, or the n-th next one.
+    """
+    fitting = {
+        tensor.name: [given.name for given in view.case.inputs if _fits(given, tensor, view)]
+        for tensor in view.case.outputs
+    }
+    found: dict[tuple[str, ...], Candidate] = {}
+    for turn in range(max(map(len, fitting.values()))):
+        for step in (0, 1) if len(fitting) > 1 else (0,):
+            chosen = {
+                name: names[(turn + step * number) % len(names)]
+                for number, (name, names) in enumerate(fitting.items())
+                if names
+            }
+            found.setdefault(tuple(chosen.values()), _copy_of(chosen))
+    return list(found.values())[:MAX_COPIES]
+
+
+def _fits(given: Tensor, tensor: Tensor, view: CaseView) -> bool:
+    """The same dtype and size, and the file has that size (what gen.py writes may differ from the row)."""
+    same = given.dtype == tensor.dtype and given.nbytes == tensor.nbytes and real_dtype(tensor) is not None
+    return same and view.prepared.inputs[given.file].stat().st_size == tensor.nbytes
+
+
+def _copy_of(chosen: Mapping[str, str]) -> Candidate:
+    """chosen: output name -> name of the input that is copied into it."""
+
+    def make(view: CaseView, tensor: Tensor) -> Chunks | None:
+        for given in view.case.inputs:
+            if given.name == chosen.get(tensor.name) and _fits(given, tensor, view):
+                return _read(tensor, view.prepared.inputs[given.file])
+        return None
+
+    what = f"a copy of the input {' and of '.join(dict.fromkeys(chosen.values()))}"
+    return Candidate(Code.INPUT_PASSES, Severity.ERROR, what, make)
+
+
+def unchecked(name: str) -> Candidate:
+    """Zeros (ones where zeros are right) in one output, while the others are right."""
+
+    def make(view: CaseView, tensor: Tensor) -> Chunks | None:
+        seen = view.profiles.get(tensor.file)
+        return None if tensor.name != name or seen is None else filled(tensor, 1 if seen.all_zero else 0)
+
+    return Candidate(Code.OUTPUT_UNCHECKED, Severity.WARNING, "zeros, while the other outputs are right,", make)
+
+
+def half_right(name: str) -> Candidate:
+    """One output whose first half is right and whose values behind it are all wrong, while the others are right."""
+
+    def make(view: CaseView, tensor: Tensor) -> Chunks | None:
+        seen = view.profiles.get(tensor.file)
+        if tensor.name != name or seen is None or seen.elements < 2:
+            return None
+        return _half(tensor, view.prepared.expected[tensor.file], seen.elements // 2)
+
+    what = "values of which only the first half is right (zeros behind it, ones where zeros are right)"
+    return Candidate(Code.PART_UNCHECKED, Severity.WARNING, what, make)
+
+
+def _half(tensor: Tensor, path: Path, right: int) -> Chunks:
+    start = 0
+    for chunk in _read(tensor, path):
+        behind = np.arange(start, start + chunk.size) >= right
+        start += chunk.size
+        yield np.where(behind, chunk == 0, chunk).astype(chunk.dtype)
