@@ -205,7 +205,7 @@ def test_the_audit_of_every_task_is_clean_and_of_the_task_as_it_stands():
     audits = {audit["task"]: audit for audit in lines[1:]}
     tasks = {task.id: task.fingerprint for task in load_task_set(DATA / "kernels").tasks}
     stale = sorted(name for name in tasks if audits.get(name, {}).get("fingerprint") != tasks[name])
-    command = "cuset audit-tasks data/kernels --output benchmarks/audit_kernels.jsonl --strict"
+    command = "cuset audit-tasks data/kernels output=benchmarks/audit_kernels.jsonl strict=true"
     assert not stale and audits.keys() == tasks.keys(), f"audit the tasks anew: {command}: {', '.join(stale)}"
     assert all(audit["complete"] and not audit["findings"] for audit in audits.values())
 

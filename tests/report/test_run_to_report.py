@@ -39,13 +39,13 @@ def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) ->
     assert (results.run["audited"], results.run["findings"]) == (0, {})
     assert "No audit of the task set was given" in flagged()
 
-    command = ["audit-tasks", str(tmp_path / "tasks.jsonl"), "--output", str(tmp_path / "audit.jsonl"), "--only"]
-    assert CliRunner().invoke(app, [*command, "one"]).exit_code == 0
+    command = ["audit-tasks", str(tmp_path / "tasks.jsonl"), f"output={tmp_path / 'audit.jsonl'}"]
+    assert CliRunner().invoke(app, [*command, "only=one"]).exit_code == 0
     _, results = run(answers, tasks=tasks)
     assert (results.run["audited"], results.run["findings"]) == (1, {})
     assert "The audit covers 1 of 2 tasks" in flagged()
 
-    assert CliRunner().invoke(app, [*command, "one,blind"]).exit_code == 0
+    assert CliRunner().invoke(app, [*command, "only=one,blind"]).exit_code == 0
     said, results = run(answers, tasks=tasks)
     assert "nothing new to judge" in said
     assert results.run["audited"] == 2 and "zeros pass as y" in results.run["findings"]["blind"]

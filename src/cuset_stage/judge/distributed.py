@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..sandbox import SandboxError
-from .judge_spec import Bench, JudgeSpec
+from .bench import Bench
+from .judge_spec import JudgeSpec
 from .judgement import Judgement, infra_error
 from .pipeline import Job, describe
 
