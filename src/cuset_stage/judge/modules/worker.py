@@ -1,14 +1,13 @@
 """Runs one Python module in the sandbox: imports it, feeds it saved inputs, saves what it returns, times it.
 
-A script of its own (`python worker.py request.json`), with torch and the standard library only. The candidate and the
-reference run in different processes; this one never holds the other's outputs. Everything it needs of torch is taken
-before the module is imported, as functions and C descriptors that an assignment to `torch.<name>` cannot change.
+A script of its own (`python worker.py`), with torch and the standard library only. The candidate and the reference run in
+different processes; this one never holds the other's outputs. Everything it needs of torch is taken before the module is
+imported, as functions and C descriptors that an assignment to `torch.<name>` cannot change.
 
 request.json: action ("inputs" | "build" | "forward" | "time"), module, model (class name), device, seeds (the names of
 contents; "time" draws from them), again (contents that "forward" writes into the tensors of its first call), unseen
-(contents that "time" gives to one call each), budget_s, trials, token (a file that holds the name of the report and goes
-before the module is imported).
-Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` says what they are.
+(contents that "time" gives to one call each), budget_s, trials, token (a file that holds the name of the report and is removed
+before the module is imported). Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` says what they are.
 """
 
 import importlib.util
@@ -33,22 +32,6 @@ HELD_BYTES = 1 << 30  # contents that are larger wait in the host's memory
 
 class Problem(Exception):
     """The module does not do what is asked; the message is for people."""
-
-
-def encode(value, place, tensors, torch):
-    """JSON for an argument; tensors are collected and stand as their number."""
-    if isinstance(value, torch.Tensor):
-        tensors.append(value)
-        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype), "shape": list(value.shape)}
-    if value is None or isinstance(value, bool | int | float | str):
-        return {"value": value}
-    if isinstance(value, torch.dtype):
-        return {"dtype_name": str(value)}
-    if isinstance(value, list | tuple):
-        return {type(value).__name__: [encode(item, place, tensors, torch) for item in value]}
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {key: encode(item, place, tensors, torch) for key, item in value.items()}}
-    raise Problem(f"{place}: a value of type {type(value).__name__}; expected tensors, numbers, text, lists or dicts")
 
 
 class FakeCudaEvent:
@@ -76,54 +59,67 @@ class Torch:
 
         self.module = torch
         self.device = torch.device(device)
+        self.on_gpu = self.device.type == "cuda"
         self.Tensor, self.Parameter, self.strided = torch.Tensor, torch.nn.Parameter, torch.strided
         self.dtypes = {str(value): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
         self.frombuffer, self.empty, self.no_grad = torch.frombuffer, torch.empty, torch.no_grad
-        self.manual_seed = torch.manual_seed
+        self.manual_seed, self.uint8 = torch.manual_seed, torch.uint8
         base = torch._C.TensorBase  # C methods: assignments to torch.Tensor do not reach them
         self.to, self.clone, self.detach, self.contiguous = base.to, base.clone, base.detach, base.contiguous
-        self.copy_, self.view, self.reshape, self.numpy, self.zero_ = (
-            base.copy_, base.view, base.reshape, base.numpy, base.zero_)  # fmt: skip
+        self.copy_, self.view, self.reshape = base.copy_, base.view, base.reshape
+        self.numpy, self.zero_ = base.numpy, base.zero_
         self.equal = torch._C._VariableFunctions.equal
-        self.bytes_of = torch.uint8
-        self.on_gpu = self.device.type == "cuda"
-        self.watched = [
-            (torch, "allclose"),
-            (torch, "equal"),
-            (torch.Tensor, "to"),
-            (time, "perf_counter"),
-            (time, "time"),
-        ]
+        self.clock = time.perf_counter
+        watched = [(torch, "allclose"), (torch, "equal"), (torch.Tensor, "to"), (time, "perf_counter"), (time, "time")]
         if self.on_gpu:
             torch.cuda.init()
-            events = torch._C._CudaEventBase
-            self.new_event, self.record, self.elapsed = events, events.record, events.elapsed_time
-            self.finish = events.synchronize
-            self.stream = torch._C._cuda_getCurrentStream
+            self.new_event, self.synchronize = torch._C._CudaEventBase, torch._C._cuda_synchronize
             self.current_stream = torch.cuda.current_stream
-            self.synchronize = torch._C._cuda_synchronize
-            self.watched += [(torch.cuda, "Event"), (torch.cuda, "synchronize"), (torch.cuda, "current_stream")]
-            self.watched += [(torch.cuda.Event, name) for name in ("record", "elapsed_time", "synchronize")]
+            watched += [(torch.cuda, name) for name in ("Event", "synchronize", "current_stream")]
+            watched += [(torch.cuda.Event, name) for name in ("record", "elapsed_time", "synchronize")]
         else:
-            self.new_event, self.record, self.elapsed = FakeCudaEvent, FakeCudaEvent.record, FakeCudaEvent.elapsed_time
-            self.finish = FakeCudaEvent.synchronize
+            self.new_event, self.synchronize = FakeCudaEvent, lambda: None
             self.current_stream = lambda device: None
-            self.synchronize = lambda: None
-        self.before = [getattr(place, name) for place, name in self.watched]
-        self.clock = time.perf_counter
+        events = self.new_event
+        self.record, self.elapsed, self.finish = events.record, events.elapsed_time, events.synchronize
+        self.before = [(place, name, getattr(place, name)) for place, name in watched]
 
     def replaced(self):
         """Names that the module has given another meaning."""
         return [
-            f"{getattr(place, '__module__', None) or ''}{'.' if hasattr(place, '__module__') else ''}{place.__name__}.{name}"
-            for (place, name), value in zip(self.watched, self.before, strict=True)
+            f"{f'{place.__module__}.' if hasattr(place, '__module__') else ''}{place.__name__}.{name}"
+            for place, name, value in self.before
             if getattr(place, name) is not value
         ]
 
+    def flat_bytes(self, tensor):
+        """The tensor as a row of bytes."""
+        return self.view(self.reshape(self.contiguous(self.detach(tensor)), (-1,)), self.uint8)
+
     def raw(self, tensor):
-        """A tensor's bytes, row-major."""
-        flat = self.reshape(self.contiguous(self.to(self.detach(tensor), "cpu")), (-1,))
-        return memoryview(self.numpy(self.view(flat, self.bytes_of))) if flat.numel() else memoryview(b"")
+        """A tensor's bytes on the host, row-major."""
+        return memoryview(self.numpy(self.flat_bytes(self.to(tensor, "cpu")))) if tensor.numel() else memoryview(b"")
+
+    def same_bytes(self, one, other):
+        """Bit for bit, so that NaN equals itself."""
+        alike = one.shape == other.shape and one.dtype == other.dtype
+        return alike and self.equal(self.flat_bytes(one), self.flat_bytes(other))
+
+
+def encode(value, place, tensors, torch):
+    """JSON for an argument; tensors are collected and stand as their number."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype), "shape": list(value.shape)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"value": value}
+    if isinstance(value, torch.dtype):
+        return {"dtype_name": str(value)}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [encode(item, place, tensors, torch) for item in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: encode(item, place, tensors, torch) for key, item in value.items()}}
+    raise Problem(f"{place}: a value of type {type(value).__name__}; expected tensors, numbers, text, lists or dicts")
 
 
 class Arguments:
@@ -145,27 +141,24 @@ class Arguments:
     def _decode(self, item, name, device, tensors, into):
         ((kind, value),) = ((key, item[key]) for key in item if key not in ("dtype", "shape"))
         if kind == "tensor":
-            dtype = self.torch.dtypes[item["dtype"]]
-            path = os.path.join(self.folder, name, f"{value}.bin")
-            if os.path.getsize(path):
-                with open(path, "rb") as file:
-                    tensor = self.torch.frombuffer(bytearray(file.read()), dtype=dtype)
-            else:
-                tensor = self.torch.empty(0, dtype=dtype)
-            tensor = self.torch.reshape(tensor, item["shape"])
+            tensor = self._tensor(os.path.join(self.folder, name, f"{value}.bin"), item)
             live = into[value] if value < len(into) else None
-            fits = live is not None and (live.shape, live.dtype) == (tensor.shape, dtype)
-            tensor = self.torch.copy_(live, tensor) if fits else self.torch.to(tensor, device)
-            tensors.append(tensor)
-            return tensor
-        if kind == "dtype_name":
-            return self.torch.dtypes[value]
+            fits = live is not None and (live.shape, live.dtype) == (tensor.shape, tensor.dtype)
+            tensors.append(self.torch.copy_(live, tensor) if fits else self.torch.to(tensor, device))
+            return tensors[-1]
         if kind in ("list", "tuple"):
             items = [self._decode(part, name, device, tensors, into) for part in value]
             return tuple(items) if kind == "tuple" else items
         if kind == "dict":
             return {key: self._decode(part, name, device, tensors, into) for key, part in value.items()}
-        return value
+        return self.torch.dtypes[value] if kind == "dtype_name" else value
+
+    def _tensor(self, path, item):
+        dtype = self.torch.dtypes[item["dtype"]]
+        with open(path, "rb") as file:
+            raw = bytearray(file.read())
+        flat = self.torch.frombuffer(raw, dtype=dtype) if raw else self.torch.empty(0, dtype=dtype)
+        return self.torch.reshape(flat, item["shape"])
 
 
 def import_module(path, report):
@@ -192,9 +185,8 @@ def flatten(value, torch, name="output"):
     if type(value) in (bool, int, float):
         value = torch.to(torch.module.tensor(value), torch.device)
     if type(value) not in (torch.Tensor, torch.Parameter):
-        raise Problem(
-            f"{name} is of type {type(value).__module__}.{type(value).__name__}; expected a plain torch.Tensor"
-        )
+        kind = f"{type(value).__module__}.{type(value).__name__}"
+        raise Problem(f"{name} is of type {kind}; expected a plain torch.Tensor")
     if value.layout is not torch.strided or value.is_meta:
         raise Problem(f"{name} is not a dense tensor (layout {value.layout}, device {value.device})")
     if value.device.type != torch.device.type:
@@ -207,6 +199,14 @@ def save(folder, tensors, torch):
     for number, tensor in enumerate(tensors):
         with open(os.path.join(folder, f"{number}.bin"), "wb") as file:
             file.write(torch.raw(tensor))
+
+
+def save_outputs(label, named, tensors, torch, report):
+    """What a call returned, and its tensors as they are to be compared."""
+    report["outputs"][label] = [
+        {"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named
+    ]
+    save(os.path.join("out", report["name"], label), tensors, torch)
 
 
 def seed_all(seed, torch):
@@ -224,10 +224,9 @@ def make_inputs(request, torch, report):
     module = import_module(request["module"], report)
     report["stage"] = "inputs"
     structure = {}
-    for name, seed, make in [
-        ("init", INIT_SEED, module.get_init_inputs),
-        *((name, int(name), module.get_inputs) for name in request["seeds"]),
-    ]:
+    draws = [("init", INIT_SEED, module.get_init_inputs)]
+    draws += [(name, int(name), module.get_inputs) for name in request["seeds"]]
+    for name, seed, make in draws:
         seed_all(seed, torch)
         tensors = []
         structure[name] = encode(make(), name, tensors, torch.module)
@@ -246,6 +245,10 @@ def find_model(module, name):
     return model
 
 
+def call(model, values):
+    return model(**values) if isinstance(values, dict) else model(*values)
+
+
 def construct(request, torch, arguments, report):
     """The model, on the device; seeded alike for both sides, so that equal code draws equal weights."""
     build = find_model(import_module(request["module"], report), request["model"])
@@ -256,16 +259,8 @@ def construct(request, torch, arguments, report):
     return model.to(torch.device) if isinstance(model, torch.module.nn.Module) else model
 
 
-def call(model, values):
-    return model(**values) if isinstance(values, dict) else model(*values)
-
-
 def seed_of(name):
     return 0 if name == "permuted" else int(name)
-
-
-def rows_of(named):
-    return [{"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named]
 
 
 def forward(request, torch, report):
@@ -279,7 +274,6 @@ def forward(request, torch, report):
     model = construct(request, torch, arguments, report)
     report["stage"] = "forward"
     kept, first = [], ()
-    report["outputs"] = {}
     with torch.no_grad():
         for label, name in [(n, n) for n in request["seeds"]] + [(f"again-{n}", n) for n in request["again"]]:
             values, given = arguments.load(name, torch.device, first if label != name else ())
@@ -288,37 +282,27 @@ def forward(request, torch, report):
             named = flatten(call(model, values), torch)
             seen = [torch.clone(torch.detach(tensor)) for _, tensor in named]  # on the caller's stream
             torch.synchronize()
-            if any(not same_bytes(torch, a, b) for a, (_, b) in zip(seen, named, strict=True)):
+            if any(not torch.same_bytes(a, b) for a, (_, b) in zip(seen, named, strict=True)):
                 report["flags"].append(
                     "outputs change after forward has returned: work on a side stream nobody waits for"
                 )
-            report["outputs"][label] = rows_of(named)
-            save(os.path.join("out", report["name"], label), seen, torch)
+            save_outputs(label, named, seen, torch, report)
             note_changes(arguments.load(name, torch.device)[1], given, torch, report)
             if len(kept) < KEPT_OUTPUTS:
                 kept.append((name, named, [torch.to(tensor, "cpu") for tensor in seen]))
     report["stage"] = "after"
     for name, named, seen in kept:
         for (part, tensor), before in zip(named, seen, strict=True):
-            if not same_bytes(torch, torch.to(torch.detach(tensor), "cpu"), before):
+            if not torch.same_bytes(torch.to(torch.detach(tensor), "cpu"), before):
                 report["overwritten"].append(f"{part} of seed {name}")
     if threading.active_count() > threads:
         report["flags"].append("threads are left running")
-    report["flags"] += [f"{name} was replaced" for name in torch.replaced()]
 
 
 def note_changes(before, given, torch, report):
     """Which inputs a call wrote into."""
-    changed = [i for i, (a, b) in enumerate(zip(before, given, strict=True)) if not same_bytes(torch, a, b)]
+    changed = [i for i, (a, b) in enumerate(zip(before, given, strict=True)) if not torch.same_bytes(a, b)]
     report["changed_inputs"] = sorted({*report["changed_inputs"], *changed})
-
-
-def same_bytes(torch, one, other):
-    """Bit for bit, so that NaN equals itself."""
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    views = [torch.view(torch.reshape(torch.contiguous(torch.detach(t)), (-1,)), torch.bytes_of) for t in (one, other)]
-    return torch.equal(*views)
 
 
 def schedule(chance, pool, unseen, count):
@@ -358,7 +342,7 @@ def measure(request, torch, report):
     order = schedule(chance, pool, unseen[:-1], FEWEST_TRIALS)
     order += [chance.choice(pool) for _ in range(trials - FEWEST_TRIALS + WARM_UPS)]  # the warm-ups' stand at the end
     dice = [chance.random() for _ in range(trials)]
-    flush = torch.empty(FLUSH_BYTES if torch.on_gpu else 1, dtype=torch.bytes_of, device=torch.device)
+    flush = torch.empty(FLUSH_BYTES if torch.on_gpu else 1, dtype=torch.uint8, device=torch.device)
     events = [torch.new_event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)]
     clock, waits = torch.clock, torch.synchronize  # what stands against the events is in no object's reach
     queued = queued_clock()
@@ -388,8 +372,6 @@ def measure(request, torch, report):
     small = sum(tensor.numel() * tensor.element_size() for tensor in live) <= HELD_BYTES // len(sources)
     for name in sources if small else pool:
         sources[name] = [torch.to(tensor, torch.device, copy=True) for tensor in sources[name]]
-    report["outputs"] = {}
-    report["times"], report["late"], report["unseen"] = [], [], []
     candidates = dict.fromkeys(pool, 0)
     before = None
     began = clock()
@@ -415,14 +397,18 @@ def measure(request, torch, report):
                     candidates[name] += 1
                     looked_at = dice[trial] * candidates[name] < 1  # the newest of n replaces the saved: 1 in n
                 if looked_at:
-                    report["outputs"][f"timed-{name}"] = rows_of(named)
-                    save(os.path.join("out", report["name"], f"timed-{name}"), [tensor for _, tensor in named], torch)
+                    save_outputs(f"timed-{name}", named, [tensor for _, tensor in named], torch, report)
                     note_changes([torch.to(t, torch.device) for t in sources[name]], tensors, torch, report)
             del output, named
             before = name
             if over:
                 break
-    report["flags"] += [f"{name} was replaced" for name in torch.replaced()]
+
+
+def new_report(name):
+    """What the judge reads when the worker is done: `stage` says how far it came."""
+    lists = ("flags", "changed_inputs", "overwritten", "times", "late", "walls", "kept", "idle", "unseen")
+    return {"name": name, "stage": "start", "error": None, "outputs": {}, **{key: [] for key in lists}}
 
 
 def main():
@@ -432,8 +418,7 @@ def main():
         name = file.read().strip()
     os.unlink(request["token"])
     os.makedirs("out", exist_ok=True)
-    report = {"name": name, "stage": "start", "error": None, "flags": [], "changed_inputs": [], "overwritten": [],
-              "walls": [], "kept": [], "idle": []}  # fmt: skip
+    report = new_report(name)
     sys.modules["__main__"] = types.ModuleType("__main__")  # the module finds none of this there
     dump, leave, flush = json.dumps, os._exit, sys.stdout.flush
     try:
@@ -444,6 +429,7 @@ def main():
         else:
             torch = Torch(request["device"])
             {"inputs": make_inputs, "forward": forward, "time": measure}[request["action"]](request, torch, report)
+            report["flags"] += [f"{replaced} was replaced" for replaced in torch.replaced()]
         report["stage"] = "done"
     except Problem as problem:
         report["error"] = {"type": "Problem", "message": str(problem)}
