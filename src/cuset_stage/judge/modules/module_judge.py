@@ -20,7 +20,7 @@ What this does not protect from:
   what costs less than half as much again as a kept result, or less than 3 microseconds more, goes unseen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -37,17 +37,7 @@ from ..oracle_runs import OracleError
 from .calls import POOL, compare_run, compared_calls, in_place, timed_calls, unseen
 from .checks import source_flags
 from .reference import Reference
-from .runs import (
-    BUILD_LIMITS,
-    RUN_LIMITS,
-    Report,
-    Worker,
-    ending,
-    first_error,
-    is_build_failure,
-    keep_extensions,
-    needs_gpu,
-)
+from .runs import BUILD_LIMITS, RUN_LIMITS, Report, Worker, keep_extensions
 
 
 SUSPICIOUS_SPEEDUP = 10.0
@@ -188,33 +178,38 @@ class ModuleJudge:
     def _judge(self, built: Built, reference: Reference, gpu: Gpu | None, clock: Clock) -> Judgement:
         again = in_place(self.seeds, reference.permuted(gpu))
         request = {"action": "forward", "seeds": [str(seed) for seed in range(self.seeds)], "again": again}
-        report = self._run(built, request, reference, gpu, clock)
-        flags = (*built.judgement.flags, *report.record.get("flags", ()))
-        known = replace(built.judgement, run_s=report.finished.seconds, flags=flags)
+        known, report = self._run(built, request, reference, gpu, clock, built.judgement)
+        known = replace(known, run_s=report.finished.seconds)
         if not report.done:
             return self._failed(known, report, gpu)
         with clock.excluded():
             expected = reference.expected(gpu)
-        if expected.constant:
-            known = replace(known, flags=(*known.flags, CONSTANT))
-        if expected.stateful:
-            known = replace(known, flags=(*known.flags, STATEFUL))
+        about_task = [flag for flag, holds in ((CONSTANT, expected.constant), (STATEFUL, expected.stateful)) if holds]
         calls = compared_calls(self.seeds, () if expected.stateful else again)
         verdict, message, cases = compare_run(report, calls, expected)
-        known = replace(known, verdict=verdict, message=shorten(message), cases=cases)
+        known = replace(
+            known, verdict=verdict, message=shorten(message), cases=cases, flags=(*known.flags, *about_task)
+        )
         if verdict is not Verdict.PASSED:
             return replace(known, case=cases[-1].name)
         if self.device == "cuda":
             return self._time(built, reference, gpu, known, clock)
-        known, _ = self._timed(built, reference, gpu, known, clock)
-        return known
+        return self._timed(built, reference, gpu, known, clock)[0]
 
     def _run(
-        self, built: Built, request: dict[str, Any], reference: Reference, gpu: Gpu | None, clock: Clock
-    ) -> Report:
+        self,
+        built: Built,
+        request: dict[str, Any],
+        reference: Reference,
+        gpu: Gpu | None,
+        clock: Clock,
+        known: Judgement,
+    ) -> tuple[Judgement, Report]:
+        """A run of the answer, and what was known of it with the flags of this run."""
         report = self.worker.run(built.product, {"model": "ModelNew", **request}, reference.inputs(gpu), gpu)
         clock.exclude(report.finished.seconds)
-        return report
+        flags = dict.fromkeys((*known.flags, *report.record.get("flags", ())))
+        return replace(known, flags=tuple(flags)), report
 
     def _timed(
         self, built: Built, reference: Reference, gpu: Gpu | None, known: Judgement, clock: Clock
@@ -223,8 +218,7 @@ class ModuleJudge:
         request = {"action": "time", "seeds": POOL, "unseen": unseen(self.seeds)}
         if self.device != "cuda":
             request["trials"] = 0  # the fewest: nobody looks at the times
-        report = self._run(built, request, reference, gpu, clock)
-        known = replace(known, flags=tuple(dict.fromkeys([*known.flags, *report.record.get("flags", ())])))
+        known, report = self._run(built, request, reference, gpu, clock, known)
         if not report.done:
             return self._failed(known, report, gpu), report
         calls = timed_calls(self.seeds)
@@ -237,7 +231,7 @@ class ModuleJudge:
         if verdict is Verdict.PASSED:
             return known, report
         message = shorten(f"right at first, wrong when run again: {message}")
-        return replace(known, verdict=verdict, message=message, case=cases[-1].name), report
+        return replace(known, verdict=verdict, message=message, case=cases[-1].name if cases else None), report
 
     def _time(self, built: Built, reference: Reference, gpu: Gpu | None, known: Judgement, clock: Clock) -> Judgement:
         """Speed-up by the medians; the reference is timed before and after, in processes of its own, and nothing is built meanwhile."""
@@ -249,63 +243,65 @@ class ModuleJudge:
                 return known
             with clock.excluded():
                 after = reference.time(gpu)
-        flags = list(known.flags)
-        kernel, late = median(report.record["times"]), median(report.record["late"])
-        new, new_late = (unseen_time(report.record[name], report.record["unseen"]) for name in ("times", "late"))
-        if new is not None or new_late is not None:
-            flags.append("slower on inputs it has not seen, as if it kept results: timed on those alone")
-            kernel, late = new or kernel, new_late or late
-        if late > 1.5 * kernel + 1e-4:
-            flags.append("work goes on after the timed stream is done: timed until the device is idle")
-            kernel = late
-        wall = wall_time(report.record["walls"], report.record["idle"])
-        if wall > 1.25 * kernel + 3e-5:
-            flags.append("the clock on the wall says more than the events, as if they were changed: timed by it")
-            kernel = wall
-        kept, whole = median(report.record["kept"]), median(report.record["walls"])
-        if kept > 0.1 * whole:
-            flags.append(
-                f"other programs had its processor for {kept:.3g} s of a call's {whole:.3g} s: times may be too long"
-            )
+        kernel, flags = kernel_time(report.record)
         if max(before, after) > 1.2 * min(before, after):
             flags.append(f"the reference took {before:.3g} s before and {after:.3g} s after: times are not steady")
         mean = (before + after) / 2
         speedup = mean / kernel if kernel > 0 else None
         if speedup is None or speedup > SUSPICIOUS_SPEEDUP:
             flags.append(f"speed-up over {SUSPICIOUS_SPEEDUP:g}x")
-        return replace(known, speedup=speedup, reference_s=mean, kernel_s=kernel, flags=tuple(dict.fromkeys(flags)))
+        flags = tuple(dict.fromkeys((*known.flags, *flags)))
+        return replace(known, speedup=speedup, reference_s=mean, kernel_s=kernel, flags=flags)
 
     def _build_verdict(self, report: Report) -> tuple[Verdict, str]:
         if report.finished.stopped == "wall":
             return Verdict.COMPILE_TIMEOUT, f"not imported within {self.build_limits.wall_s:g} s"
         if report.done:
             return Verdict.COMPILED, ""
-        error = report.error
-        if error is None:
-            return Verdict.COMPILE_ERROR, f"importing it ended the process: {ending(report.finished)}"
+        if report.error is None:
+            return Verdict.COMPILE_ERROR, f"importing it ended the process: {report.first_error}"
         if report.record.get("stage") == "start":
-            return Verdict.INFRA_ERROR, f"torch cannot be imported in the sandbox: {error['message']}"
-        if self.device == "cuda" and not is_build_failure(error) and needs_gpu(error):
+            return Verdict.INFRA_ERROR, f"torch cannot be imported in the sandbox: {report.error['message']}"
+        if self.device == "cuda" and not report.build_failed and report.needs_gpu:
             return Verdict.COMPILED, ""  # it asks for a GPU while it is imported: whether it builds is seen there
-        return Verdict.COMPILE_ERROR, first_error(error)
+        return Verdict.COMPILE_ERROR, report.first_error
 
     def _failed(self, known: Judgement, report: Report, gpu: Gpu | None) -> Judgement:
         """The verdict on an answer whose process did not come to its end."""
         finished, error = report.finished, report.error
         text = finished.stdout + finished.stderr + (error["message"] if error else "")
-        if gpu and self.gpus and (finished.stopped == "wall" or is_suspicious(text)):
-            lost = self.gpus.is_lost(gpu)
-            if lost:
-                return infra_error(lost, known)
+        look = gpu and self.gpus and (finished.stopped == "wall" or is_suspicious(text))
+        if look and (lost := self.gpus.is_lost(gpu)):
+            return infra_error(lost, known)
         if finished.stopped == "wall":
             return replace(known, verdict=Verdict.TIMEOUT, message=f"not done within {self.limits.wall_s:g} s")
-        if error is None:
-            return replace(known, verdict=Verdict.RUNTIME_ERROR, message=shorten(ending(finished)))
-        if report.record.get("stage") == "import" or is_build_failure(error):
-            return replace(known, verdict=Verdict.COMPILE_ERROR, compiled=False, message=shorten(first_error(error)))
-        if error["type"] == "Problem":
-            return replace(known, verdict=Verdict.MISMATCH, message=shorten(error["message"]))
-        return replace(known, verdict=Verdict.RUNTIME_ERROR, message=shorten(first_error(error)))
+        known = replace(known, verdict=Verdict.RUNTIME_ERROR, message=shorten(report.first_error))
+        if error and (report.record.get("stage") == "import" or report.build_failed):
+            return replace(known, verdict=Verdict.COMPILE_ERROR, compiled=False)
+        return replace(known, verdict=Verdict.MISMATCH) if error and error["type"] == "Problem" else known
+
+
+def kernel_time(record: Mapping[str, Any]) -> tuple[float, list[str]]:
+    """Seconds of a call by a timed run's report, and what is suspicious about them."""
+    flags = []
+    kernel, late = median(record["times"]), median(record["late"])
+    new, new_late = (unseen_time(record[name], record["unseen"]) for name in ("times", "late"))
+    if new is not None or new_late is not None:
+        flags.append("slower on inputs it has not seen, as if it kept results: timed on those alone")
+        kernel, late = new or kernel, new_late or late
+    if late > 1.5 * kernel + 1e-4:
+        flags.append("work goes on after the timed stream is done: timed until the device is idle")
+        kernel = late
+    wall = wall_time(record["walls"], record["idle"])
+    if wall > 1.25 * kernel + 3e-5:
+        flags.append("the clock on the wall says more than the events, as if they were changed: timed by it")
+        kernel = wall
+    kept, whole = median(record["kept"]), median(record["walls"])
+    if kept > 0.1 * whole:
+        flags.append(
+            f"other programs had its processor for {kept:.3g} s of a call's {whole:.3g} s: times may be too long"
+        )
+    return kernel, flags
 
 
 def wall_time(walls: Sequence[float], idle: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ from ...tasks import ModuleTask
 from ..closeness import is_comparable, module_distance
 from ..oracle_runs import OracleError
 from .calls import PERMUTED, POOL, Expected, in_place, unseen
-from .runs import Report, Worker, ending, own_tree
+from .runs import Report, Worker, own_tree
 
 
 class Reference:
@@ -93,7 +93,7 @@ class Reference:
             (folder / "answer.py").write_text(self._task.reference, encoding="utf-8", newline="\n")
             report = self._worker.run(folder, {"action": action, "model": "Model", **names}, inputs, gpu)
             if not report.done:
-                said = report.error["message"] if report.error else ending(report.finished)
+                said = report.error["message"] if report.error else report.first_error
                 raise OracleError(f"task {self._task.id}: the reference's {action} failed: {said[-1000:]}")
             yield report
 

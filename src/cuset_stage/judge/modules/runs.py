@@ -25,8 +25,7 @@ from ...sandbox.folders import out_of_room
 
 
 GIB = 2**30
-WORKER = Path(__file__).with_name("worker.py")
-BESIDE = Path(__file__).with_name("permuted.py")
+SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "permuted.py")}
 RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
 BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=8 * GIB, processes=1024)
 BUILT_BYTES = 2 * GIB
@@ -34,6 +33,7 @@ BUILT_BYTES = 2 * GIB
 REPORT_BYTES = 4 << 20
 EXTENSIONS = "extensions"
 _BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
+_NEEDS_GPU = ("CUDA", "NVIDIA", "cuda", "driver")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,31 @@ class Report:
     @property
     def done(self) -> bool:
         return self.finished.stopped is None and self.record.get("stage") == "done"
+
+    @property
+    def build_failed(self) -> bool:
+        """Whether an extension did not compile."""
+        error = self.error
+        return error is not None and any(sign in error["message"] or sign in error["type"] for sign in _BUILD_FAILED)
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether it failed for want of a GPU, by what it says."""
+        return self.error is not None and any(sign in self.error["message"] for sign in _NEEDS_GPU)
+
+    @property
+    def first_error(self) -> str:
+        """The compiler's first error line where there is one, else the exception, else how the process ended."""
+        error, finished = self.error, self.finished
+        if error is None:
+            if finished.stopped:
+                return f"stopped at its limit ({finished.stopped})"
+            said = (finished.stderr.strip() or finished.stdout.strip())[-1000:]
+            return f"ended with {finished.returncode} before it was done. {said}".strip()
+        for line in error["message"].splitlines():
+            if ": error" in line or ": fatal error" in line or line.startswith("error"):
+                return line.strip()
+        return error["message"] if error["type"] == "Problem" else f"{error['type']}: {error['message']}"
 
 
 @dataclass(frozen=True)
@@ -90,17 +115,17 @@ class Worker:
             work.mkdir()
             if (folder / EXTENSIONS).is_dir():
                 shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
-            for file, text in (("request.json", json.dumps(full)), ("token", name)):
-                (work / file).write_text(text, encoding="utf-8")
+            (work / "request.json").write_text(json.dumps(full), encoding="utf-8")
+            (work / "token").write_text(name, encoding="utf-8")
         except OSError as error:
             raise SandboxError(f"{work} cannot be made: {error}") from error
         finished = run_sandboxed(
             [sys.executable, "-s", "-B", "worker.py"],
             folder=work,
-            readonly={"worker.py": WORKER, "permuted.py": BESIDE, "answer.py": folder / "answer.py", **inputs},
+            readonly={**SCRIPTS, "answer.py": folder / "answer.py", **inputs},
             visible=python_paths(),
             limits=limits or self.limits,
-            environment=self.environment(work),
+            environment=self._environment(work),
             gpu=gpu,
             isolation=self.isolation,
         )
@@ -114,7 +139,7 @@ class Worker:
             raise SandboxError(lacking)
         return report
 
-    def environment(self, work: Path) -> dict[str, str]:
+    def _environment(self, work: Path) -> dict[str, str]:
         number = self.arch.removeprefix("sm_")
         digits = number.rstrip("af")
         variables = {
@@ -172,26 +197,3 @@ def _read_report(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def is_build_failure(error: Mapping[str, Any]) -> bool:
-    return any(sign in error["message"] or sign in error["type"] for sign in _BUILD_FAILED)
-
-
-def needs_gpu(error: Mapping[str, Any]) -> bool:
-    return any(sign in error["message"] for sign in ("CUDA", "NVIDIA", "cuda", "driver", "0 active drivers"))
-
-
-def first_error(error: Mapping[str, Any]) -> str:
-    """The compiler's first error line where there is one, else the exception."""
-    for line in error["message"].splitlines():
-        if ": error" in line or ": fatal error" in line or line.startswith("error"):
-            return line.strip()
-    return error["message"] if error["type"] == "Problem" else f"{error['type']}: {error['message']}"
-
-
-def ending(finished: Finished) -> str:
-    if finished.stopped:
-        return f"stopped at its limit ({finished.stopped})"
-    said = (finished.stderr.strip() or finished.stdout.strip())[-1000:]
-    return f"ended with {finished.returncode} before it was done. {said}".strip()
