@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.devices import GpuPool, probe_gpu
 from cuset_stage.judge.bench import Bench
+from cuset_stage.judge.devices import GpuPool, probe_gpu
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge

@@ -11,8 +11,8 @@ from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_ro
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.pipeline import Pipeline
 from cuset_stage.judge.judgement import Built, Judgement
+from cuset_stage.judge.pipeline import Pipeline
 from cuset_stage.judge.run_header import describe_run
 from cuset_stage.judge.runner import evaluate, make_samples
 from cuset_stage.report import build_report, collect

@@ -19,8 +19,8 @@ from typing import Any
 
 from ..answers import extract_code
 from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
-from ..tasks.task_rows import Row as TaskRow
 from ..tasks.messages import MODULE_SYSTEM, module_prompt
+from ..tasks.task_rows import Row as TaskRow
 from .folders import input_files
 from .settings import AdaptSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage

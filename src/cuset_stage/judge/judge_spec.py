@@ -42,8 +42,8 @@ class JudgeSpec(Settings):
         1,
         description="programs at a time on a GPU; with more than 1, times say nothing, and what fails is run again alone",
     )
-    isolation: Literal["auto", "bubblewrap", "processes"] = Field(
-        "auto", description="the sandbox that answers run in"
+    isolation: Literal["auto", "bubblewrap", "landlock", "none"] = Field(
+        "auto", description="the sandbox that answers run in; none: without one, said loudly here and in the report"
     )
     time_limit: Seconds | None = Field(
         None, description="seconds a run of a program may take; without it 60 (modules: 300)"
