@@ -298,8 +298,11 @@ def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", in
          {Code.NOT_REPRODUCIBLE: "warning"}),
     ],
 )  # fmt: skip
-def test_modules(tmp_path, changes, expected):
+def test_modules(tmp_path, monkeypatch, changes, expected):
     pytest.importorskip("torch")
+    from forked_worker import run_forked
+
+    monkeypatch.setattr("cuset_stage.judge.modules.runs.run_sandboxed", run_forked)
     found = module_codes(tmp_path, **changes)
     if "time" in changes.get("head", ""):
         found.pop(Code.INPUT_INDEPENDENT, None)  # both seeds within one second

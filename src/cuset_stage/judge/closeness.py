@@ -111,6 +111,11 @@ def _chunks(
                 yield start, _values(want, dtype), _values(got, dtype)
 
 
+def read_values(path: Path, dtype: str) -> np.ndarray:
+    """All elements of a file."""
+    return _values(path.read_bytes(), dtype)
+
+
 def _values(raw: bytes, dtype: str) -> np.ndarray:
     """A bool is the byte that stands for it; bfloat16, which NumPy lacks, becomes float64."""
     if dtype == "bfloat16":

@@ -2,9 +2,8 @@
 
     python oracle_driver.py script FILE [SEED]    run FILE as __main__; exit() in it ends it, it does not fail
     python oracle_driver.py reference JOB         inputs/<name>.bin, expected/<name>.bin and result.json for one case
-    python oracle_driver.py module FILE TOLERANCES    result.json about the outputs of a KernelBench model, on the CPU
 
-The exit code is 0, or CRASHED with a traceback on standard error. Needs the standard library and NumPy; torch where asked for.
+The exit code is 0, or CRASHED with a traceback on standard error. Needs the standard library and NumPy; torch where a script draws from it.
 """
 
 import json
@@ -13,7 +12,6 @@ import os
 import random
 import runpy
 import sys
-import time
 import traceback
 import zlib
 
@@ -54,9 +52,6 @@ def seed_generators(seed, uses_torch):
         import torch
 
         torch.manual_seed(seed)
-
-
-# -------------------------------------------------------------------------------------------------------- reference
 
 
 def run_reference(job_file):
@@ -114,90 +109,8 @@ def save(function, folder, tensors, arrays):
         array.astype(array.dtype.newbyteorder("<"), copy=False).tofile(os.path.join(folder, f"{name}.bin"))
 
 
-# ----------------------------------------------------------------------------------------------------------- module
-
-
-def run_module(file, tolerances):
-    """What the outputs of a model look like, for two draws of inputs, and whether the same seeds draw the same again.
-
-    Arguments and outputs are what the judge's worker takes them for (worker.py lies beside this file here).
-    """
-    import worker
-
-    try:
-        result = examine_module(file, worker, json.loads(tolerances))
-    except worker.Problem as problem:
-        raise Refused(str(problem)) from None
-    with open("result.json", "w", encoding="utf-8") as out:
-        json.dump(result, out)
-
-
-def examine_module(file, worker, tolerances):
-    torch = worker.Torch("cpu")
-    module = worker.import_module(file, {})
-    init, _, init_digest = draw(module.get_init_inputs, worker.INIT_SEED, "init", worker, torch)
-    worker.seed_all(worker.INIT_SEED, torch)
-    model = worker.call(worker.find_model(module, "Model"), init)
-    trials, digests = [], [init_digest]
-    for seed in (0, 1):
-        values, tensors, digest = draw(module.get_inputs, seed, str(seed), worker, torch)
-        digests.append(digest)
-        given = [torch.clone(tensor) for tensor in tensors]  # forward may write into its inputs
-        worker.seed_all(seed, torch)
-        with torch.no_grad():
-            outputs = [tensor for _, tensor in worker.flatten(worker.call(model, values), torch)]
-        trials.append(describe(outputs, given, torch.module, tolerances))
-    with open(file, encoding="utf-8") as source:
-        if "time" in source.read():
-            time.sleep(1.1)  # a generator may be seeded with the time in seconds
-    again = worker.import_module(file, {})  # as another process would: generators of the module start anew
-    draws = [(again.get_init_inputs, worker.INIT_SEED, "init")]
-    draws += [(again.get_inputs, seed, str(seed)) for seed in (0, 1)]
-    same = [draw(*one, worker, torch)[2] for one in draws] == digests
-    return {"trials": trials, "reproducible": same}
-
-
-def draw(make, seed, place, worker, torch):
-    """The arguments as they are, the tensors among them, and a digest of both."""
-    import hashlib
-
-    worker.seed_all(seed, torch)
-    values, tensors = make(), []
-    digest = hashlib.sha256(json.dumps(worker.encode(values, place, tensors, torch.module)).encode())
-    for tensor in tensors:
-        digest.update(torch.raw(tensor))
-    return values, tensors, digest.hexdigest()
-
-
-def describe(outputs, inputs, torch, tolerances):
-    """The largest value, the spread and a digest of all outputs, and whether each is a copy of an input."""
-    import hashlib
-
-    parts = [torch.view_as_real(part.resolve_conj()) if part.is_complex() else part for part in outputs]
-    flat = torch.cat([part.detach().double().flatten() for part in parts]) if parts else torch.empty(0)
-    if not flat.numel():
-        raise Refused("forward returns no values")
-    return {
-        "elements": flat.numel(),
-        "finite": bool(torch.isfinite(flat).all()),
-        "max_abs": float(flat.abs().max()),
-        "mean": float(flat.mean()),
-        "std": float(flat.std(unbiased=False)),
-        "sha256": hashlib.sha256(flat.numpy().tobytes()).hexdigest(),
-        "copies": all(any(is_copy(one, other, torch, tolerances) for other in inputs) for one in outputs),
-    }
-
-
-def is_copy(output, given, torch, tolerances):
-    """Whether the judge would take the input for this output."""
-    if output.shape != given.shape or output.dtype != given.dtype:
-        return False
-    tolerance = tolerances.get(str(output.dtype).removeprefix("torch."), 0.0)
-    return torch.allclose(given, output, rtol=tolerance, atol=tolerance)
-
-
 if __name__ == "__main__":
-    modes = {"script": run_script, "reference": run_reference, "module": run_module}
+    modes = {"script": run_script, "reference": run_reference}
     try:
         modes[sys.argv[1]](*sys.argv[2:])
         sys.stdout.flush()

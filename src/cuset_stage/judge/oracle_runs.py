@@ -29,12 +29,10 @@ from ..sandbox import (
 )
 from ..tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle
 from ..text import one_line
-from .closeness import MODULE_TOLERANCES
 
 
 GIB = 2**30
 DRIVER = Path(__file__).with_name("oracle_driver.py")
-WORKER = DRIVER.parent / "modules" / "worker.py"
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
 the machine has, less a tenth."""
@@ -138,21 +136,6 @@ def run_compare(
     verdict = False if "F" in said else True if _TRUE.search(said) else None
     crashed = finished.returncode != 0
     return Printed(verdict, crashed, _last_line(finished.stderr) if crashed else said.strip()[-300:])
-
-
-def run_module(task_id: str, source: str, limits: Limits, isolation: Isolation) -> dict[str, Any]:
-    """Two forward passes of a KernelBench model on the CPU, from two sets of inputs that are drawn as the judge draws them.
-
-    {"trials": two of {elements, finite, max_abs, mean, std, sha256, copies: each output is a copy of an input},
-    "reproducible": the inputs are the same when they are drawn again}. Raises OracleError when the model cannot be run.
-    """
-    what = f"task {task_id}: the model"
-    with oracle_folder() as folder:
-        arguments = ["module", "model.py", json.dumps(MODULE_TOLERANCES)]
-        beside = {"worker.py": WORKER}
-        finished = _run_driver(arguments, {"model.py": source}, beside, folder, limits, isolation)
-        _check(finished, what, limits)
-        return _read_result(folder / "result.json", what)
 
 
 def _read_result(file: Path, what: str) -> dict[str, Any]:

@@ -16,6 +16,9 @@ from .calls import PERMUTED, POOL, Expected, in_place, unseen
 from .runs import Report, Worker, own_tree
 
 
+Rows = Mapping[str, list[Mapping[str, Any]]]
+
+
 class Reference:
     """The task's own module, run by the worker in processes of its own. Inputs and outputs are made when first needed.
 
@@ -33,11 +36,15 @@ class Reference:
         """ "inputs/<seed>/<number>.bin" and "inputs/arguments.json" -> the file."""
         with self._guard:
             if self._inputs is None:
-                with self._run("inputs", {}, gpu, seeds=self._drawn()) as report:
-                    target = self._take(report.work / "out", "inputs")
-                files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
-                self._inputs = {path.relative_to(target).as_posix(): path for path in files}
+                self._inputs = self.draw(self._drawn(), gpu)
             return self._inputs
+
+    def draw(self, seeds: Sequence[str], gpu: Gpu | None = None) -> Mapping[str, Path]:
+        """The inputs of these seeds, drawn anew."""
+        with self._run("inputs", {}, gpu, seeds=seeds) as report:
+            target = self._take(report.work / "out", "inputs")
+        files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
+        return {path.relative_to(target).as_posix(): path for path in files}
 
     def permuted(self, gpu: Gpu | None) -> bool:
         """Whether there is seed 0 with its batch in another order."""
@@ -52,22 +59,27 @@ class Reference:
         again = in_place(self._seeds, permuted)
         with self._guard:
             if self._expected is None:
-                with self._run("forward", inputs, gpu, seeds=contents, again=again) as report:
-                    target = self._take(report.work / "out" / report.name, "expected")
-                rows = report.record["outputs"]
-                for row in (row for found in rows.values() for row in found):
-                    if not is_comparable(row["dtype"]):
-                        raise OracleError(
-                            f"task {self._task.id}: {row['name']} is {row['dtype']}, which cannot be compared"
-                        )
-                files = {
-                    seed: [target / "expected" / seed / f"{number}.bin" for number in range(len(found))]
-                    for seed, found in rows.items()
-                }
+                rows, files, changed = self.forward(inputs, contents, again, gpu)
                 stateful = not all(_alike(rows, files, f"again-{name}", name) for name in again)
                 constant = all(_alike(rows, files, "0", name) for name in self._drawn()[1:])
-                self._expected = Expected(rows, files, tuple(report.record["changed_inputs"]), stateful, constant)
+                self._expected = Expected(rows, files, changed, stateful, constant)
             return self._expected
+
+    def forward(
+        self, inputs: Mapping[str, Path], contents: Sequence[str], again: Sequence[str], gpu: Gpu | None = None
+    ) -> tuple[Rows, Mapping[str, Sequence[Path]], tuple[int, ...]]:
+        """What a call for each content returns, its tensors and their files, and the inputs that calls wrote into."""
+        with self._run("forward", inputs, gpu, seeds=contents, again=again) as report:
+            target = self._take(report.work / "out" / report.name, "expected")
+        rows = report.record["outputs"]
+        for row in (row for found in rows.values() for row in found):
+            if not is_comparable(row["dtype"]):
+                raise OracleError(f"task {self._task.id}: {row['name']} is {row['dtype']}, which cannot be compared")
+        files = {
+            label: [target / "expected" / label / f"{number}.bin" for number in range(len(found))]
+            for label, found in rows.items()
+        }
+        return rows, files, tuple(report.record["changed_inputs"])
 
     def time(self, gpu: Gpu | None) -> float:
         """Seconds of a forward pass, the median of the timed calls."""
@@ -105,9 +117,7 @@ class Reference:
         return target
 
 
-def _alike(
-    rows: Mapping[str, list[Mapping[str, Any]]], files: Mapping[str, Sequence[Path]], one: str, other: str
-) -> bool:
+def _alike(rows: Rows, files: Mapping[str, Sequence[Path]], one: str, other: str) -> bool:
     """Whether the outputs for two contents pass for each other."""
     parts = [[(row["dtype"], row["shape"]) for row in rows[name]] for name in (one, other)]
     if parts[0] != parts[1]:
