@@ -11,9 +11,33 @@ from cuset_stage.cli import app
 from cuset_stage.judge.results import Results, read_results
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all tests of a session: nvcc compiles a program once."""
     return tmp_path_factory.mktemp("cache")
+
+
+_checked: set[tuple[Any, ...]] = set()
+
+
+@pytest.fixture
+def every_check() -> None:
+    """The judge tries nvcc's options in every run, as it does outside of tests; else once for the same ones."""
+
+
+@pytest.fixture(autouse=True)
+def _options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "run" not in request.fixturenames or "every_check" in request.fixturenames:
+        return
+    from cuset_stage.judge import bench
+
+    def check(compiler: Any, real: Any = bench.check_options) -> None:
+        options = (compiler.flags, compiler.arch, str(compiler.isolation))
+        if options not in _checked:
+            real(compiler)
+            _checked.add(options)
+
+    monkeypatch.setattr(bench, "check_options", check)
 
 
 @pytest.fixture

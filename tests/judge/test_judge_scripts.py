@@ -60,6 +60,7 @@ def test_references_are_judged_twice(twice: Any, tmp_path: Path) -> None:
     assert "give a new folder" in twice(task_row("one", "right"))[0].stderr
 
 
+@pytest.mark.slow
 def test_a_reference_that_fails_is_named(twice: Any) -> None:
     done, record = twice(task_row("one", "right"), {**task_row("two", "right"), "solution": BROKEN})
     assert done.returncode == 1

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
+from cuset_stage.judge import oracle
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from cuset_stage.tasks import TaskError
 
@@ -231,10 +232,8 @@ def test_a_gen_that_fails(cache, tmp_path, gen, message):
 def test_limits_on_time_and_size(tmp_path):
     limits = replace(ORACLE_LIMITS, wall_s=2.0, file_bytes=1 << 20)
     cache = CaseCache(tmp_path / "cases", limits=limits)
-    begin = time.monotonic()
     with pytest.raises(OracleError, match="over its limit of 2 s"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "while True: pass"}))
-    assert time.monotonic() - begin < 30
     with pytest.raises(OracleError, match=r"gen\.py failed"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "open('data/x.bin', 'wb').write(bytes(2 << 20))"}))
 
@@ -311,14 +310,17 @@ def test_the_manifest_names_every_file(cache, tmp_path):
     assert manifest["versions"]["numpy"] == np.__version__
 
 
-def test_a_failure_is_not_tried_again_for_every_sample(tmp_path):
-    cache = CaseCache(tmp_path / "cases", limits=replace(ORACLE_LIMITS, wall_s=2.0))
-    row = cudabench_row(**{"gen.py": "while True: pass"})
-    for longest in (30.0, 0.5):
-        begin = time.monotonic()
-        with pytest.raises(OracleError):
-            prepare(cache, tmp_path, row)
-        assert time.monotonic() - begin < longest
+def test_a_failure_is_not_tried_again_for_every_sample(cache, tmp_path, monkeypatch):
+    tries = []
+    monkeypatch.setattr(
+        oracle,
+        "run_generate",
+        lambda *given, real=oracle.run_generate, **named: tries.append(1) or real(*given, **named),
+    )
+    for _ in range(2):
+        with pytest.raises(OracleError, match=r"gen\.py failed"):
+            prepare(cache, tmp_path, cudabench_row(**{"gen.py": "1 / 0"}))
+    assert len(tries) == 1
 
 
 def test_the_longest_unused_goes_first(tmp_path):

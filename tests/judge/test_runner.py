@@ -84,7 +84,7 @@ def test_only_what_changed_is_judged_again(run: Any) -> None:
 @pytest.mark.skipif(resolve_isolation() is not Isolation.BUBBLEWRAP, reason="needs bubblewrap")
 def test_another_isolation_is_judged_again(run: Any) -> None:
     """The header speaks for every line: it may not say bubblewrap of what processes judged."""
-    answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
+    answers = [answer_row("one", 0), answer_row("one", 1, None)]
     run(answers, "isolation=landlock")
     said, results = run(answers, "isolation=bubblewrap")
     assert "(2 judged" in said and "taken" not in said and results.run["isolation"] == "bubblewrap"
@@ -321,6 +321,7 @@ def start(command: list[str], cache: Path, scratch: Path) -> subprocess.Popen:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(run: Any, cache: Path, scratch: Path, tmp_path: Path) -> None:
     """kill -9 at random points, again and again: in the end every sample is judged once, and nothing runs any more."""
     answers = [answer_row("three", number, f"{PROGRAM}// {number}") for number in range(2)]
@@ -417,7 +418,9 @@ def test_samples_that_begin_late_are_refused(run: Any, numbers: list[tuple[int, 
         ("flags", "-shared -Xcompiler -fPIC", "does not run"),
     ],
 )
-def test_options_that_make_no_program_are_charged_to_nobody(run: Any, option: str, value: str, said: str) -> None:
+def test_options_that_make_no_program_are_charged_to_nobody(
+    run: Any, every_check: None, option: str, value: str, said: str
+) -> None:
     output, results = run([answer_row("one", 0)], f"{option}={value}", code=2)
     assert "nvcc" in output and value in output and said in output
     assert results is None
@@ -439,7 +442,7 @@ def test_code_that_the_gpu_cannot_run_is_refused(arch: str, capability: str, fit
 
 
 def test_a_compiler_that_works_no_more_is_charged_to_nobody(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, every_check: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the cache holds is of another time: of the smallest program, and of all that failed meanwhile."""
     host = tmp_path / "host" / "bin" / "g++"

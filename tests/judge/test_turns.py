@@ -1,11 +1,12 @@
 """Nothing is built while something is timed, and waiting for one's turn is not the judge's own time."""
 
 import threading
-import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
+from cuset_stage.judge import judgement
 from cuset_stage.judge.devices import Turns
 from cuset_stage.judge.judgement import Clock
 
@@ -64,13 +65,21 @@ def test_a_turn_ends_with_an_error() -> None:
         visits[-1].leave()
 
 
-def test_waiting_for_a_turn_is_not_the_judge_s_own_time() -> None:
-    lock = threading.Lock()
-    lock.acquire()
-    threading.Timer(0.5, lock.release).start()
-    clock, begin = Clock(), time.perf_counter()
-    with clock.waiting(lock):
-        assert lock.locked() and time.perf_counter() - begin > 0.4
-        time.sleep(0.1)
-    assert not lock.locked()
-    assert 0.1 <= clock.own() < time.perf_counter() - begin - 0.4
+def test_waiting_for_a_turn_is_not_the_judge_s_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(judgement.time, "perf_counter", lambda: now[0])
+
+    @contextmanager
+    def lock() -> Iterator[str]:
+        now[0] += 5  # another has it
+        yield "mine"
+
+    clock = Clock()
+    now[0] += 1
+    with clock.waiting(lock()) as held:
+        assert held == "mine"
+        now[0] += 2
+    with clock.excluded():
+        now[0] += 40
+    clock.exclude(0.5)
+    assert clock.own() == 2.5
