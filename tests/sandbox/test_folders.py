@@ -13,7 +13,7 @@ import pytest
 
 from cuset_stage.sandbox import SandboxError, cache_root, folders, remove_tree, run_program, scratch_folder
 from cuset_stage.sandbox.cache import evict
-from cuset_stage.sandbox.folders import keep_folder, take_output
+from cuset_stage.sandbox.folders import take_output
 
 
 def nest(folder: Path, depth: int) -> None:
@@ -60,7 +60,7 @@ def test_a_program_on_a_full_disk_is_not_charged(own_caches, tmp_path, monkeypat
 def test_remove_tree_takes_any_depth_and_odd_entries(tmp_path):
     target = tmp_path / "target"
     target.mkdir()
-    nest(target, 5000)
+    nest(target, 2500)
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").touch()
@@ -116,15 +116,6 @@ def test_take_output_follows_nothing(tmp_path):
     (folder / "data" / "right.bin").chmod(0)
     assert take_output(folder, "data/right.bin", target, size=4) is None
     assert target.read_text() == "good"
-
-
-def test_keep_folder_replaces_an_older_one(tmp_path):
-    for content in ("old", "new"):
-        folder = tmp_path / "run"
-        folder.mkdir()
-        (folder / content).touch()
-        keep_folder(folder, tmp_path / "a" / "kept")
-    assert [path.name for path in (tmp_path / "a" / "kept").iterdir()] == ["new"]
 
 
 def test_folders_that_cannot_be_made_are_named(tmp_path, monkeypatch):

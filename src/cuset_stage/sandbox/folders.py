@@ -22,14 +22,7 @@ _ABANDONED_S = 600.0
 ROOM_BYTES = 256 * 2**20
 """With less than this free on the disk, a command that failed may have failed for want of it."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_KINDS = {
-    stat.S_IFLNK: "a symbolic link",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFDIR: "a folder",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+_KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a named pipe", stat.S_IFDIR: "a folder"}
 
 
 def scratch_root() -> Path:
@@ -189,7 +182,9 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
         except FileNotFoundError:
             return Refused(f"{name}: not written")
         if not stat.S_ISREG(info.st_mode):
-            return Refused(f"{name}: {_KINDS.get(stat.S_IFMT(info.st_mode), 'no file')}, expected a regular file")
+            return Refused(
+                f"{name}: {_KINDS.get(stat.S_IFMT(info.st_mode), 'a device or a socket')}, expected a regular file"
+            )
         if info.st_nlink != 1:
             return Refused(f"{name}: a hard link to another file, expected a file of its own")
         if size is not None and info.st_size != size:
@@ -202,20 +197,3 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
         return None
     finally:
         os.close(fd)
-
-
-def keep_folder(folder: Path, target: Path) -> None:
-    """Move a run's folder to where somebody wants to look at it; an older one there is replaced."""
-    remove_tree(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.rename(folder, target)
-    except OSError:  # another file system
-        shutil.copytree(folder, target, symlinks=True, ignore=_no_special_files)
-
-
-def _no_special_files(folder: str, names: list[str]) -> list[str]:
-    modes = {name: os.lstat(os.path.join(folder, name)).st_mode for name in names}
-    return [
-        name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
-    ]

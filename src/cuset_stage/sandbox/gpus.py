@@ -122,19 +122,15 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     if not gpus or slots < 1:
         raise SandboxError(f"a lease needs a GPU and at least one slot; got {len(gpus)} GPUs and slots={slots}")
     locks = cache_root() / "locks"
-    if alone:
+    if alone or len(gpus) * slots == 1:
         with ExitStack() as stack:
-            # In the same order everywhere, and who holds one lease asks for no other: none waits forever.
+            # In the same order everywhere, and who holds one lease asks for no other: none waits forever. The kernel wakes who waits.
             for slot in range(slots):
                 stack.enter_context(file_lock(locks / f"gpu-{gpus[0].uuid}-{slot}.lock"))
             yield gpus[0]
         return
     # the slots of one GPU come last: work spreads over the GPUs first
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
-    if len(places) == 1:  # the kernel wakes who waits
-        with file_lock(locks / f"gpu-{places[0][1].uuid}-0.lock"):
-            yield places[0][1]
-        return
     pause = 0.001
     while True:
         for slot, gpu in places:

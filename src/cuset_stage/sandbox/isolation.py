@@ -45,7 +45,6 @@ class IsolationWarning(UserWarning):
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
 # What the loader, gcc (through alternatives) and time zones need; no user, key or host of this machine.
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ld.so.preload")
-ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ssl")
 GPU_SYSTEM = ("/sys/devices", "/sys/bus", "/sys/module", "/sys/class")
 SHARED_MEMORY_BYTES = 256 * 2**20
 PROBE_USER = 60577
@@ -125,7 +124,7 @@ def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
             folder = Path(name).resolve()
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
-            command = [*_base(how, network=False), *_folders_above([folder])]
+            command = [*_base(how), *_folders_above([folder])]
             command += ["--bind", str(folder), str(folder), *_CLOSED]
             command += ["--", *_become(how, PROBE_USER, None), "/bin/sh", "-c", f": > {folder}/written"]
             try:
@@ -176,9 +175,9 @@ def _folders_above(paths: Sequence[Path]) -> list[str]:
     return [part for path in sorted(above) for part in ("--dir", str(path))]
 
 
-def _base(how: Bubblewrap, *, network: bool) -> list[str]:
-    command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
-    command += ["--unshare-cgroup-try", *([] if network else ["--unshare-net"]), "--cap-drop", "ALL"]
+def _base(how: Bubblewrap) -> list[str]:
+    command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
+    command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
@@ -189,7 +188,7 @@ def _base(how: Bubblewrap, *, network: bool) -> list[str]:
         elif os.path.isdir(place):
             command += ["--ro-bind", place, place]
     command += ["--dir", "/etc"]
-    for name in (*ETC, *(ETC_NETWORK if network else ())):
+    for name in ETC:
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     if how.sizes:
@@ -215,11 +214,9 @@ def bubblewrap_prefix(
     hidden: Sequence[Path],
     gpu: Gpu | None,
     uid: int | None,
-    *,
-    network: bool,
 ) -> list[str]:
     """bubblewrap and its arguments up to the command. STATUS_FD and FILTER_FD stand for what the supervisor opens."""
-    command = [*_base(how, network=network), "--json-status-fd", "STATUS_FD", "--seccomp", "FILTER_FD"]
+    command = [*_base(how), "--json-status-fd", "STATUS_FD", "--seccomp", "FILTER_FD"]
     if gpu is not None:
         for place in GPU_SYSTEM:
             command += ["--ro-bind-try", place, place]
@@ -254,17 +251,11 @@ def _without(place: str, hidden: Sequence[Path]) -> Iterator[str]:
 
 
 def landlock_rules(
-    folder: Path,
-    visible: Sequence[Path],
-    hidden: Sequence[Path],
-    gpu: Gpu | None,
-    uid: int | None,
-    *,
-    network: bool,
+    folder: Path, visible: Sequence[Path], hidden: Sequence[Path], gpu: Gpu | None, uid: int | None
 ) -> dict[str, list[str]]:
     """What a program may read, and what it may write to, too."""
     readable = [part for place in SYSTEM for part in _without(os.path.realpath(place), [h.resolve() for h in hidden])]
-    readable += [*(f"/etc/{name}" for name in (*ETC, *(ETC_NETWORK if network else ()))), "/proc", *map(str, visible)]
+    readable += [*(f"/etc/{name}" for name in ETC), "/proc", *map(str, visible)]
     writable = [str(folder), *(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))]
     if gpu is not None:
         readable += [*GPU_SYSTEM, "/dev"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import stat
 import threading
@@ -26,18 +25,13 @@ _GPU_OPTIONAL = ("caps", "modeset", "tools")
 _PASSED_ON = ("LD_LIBRARY_PATH", "TZ")
 
 
-@functools.cache
-def _search_path(visible: tuple[Path, ...]) -> str:
-    own = [str(path / "bin") for path in visible if (path / "bin").is_dir()]
-    standard = [f"{place}/{kind}" for place in ("/usr/local", "/usr", "") for kind in ("sbin", "bin")]
-    return ":".join([*own, "/usr/local/cuda/bin", *standard])
-
-
 def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> dict[str, str]:
     """Nothing of the judge's own but where libraries lie and the time zone."""
     scratch = str(folder / "tmp")
+    programs = [str(path / "bin") for path in visible if (path / "bin").is_dir()] + ["/usr/local/cuda/bin"]
+    programs += [f"{place}/{kind}" for place in ("/usr/local", "/usr", "") for kind in ("sbin", "bin")]
     environment = {
-        "PATH": _search_path(tuple(visible)),
+        "PATH": ":".join(programs),
         "HOME": scratch,
         "TMPDIR": scratch,
         "XDG_CACHE_HOME": scratch,
@@ -100,23 +94,10 @@ def _is_public(path: Path) -> bool:
     return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
 
 
-class _NotBegun:
-    """In place of a run that cannot be: it has finished."""
-
-    def __init__(self, reason: str) -> None:
-        self.finished = Finished(infra=reason)
-
-    def go(self) -> None:
-        """Nothing begins."""
-
-    def wait(self) -> Finished:
-        return self.finished
-
-
 def run_sandboxed(command: Sequence[str], *, folder: Path, **options: Any) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
-    options: readonly, visible, limits, environment, gpu, isolation, network, as start_sandboxed has them.
+    options: readonly, visible, limits, environment, gpu, isolation, as start_sandboxed has them.
     Never raises for what the command does; `Finished.infra` says when the judge itself failed.
     Raises as start_sandboxed does.
     """
@@ -135,8 +116,7 @@ def start_sandboxed(
     environment: Mapping[str, str] | None = None,
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
-    network: bool = False,
-) -> Iterator[Supervised | _NotBegun]:
+) -> Iterator[Supervised]:
     """run_sandboxed in two steps: here all is set up, beside what this thread does meanwhile; the command begins at `go`.
 
     command: a program and its arguments; a relative program is relative to the folder.
@@ -145,7 +125,6 @@ def start_sandboxed(
     visible: further folders the command may read, at the same path (see `python_paths`).
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
-    network: leaves the network open.
     Leaving the block ends what has not ended. Raises SandboxError when this machine lacks the isolation, ValueError for a
     name in `readonly` that leaves the folder.
     """
@@ -157,7 +136,7 @@ def start_sandboxed(
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ValueError(f"readonly[{name!r}]: a name relative to the folder, without '..'")
         if not path.is_file():
-            yield _NotBegun(f"{path}: this file, meant for {name}, does not exist")
+            yield Supervised(f"{path}: this file, meant for {name}, does not exist", gpu, limits)
             return
     environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
     hidden = [Path.home(), cache_root()]
@@ -170,16 +149,16 @@ def start_sandboxed(
     how = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
     with user_of_its_own() if how is None or how.own_user else nullcontext() as uid:
         if how is not None and how.own_user and uid is None:
-            yield _NotBegun("no user id is free for this run, or none can be locked")
+            yield Supervised("no user id is free for this run, or none can be locked", gpu, limits)
             return
         mounted = {name: path for name, path in readonly.items() if how and (uid is None or _is_public(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         prefix, landlock = [], None
         if how is not None:
-            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid, network=network)
+            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid)
         elif isolation is Isolation.LANDLOCK:
-            landlock = landlock_rules(folder, visible, hidden, gpu, uid, network=network)
+            landlock = landlock_rules(folder, visible, hidden, gpu, uid)
         request = {
             "command": command,
             "folder": str(folder),
@@ -194,7 +173,6 @@ def start_sandboxed(
             ],
             "prefix": prefix,
             "landlock": landlock,
-            "network": network,
             "uid": uid,
             "judge": os.getpid(),
             "needed": _needed_by(command, folder, visible, gpu),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .folders import Refused, keep_folder, out_of_room, scratch_folder, take_output
+from .folders import Refused, out_of_room, scratch_folder, take_output
 from .gpus import Gpu
 from .isolation import Isolation
 from .limits import Limits, SandboxError, Verdict
@@ -65,7 +65,7 @@ def _judge(finished: Finished, limits: Limits) -> tuple[Verdict | None, str]:
 def run_program(binary: Path, **options: Any) -> Iterator[Ran]:
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
-    options: inputs, outputs, limits, gpu, isolation, keep, as start_program has them, which also says what is raised.
+    options: inputs, outputs, limits, gpu, isolation, as start_program has them, which also says what is raised.
     """
     with start_program(binary, **options) as started:
         yield started.wait()
@@ -114,13 +114,11 @@ def start_program(
     limits: Limits = Limits(),  # noqa: B008  a frozen record
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
-    keep: Path | None = None,
 ) -> Iterator[Started]:
     """run_program in two steps: the folder and the sandbox are made while the caller does something else, such as waiting for a GPU.
 
     inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
     gpu: see start_sandboxed; hold a lease (lease_gpu) around the run.
-    keep: a folder that the run's own folder becomes afterwards, instead of being removed.
     Leaving the block ends what has not ended. Raises SandboxError for a binary that is not there, and as start_sandboxed does.
     """
     for name in outputs:
@@ -133,16 +131,8 @@ def start_program(
         folder.mkdir()
         for name in ("data", *(str(Path(name).parent) for name in outputs)):
             (folder / name).mkdir(parents=True, exist_ok=True)
+        readonly = {"program": binary, **inputs}
         with start_sandboxed(
-            ["./program"],
-            folder=folder,
-            readonly={"program": binary, **inputs},
-            limits=limits,
-            gpu=gpu,
-            isolation=isolation,
+            ["./program"], folder=folder, readonly=readonly, limits=limits, gpu=gpu, isolation=isolation
         ) as running:
-            try:
-                yield Started(running, scratch, outputs, limits)
-            finally:
-                if keep is not None and running.finished is not None and folder.exists():
-                    keep_folder(folder, keep)
+            yield Started(running, scratch, outputs, limits)

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -105,24 +105,53 @@ _server: _Server | None = None
 _guard = threading.Lock()
 
 
-def _begin() -> tuple[_Server, socket.socket]:
-    """The server and a fresh supervisor's socket. The server is started with the first run, and anew when it was killed."""
+def _begin() -> tuple[_Server, socket.socket, int]:
+    """The server, a fresh supervisor's socket and its process id. The server is started with the first run, and anew when it was killed.
+
+    Raises OSError when there can be none.
+    """
     global _server
-    ours, its = socket.socketpair()
-    with its:
-        for again in (True, False):
-            with _guard:
-                if _server is None or not _server.works:
-                    _server = _Server()
-                server = _server
-            try:
+    for last in (False, True):
+        ours, its = socket.socketpair()
+        with _guard:
+            if _server is None or not _server.works:
+                _server = _Server()
+            server = _server
+        try:
+            with its:
                 server.begin(its)
-                break
-            except OSError:
-                server.close()
-                if not again:
-                    raise
-    return server, ours
+            supervisor = _receive(ours, time.monotonic() + PATIENCE_S)
+            if isinstance(supervisor, int):
+                return server, ours, supervisor
+            raise OSError(supervisor or "its server died")
+        except OSError as error:
+            ours.close()
+            if last or isinstance(error, TimeoutError):
+                raise
+            server.close()
+    raise AssertionError("not reached")
+
+
+def _receive(stream: socket.socket, deadline: float) -> Any:
+    """The next message; None when the other end is gone. Raises TimeoutError."""
+    head = _read(stream, 8, deadline)
+    body = None if head is None else _read(stream, int.from_bytes(head, "little"), deadline)
+    return None if body is None else marshal.loads(body)
+
+
+def _read(stream: socket.socket, size: int, deadline: float) -> bytes | None:
+    parts = []
+    while size:
+        stream.settimeout(max(0.001, deadline - time.monotonic()))
+        try:
+            part = stream.recv(min(size, 1 << 20))
+        except ConnectionResetError:
+            part = b""
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 def _forget() -> None:
@@ -148,75 +177,67 @@ class Supervised:
     Used as a context: when it is left before the answer has come, for whatever reason, the supervisor kills everything first.
     """
 
-    def __init__(self, request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> None:
+    def __init__(self, request: dict[str, Any] | str, gpu: Gpu | None, limits: Limits) -> None:
+        """request: for the supervisor; or why there can be none, which `wait` then says."""
         self.finished: Finished | None = None
         self._gpu, self._limits = gpu, limits
-        self._folder, self._uid = request["folder"], request["uid"]
         self._owner = os.getpid()
         self._ended = threading.Event()
         self._answered = self._gone = False
-        self._supervisor: Any = None  # its process id, or why there is none
-        self._failure: str | None = None
-        message = marshal.dumps(request)
-        self._message = len(message).to_bytes(8, "little") + message
-        self._begin()
-
-    def _begin(self) -> None:
+        if isinstance(request, str):
+            self.finished = Finished(infra=request)
+            return
+        self._folder, self._uid = request["folder"], request["uid"]
         try:
-            self._server, self._stream = _begin()
+            self._server, self._stream, self._supervisor = _begin()
         except OSError as error:
-            self._failure = f"the supervisor cannot be started: {error}"
-        else:
-            self._send(self._message + (b"go\n" if self._gone else b""))
+            self.finished = Finished(infra=f"the supervisor cannot be started: {error}")
+            return
+        message = marshal.dumps(request)
+        self._send(len(message).to_bytes(8, "little") + message)
 
     def __enter__(self) -> Supervised:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        if self._failure is not None:
+        if self.finished is not None and not self._answered:  # it never began
             return
         if not self._answered and os.getpid() == self._owner:  # else a fork of it leaves the block
             with suppress(OSError):  # a time-out is one
                 self._stream.shutdown(socket.SHUT_WR)
-                self._read(sys.maxsize, time.monotonic() + PATIENCE_S)  # until everything is dead
+                _read(self._stream, sys.maxsize, time.monotonic() + PATIENCE_S)  # until everything is dead
         self._stream.close()
 
     def go(self) -> None:
         """Let the program begin. Returns at once; a second call does nothing."""
-        if self._failure is None and not self._gone:
+        if self.finished is None and not self._gone:
             self._gone = True
             self._send(b"go\n")
             if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
-                with suppress(TimeoutError):
-                    self._meet(time.monotonic() + PATIENCE_S)
                 threading.Thread(target=self._watch_gpu, args=(self._limits.gpu_memory_bytes,), daemon=True).start()
 
     def wait(self) -> Finished:
         """Let the program begin, and return when it and all it started are dead."""
         self.go()
         if self.finished is None:
-            answer = self._failure or self._answer()
+            patience = self._limits.wall_s + PATIENCE_S
+            try:
+                answer = _receive(self._stream, time.monotonic() + patience) or "the supervisor died without an answer"
+            except TimeoutError:
+                self._server.kill(self._supervisor)
+                answer = f"the supervisor did not answer for {patience:.0f} s"
+            self._answered = True
             if isinstance(answer, str):
                 self._hunt()
                 self.finished = Finished(infra=answer)
             else:
-                self.finished = Finished(**{field.name: answer[field.name] for field in fields(Finished)})
+                self.finished = Finished(**answer)
         return self.finished
 
-    def _answer(self) -> dict[str, Any] | str:
-        """What became of the run; a string says why that is not known."""
-        patience = self._limits.wall_s + PATIENCE_S
-        deadline = time.monotonic() + patience
-        try:
-            self._meet(deadline)
-            answer = self._receive(deadline) if isinstance(self._supervisor, int) else self._supervisor
-        except TimeoutError:
-            if isinstance(self._supervisor, int):
-                self._server.kill(self._supervisor)
-            answer = f"the supervisor did not answer for {patience:.0f} s"
-        self._answered = True
-        return answer or self._failure or "the supervisor died without an answer"
+    def _send(self, data: bytes) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._stream.sendall(data)
 
     def _hunt(self) -> None:
         """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
@@ -233,40 +254,6 @@ class Supervised:
                 return
             before = found
 
-    def _meet(self, deadline: float) -> None:
-        """Learn the supervisor's process id, or why there is none. Raises TimeoutError."""
-        if self._supervisor is None:
-            self._supervisor = self._receive(deadline)
-        if self._supervisor is None:  # its server died before it was forked, so nothing has begun
-            self._stream.close()
-            self._begin()
-            if self._failure is None:
-                self._supervisor = self._receive(deadline)
-
-    def _send(self, data: bytes) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):
-            self._stream.sendall(data)
-
-    def _receive(self, deadline: float) -> Any:
-        """The next message; None when the other end is gone. Raises TimeoutError."""
-        head = self._read(8, deadline)
-        body = None if head is None else self._read(int.from_bytes(head, "little"), deadline)
-        return None if body is None else marshal.loads(body)
-
-    def _read(self, size: int, deadline: float) -> bytes | None:
-        parts = []
-        while size:
-            self._stream.settimeout(max(0.001, deadline - time.monotonic()))
-            try:
-                part = self._stream.recv(min(size, 1 << 20))
-            except ConnectionResetError:
-                part = b""
-            if not part:
-                return None
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
     def _watch_gpu(self, most: int) -> None:
         """Ask nvidia-smi now and then; tell the supervisor when the program's device memory passes the limit.
 
@@ -276,8 +263,6 @@ class Supervised:
         before = total_used_memory(self._gpu)
         while not self._ended.wait(GPU_QUERY_S):
             with suppress(psutil.Error):
-                if not isinstance(self._supervisor, int):
-                    continue
                 pids = {child.pid for child in psutil.Process(self._supervisor).children(recursive=True)}
                 used = used_memory(self._gpu, pids)
                 if used is None and before is not None:

@@ -49,7 +49,7 @@ def _landlock(call: int, *arguments: object) -> int:
     return result
 
 
-def restrict_files(readable: list[str], writable: list[str], *, network: bool) -> None:
+def restrict_files(readable: list[str], writable: list[str]) -> None:
     """Landlock: from here on this process reaches only these paths, and where the version has that, no TCP and no process outside.
 
     A readable path that is missing or out of reach is left out. Raises OSError where the kernel's Landlock does not hold enough.
@@ -57,8 +57,7 @@ def restrict_files(readable: list[str], writable: list[str], *, network: bool) -
     version = _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
     if version < LEAST_LANDLOCK:
         raise OSError(0, f"Landlock: version {version}, {LEAST_LANDLOCK} is needed (Linux 6.2)")
-    tcp = _TCP if version >= 4 and not network else 0
-    attributes = struct.pack("QQQ", _ALL_RIGHTS, tcp, _SCOPES if version >= 6 else 0)
+    attributes = struct.pack("QQQ", _ALL_RIGHTS, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = _landlock(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
     for paths, rights in (
@@ -83,8 +82,8 @@ def probe(folder: str) -> int:
     for path in (outside, inside):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o666))
     try:
-        restrict_files([], [inside], network=False)
-        install_filter((os.getppid(),), network=False)
+        restrict_files([], [inside])
+        install_filter((os.getppid(),))
         os.close(os.open(inside, os.O_RDWR))
         for what, attempt in (
             ("open a file elsewhere", lambda: os.open(outside, os.O_RDONLY)),
@@ -152,11 +151,11 @@ def _confine(request: dict) -> None:
             with contextlib.suppress(OSError):  # more than this kernel has
                 _prctl(_PR_CAPBSET_DROP, capability)
     if request["landlock"] is not None:
-        restrict_files(**request["landlock"], network=request["network"])
+        restrict_files(**request["landlock"])
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        install_filter((os.getppid(), request["server"], request["judge"]), network=request["network"])
+        install_filter((os.getppid(), request["server"], request["judge"]))
     except OSError:
         if request["landlock"] is not None:
             raise

@@ -12,7 +12,7 @@ import time
 
 from confine import become_program, works_as
 from run_files import CappedFile, copy_file, folder_usage
-from seccomp import build_filter
+from seccomp import ALLOW_ALL, build_filter
 from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly, starved
 
 
@@ -31,6 +31,7 @@ class Run:
     def __init__(self, request: dict) -> None:
         self.request = request
         self.limits = request["limits"]
+        self.most = {name: float("inf") if value is None else value for name, value in self.limits.items()}
         self.stopped: str | None = None
         self.peak = 0
         self.status: int | None = None
@@ -54,18 +55,11 @@ class Run:
             self.bwrap_status, status = os.pipe()
             self.ready, announce = os.pipe()
             release, self.release = os.pipe()
-            own += [status, announce, release]
-            names = {"STATUS_FD": str(status)}
-            program = build_filter()
-            if program is None:
-                at = self.request["prefix"].index("--seccomp")
-                del self.request["prefix"][at : at + 2]
-            else:
-                reading_filter, writing_filter = os.pipe()
-                os.write(writing_filter, program)
-                os.close(writing_filter)
-                own.append(reading_filter)
-                names["FILTER_FD"] = str(reading_filter)
+            filter_end, writing_end = os.pipe()
+            os.write(writing_end, build_filter() or ALLOW_ALL)
+            os.close(writing_end)
+            own += [status, announce, release, filter_end]
+            names = {"STATUS_FD": str(status), "FILTER_FD": str(filter_end)}
             self.request["prefix"] = [names.get(part, part) for part in self.request["prefix"]]
         # as root: however many processes and sessions there are, this one runs first
         with contextlib.suppress(OSError):
@@ -88,7 +82,7 @@ class Run:
 
     def look(self) -> str | None:
         """Whether a limit is passed now: its name, or None."""
-        limits = self.limits
+        most = self.most
         now = time.monotonic()
         pids = descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
         if len(pids) > 4 * self.processes:
@@ -96,24 +90,20 @@ class Run:
         usage = measure(pids)
         if usage.processes > self.processes or usage.threads > self.threads:
             return "processes"
-        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if limits["cpu_s"] is not None and usage.cpu_seconds + ended.ru_utime + ended.ru_stime > limits["cpu_s"]:
+        if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
             return "cpu"
-        most = limits["memory_bytes"]
-        if most is not None and usage.processes > 1 and usage.memory_bytes(self.hidden_memory) > most:
+        if usage.processes > 1 and usage.memory_bytes(self.hidden_memory) > most["memory_bytes"]:
             share_fairly(usage, pids)
         memory = usage.memory_bytes(self.hidden_memory)
         self.peak = max(self.peak, memory)
-        if most is not None and memory > most:
+        if memory > most["memory_bytes"]:
             return "memory"
         if now >= self.next_count:
             self.hidden_memory, hidden_disk = hidden_files(pids)
-            size, entries = folder_usage(self.request["folder"], limits["folder_bytes"], limits["folder_entries"])
+            size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
             took = time.monotonic() - now
             self.next_count = now + max(0.05, SLOW_FACTOR * took)
-            if limits["folder_bytes"] is not None and size + hidden_disk > limits["folder_bytes"]:
-                return "disk"
-            if limits["folder_entries"] is not None and entries > limits["folder_entries"]:
+            if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
                 return "disk"
         return None
 
@@ -249,8 +239,7 @@ def _ended(current: Run, clean: bool, said: str) -> tuple[int | None, str | None
     if code is None:
         how = "did not start the program" if current.begin is None else "was ended before the program"
         return None, None, f"bubblewrap {how}: {said.strip()[-500:]}"
-    most = current.limits["cpu_s"]
-    if most is not None and code in (-signal.SIGXCPU, -signal.SIGKILL) and _cpu_seconds() >= most:
+    if code in (-signal.SIGXCPU, -signal.SIGKILL) and _cpu_seconds() >= current.most["cpu_s"]:
         return None, "cpu", None
     return (None, "disk", None) if code == -signal.SIGXFSZ else (code, None, None)
 

@@ -65,10 +65,8 @@ class CappedFile:
     def text(self) -> str:
         """What was written, or its head and tail with a line between them that counts what is missing."""
         self.trim(0)
-        rest = b""
         size = os.fstat(self.fd).st_size
-        if size:
-            rest = os.pread(self.fd, self.cap, 0)
+        rest = os.pread(self.fd, self.cap, 0)
         if not self._cut:
             return rest.decode(errors="replace")
         tail = (self._tail + rest)[-self._half :]
@@ -77,7 +75,7 @@ class CappedFile:
         return (self._head + note + tail).decode(errors="replace")
 
 
-def folder_usage(folder: str, max_bytes: int | None, max_entries: int | None) -> tuple[int, int]:
+def folder_usage(folder: str, max_bytes: float, max_entries: float) -> tuple[int, float]:
     """(bytes on disk, entries) below the folder; stops counting as soon as a maximum is passed.
 
     A path too long for the kernel counts as too many entries: nobody nests that deep with good intent.
@@ -94,12 +92,10 @@ def folder_usage(folder: str, max_bytes: int | None, max_entries: int | None) ->
                         total += info.st_blocks * 512
                         if entry.is_dir(follow_symlinks=False):
                             queue.append(entry.path)
-                    if (max_bytes is not None and total > max_bytes) or (
-                        max_entries is not None and entries > max_entries
-                    ):
+                    if total > max_bytes or entries > max_entries:
                         return total, entries
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG and max_entries is not None:
+            if error.errno == errno.ENAMETOOLONG:
                 return total, max_entries + 1
             # else it is gone already, or closed to us (then the program cannot write there either)
     return total, entries

@@ -1,8 +1,8 @@
 """A seccomp filter: system calls that no program under test needs, and that reach past what the sandbox watches.
 
 New namespaces and mounts (memory in file systems that nobody counts), other processes' memory, kernel interfaces with a long
-record of holes. They fail with EPERM; everything else is allowed. Without a process namespace, the judge's processes are kept
-from signals, too; without a network namespace, there are no sockets but those of `_LOCAL_SOCKETS`.
+record of holes. They fail with EPERM; everything else is allowed. Without namespaces, the judge's processes are kept from signals,
+too, and no socket leaves the machine.
 """
 
 from __future__ import annotations
@@ -52,11 +52,14 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value)
 
 
-def build_filter(protected: tuple[int, ...] = (), *, network: bool = True) -> bytes | None:
+ALLOW_ALL = _step(_RETURN, _ALLOW)
+
+
+def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose numbers are not in the table.
 
-    protected: process ids that may not be signalled; then nobody may signal "everybody", or with a value, or by a handle.
-    network: False: sockets of `_LOCAL_SOCKETS` alone, which closes TCP, UDP and all else that leaves the machine.
+    protected: without namespaces, process ids that may not be signalled; then nobody may signal "everybody", or with a value, or by
+    a handle, and there are sockets of `_LOCAL_SOCKETS` alone, which closes TCP, UDP and all else that leaves the machine.
     """
     machine = os.uname().machine
     if machine not in _MACHINES:
@@ -83,7 +86,7 @@ def build_filter(protected: tuple[int, ...] = (), *, network: bool = True) -> by
         for target in targets:
             steps += [_step(_EQUAL, target, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
         steps += [_step(_RETURN, _ALLOW)]
-    if not network:
+    if protected:
         steps += [_step(_EQUAL, socket, 0, len(_LOCAL_SOCKETS) + 3), _step(_LOAD, 16)]
         steps += [_step(_EQUAL, kind, len(_LOCAL_SOCKETS) - i) for i, kind in enumerate(_LOCAL_SOCKETS)]
         steps += [_step(_RETURN, _ERRNO | _EPERM), _step(_RETURN, _ALLOW)]
@@ -97,9 +100,9 @@ def build_filter(protected: tuple[int, ...] = (), *, network: bool = True) -> by
     return b"".join(steps)
 
 
-def install_filter(protected: tuple[int, ...], *, network: bool) -> None:
+def install_filter(protected: tuple[int, ...]) -> None:
     """For this process and all it starts; needs no_new_privs. Raises OSError where there is no filter, or no table for it."""
-    program = build_filter(protected, network=network)
+    program = build_filter(protected)
     if program is None:
         raise OSError(_ENOSYS, f"no table of system calls for {os.uname().machine}")
     steps = ctypes.create_string_buffer(program, len(program))
