@@ -1,6 +1,8 @@
 """`cuset generate`: ask a model for the answers to a task set."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -62,7 +64,7 @@ def generate(settings: GenerateSettings) -> None:
     try:
         task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
         chosen = list(task_set.tasks)[: settings.limit]
-        recorded, open_backend = (_endpoint if settings.endpoint else _model)(settings)
+        recorded, open_backend = _backend(settings)
         with tqdm(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
 
             def progress(done: int, total: int) -> None:
@@ -74,66 +76,43 @@ def generate(settings: GenerateSettings) -> None:
     except (GenerationError, TaskError, AnswersError, LinesError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:
-        typer.echo(
-            f"\ncuset: interrupted; {output} keeps what is done, run the same command again to resume.", err=True
-        )
+        text = f"cuset: interrupted; {output} keeps what is done, run the same command again to resume."
+        typer.echo(f"\n{text}", err=True)
         raise typer.Exit(130) from None
-    typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {len(summary.failures)} failed)")
-    if summary.failures:
+    failed = len(summary.failures)
+    typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {failed} failed)")
+    if failed:
         first = summary.failures[0]
+        what = f"the first, {first.request.task} sample {first.request.sample}: {first.message}"
         typer.echo(
-            f"cuset: samples that are missing: {len(summary.failures)}; the first, {first.request.task} sample "
-            f"{first.request.sample}: {first.message}. Run the same command again for them.",
-            err=True,
+            f"cuset: samples that are missing: {failed}; {what}. Run the same command again for them.", err=True
         )
         raise typer.Exit(1)
 
 
-def _endpoint(settings: GenerateSettings) -> tuple[Any, Any]:
-    """What is recorded, and what opens the back end."""
-    from ..generate.completion import base_url
-
-    url, name = base_url(settings.endpoint), settings.api_key_env
-    key = os.environ.get(name)
-    if key is None and name != "OPENAI_API_KEY":
-        raise fail(f"api_key_env={name}: this environment variable is not set.")
-    recorded = _recorded(settings, backend=Backend.ENDPOINT)
-
-    def open_backend() -> Any:
-        from ..generate.endpoint import EndpointBackend
-
-        return EndpointBackend(
-            recorded,
-            url,
-            api_key=key,
-            concurrency=settings.batch_size,
-            timeout_s=settings.timeout,
-            retries=settings.retries,
-            tokenizer=settings.tokenizer,
-        )
-
-    return recorded, open_backend
-
-
-def _model(settings: GenerateSettings) -> tuple[Any, Any]:
-    """What is recorded, and what opens the back end."""
-    from ..generate.hf import HFBackend, check_model_folders, resolve_device, resolve_dtype
-    from ..generate.plan import weights_fingerprint
-
-    model, adapter = settings.model, settings.adapter
-    check_model_folders(model, adapter)
-    device = resolve_device(settings.device)
-    weights, dtype = weights_fingerprint(model, adapter), resolve_dtype(settings.dtype, device)
-    recorded = _recorded(settings, backend=Backend.HF, weights=weights, dtype=dtype)
-
-    def open_backend() -> Any:
-        remote = settings.trust_remote_code
-        return HFBackend(recorded, batch_size=settings.batch_size, device=device, trust_remote_code=remote)
-
-    return recorded, open_backend
-
-
-def _recorded(settings: GenerateSettings, **computed: Any) -> Any:
+def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
+    """What is recorded of the settings, and what opens the back end."""
     from ..generate import Settings
 
-    return Settings(**{name: getattr(settings, name) for name in Sampling.model_fields}, **computed)
+    said = {name: getattr(settings, name) for name in Sampling.model_fields}
+    if settings.endpoint is None:
+        from ..generate.hf import HFBackend, check_model_folders, resolve_device, resolve_dtype
+        from ..generate.plan import weights_fingerprint
+
+        check_model_folders(settings.model, settings.adapter)
+        device = resolve_device(settings.device)
+        weights = weights_fingerprint(settings.model, settings.adapter)
+        dtype = resolve_dtype(settings.dtype, device)
+        recorded = Settings(**said, backend=Backend.HF, weights=weights, dtype=dtype)
+        options = {"batch_size": settings.batch_size, "trust_remote_code": settings.trust_remote_code}
+        return recorded, partial(HFBackend, recorded, device=device, **options)
+    from ..generate.endpoint import EndpointBackend, base_url
+
+    url, name = base_url(settings.endpoint), settings.api_key_env
+    if name not in os.environ and name != "OPENAI_API_KEY":
+        raise fail(f"api_key_env={name}: this environment variable is not set.")
+    recorded = Settings(**said, backend=Backend.ENDPOINT)
+    options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
+    return recorded, partial(
+        EndpointBackend, recorded, url, api_key=os.environ.get(name), concurrency=settings.batch_size, **options
+    )

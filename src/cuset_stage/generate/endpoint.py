@@ -1,18 +1,18 @@
 """Answers from an OpenAI-compatible endpoint: vLLM, SGLang, `llamafactory-cli api`, or a service. Imports httpx.
 
 One request a sample, several in flight. A request is tried again, with growing pauses, after a time-out, a lost connection, 408,
-409, 425, 429, 5xx, a body that is not a chat completion or has no end, and one that the server broke off (`completion`); the wait
-that a server asks for (Retry-After) is kept, up to ten minutes. A refusal of one prompt (400, 413, 422) is a failure of that sample;
-a refused key or an unknown model ends the run.
+409, 425, 429, 5xx, a body that is not a chat completion or has no end, and one that the server broke off; the wait that a server asks
+for (Retry-After) is kept, up to ten minutes. A refusal of one prompt (400, 413, 422) is a failure of that sample; a refused key or
+an unknown model ends the run.
 
-The sample's seed is sent; whether the server honours it is the server's business (vLLM does, `llamafactory-cli api` does not), and
-so are settings that are not sent: vLLM takes top_k and repetition_penalty from the model's generation_config.json unless `extra_body`
-says otherwise; `llamafactory-cli api` has top_k: 50 unless its YAML file says otherwise. A server in front of a reasoning model
-should separate the reasoning (vLLM: --reasoning-parser): where the chat template opens the tag, an answer that was cut off inside
-its reasoning cannot be told from one without.
+The sample's seed is sent; whether it is honoured is the server's business (vLLM does, `llamafactory-cli api` does not), and so are
+settings that are not sent: vLLM takes top_k and repetition_penalty from the model's generation_config.json, `llamafactory-cli api`
+top_k: 50 from its own defaults, unless `extra_body` or its YAML file says otherwise. A server in front of a reasoning model should
+separate the reasoning (vLLM: --reasoning-parser): where the chat template opens the tag, an answer that was cut off inside its
+reasoning cannot be told from one without.
 
-Tokens are the server's own count (usage.completion_tokens, reasoning included; servers count the end token). Where it gives none, a
-tokenizer counts the text, without an end token. `tokens_from` in each line says which.
+Tokens are the server's own count (usage.completion_tokens, reasoning and end token included). Where it gives none, a tokenizer counts
+the text, without an end token. `tokens_from` in each line says which.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from typing import Any
 import httpx
 
 from ..text import one_line
-from .completion import bearer, excerpt, read_choice, read_usage, retry_after
+from .completion import base_url, bearer, excerpt, read_choice, read_usage, retry_after
 from .plan import Failure, Reply, Request
 from .settings import GenerationError, Settings
 
@@ -55,7 +55,7 @@ class EndpointBackend:
     """Asks an endpoint.
 
     Args:
-        url: the base address, such as http://localhost:8000/v1 (`completion.base_url`).
+        endpoint: the base address, such as http://localhost:8000/v1.
         api_key: sent as a bearer token; never written anywhere.
         concurrency: requests in flight.
         timeout_s: limit for one request, from sending to the last byte.
@@ -64,13 +64,13 @@ class EndpointBackend:
         tokenizer: folder or Hub name of a tokenizer that counts tokens where the endpoint does not.
 
     Raises:
-        GenerationError: no header can hold the key, or the tokenizer cannot be loaded.
+        GenerationError: it is no address, no header can hold the key, or the tokenizer cannot be loaded.
     """
 
     def __init__(
         self,
         settings: Settings,
-        url: str,
+        endpoint: str,
         *,
         api_key: str | None = None,
         concurrency: int = 8,
@@ -79,7 +79,7 @@ class EndpointBackend:
         backoff_s: float = 1.0,
         tokenizer: str | None = None,
     ) -> None:
-        self.url = url
+        self.url = base_url(endpoint)
         self._settings = settings
         # What is small and compressed can be of any size when it is not.
         self._headers = {"Accept-Encoding": "identity", **bearer(api_key)}
@@ -87,7 +87,7 @@ class EndpointBackend:
         self._timeout_s = timeout_s
         self._tries = retries + 1
         self._backoff_s = backoff_s
-        self._counter = None if tokenizer is None else _Counter(tokenizer)
+        self._tokenizer, self._prompter = (None, None) if tokenizer is None else _load_tokenizer(tokenizer)
         self._limit_key = "max_tokens"
         self._failed_in_row = 0
         self._told_no_usage = False
@@ -241,36 +241,14 @@ class EndpointBackend:
         tokens, prompt_tokens = read_usage(data)
         if tokens is not None and (tokens or not text):  # some servers send zeros in place of a count
             return tokens, prompt_tokens, "usage"
-        if self._counter is not None:
-            prompt_tokens = self._counter.prompt(request) if prompt_tokens is None else prompt_tokens
-            return self._counter.answer(text), prompt_tokens, "tokenizer"
+        if self._tokenizer is not None:
+            if prompt_tokens is None and self._prompter is not None:
+                prompt_tokens = len(self._prompter.encode(request.messages).ids)
+            return len(self._tokenizer(text, add_special_tokens=False)["input_ids"]), prompt_tokens, "tokenizer"
         if not self._told_no_usage:
             logger.warning("%s does not say how many tokens it used: give tokenizer=... to count them.", self.url)
             self._told_no_usage = True
         return None, prompt_tokens, None
-
-
-class _Counter:
-    """Counts tokens with a tokenizer of our own."""
-
-    def __init__(self, name: str) -> None:
-        from transformers import AutoTokenizer  # takes seconds
-
-        from .prompting import Prompter
-
-        try:
-            self._tokenizer = AutoTokenizer.from_pretrained(name)
-        except (OSError, ValueError) as error:
-            raise GenerationError(f"tokenizer={name}: cannot be loaded ({one_line(error)}).") from None
-        templated = self._tokenizer.chat_template is not None
-        self._prompter = Prompter(self._tokenizer, model=name) if templated else None
-
-    def answer(self, text: str) -> int:
-        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def prompt(self, request: Request) -> int | None:
-        """None without a chat template."""
-        return None if self._prompter is None else len(self._prompter.encode(request.messages).ids)
 
 
 async def _read(client: httpx.AsyncClient, method: str, url: str, **options: Any) -> httpx.Response:
@@ -284,6 +262,19 @@ async def _read(client: httpx.AsyncClient, method: str, url: str, **options: Any
     # Without Content-Encoding: the body is decoded by now.
     headers = {name: response.headers[name] for name in ("content-type", "retry-after") if name in response.headers}
     return httpx.Response(response.status_code, headers=headers, content=bytes(body), request=response.request)
+
+
+def _load_tokenizer(name: str) -> tuple[Any, Any]:
+    """The tokenizer, and what encodes prompts with it when it has a chat template."""
+    from transformers import AutoTokenizer  # takes seconds
+
+    from .prompting import Prompter
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise GenerationError(f"tokenizer={name}: cannot be loaded ({one_line(error)}).") from None
+    return tokenizer, Prompter(tokenizer, model=name) if tokenizer.chat_template is not None else None
 
 
 def _reason(error: Exception) -> str:

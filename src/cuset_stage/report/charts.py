@@ -85,28 +85,21 @@ def verdict_chart(report: Report) -> Chart:
 
 
 def token_chart(report: Report) -> Chart | None:
-    """The spread of tokens a sample; on a logarithmic scale when it covers more than a factor of 30. None without counts."""
+    """The spread of tokens a sample, on a logarithmic scale. None without counts."""
     spreads = {run.label: spread(report.collection.lines(run)["tokens"]) for run in report.collection.runs}
-    known = [found for found in spreads.values() if found["count"]]
-    if not known:
+    ends = [max(1.0, found[key]) for found in spreads.values() if found["count"] for key in ("5%", "95%")]
+    if not ends:
         return None
-    smallest, largest = (max(1.0, limit) for limit in (min(s["5%"] for s in known), max(s["95%"] for s in known)))
-    logarithmic = largest > 30 * smallest
-    if logarithmic:
-        ticks = [m * 10.0**e for e in range(7) for m in (1, 2, 5) if smallest / 2.5 <= m * 10.0**e <= largest * 2.5]
-        low, high = math.log10(ticks[0]), math.log10(ticks[-1])
-    else:
-        step = next(m * 10.0**e for e in range(-1, 9) for m in (1, 2, 5) if m * 10.0**e >= largest / 8)
-        low, high = 0.0, largest * 1.04
-        ticks = [step * i for i in range(int(high / step) + 1)]
+    steps = [m * 10.0**e for e in range(16) for m in (1, 2, 5)]
+    low, high = max(step for step in steps if step <= min(ends)), min(step for step in steps if step > max(ends))
 
     def place(value: float) -> float:
-        scaled = math.log10(max(value, 1.0)) if logarithmic else value
-        return min(100.0, max(0.0, 100 * (scaled - low) / (high - low)))
+        return min(100.0, max(0.0, 100 * math.log(max(value, 1.0) / low) / math.log(high / low)))
 
     def x(value: float) -> str:
         return f"{place(value):.2f}%"
 
+    ticks = [step for step in steps if low <= step <= high]
     rows = []
     for label, s in spreads.items():
         marks, said = [_grid(x, ticks)], "no counts"
@@ -122,7 +115,7 @@ def token_chart(report: Report) -> Chart | None:
             marks.append(tag("g", tag("title", f"{label}: {said}"), *shapes, class_="box"))
         rows.append(_row(label, said, marks))
     return Chart(
-        "Tokens a sample" + (", logarithmic scale" if logarithmic else ""),
+        "Tokens a sample, logarithmic scale",
         rows,
         _axis(x, [(tick, f"{tick:,.0f}") for tick in ticks]),
         [("line", "5% to 95%"), ("area", "half of the samples"), ("bar", "median"), ("dot mean", "mean")],

@@ -134,17 +134,12 @@ def _told_apart(runs: list[Run]) -> list[Run]:
     paths = Counter((run.path.resolve(), run.level) for run in runs)
     if twice := sorted({path.name for (path, _), number in paths.items() if number > 1}):
         raise ReportError(f"{', '.join(twice)}: given more than once; name each results file once.")
-    for addition in (
-        lambda run: run.model,
-        lambda run: str(run.header.get("run") or ""),
-        lambda run: run.path.parent.name,
-    ):
+    names = (lambda run: run.model, lambda run: str(run.header.get("run") or ""), lambda run: run.path.parent.name)
+    for name in names:
         count = Counter(run.label for run in runs)
-        if len({addition(run) for run in runs if count[run.label] > 1}) > 1:
-            runs = [
-                replace(run, label=f"{run.label}, {addition(run)}") if count[run.label] > 1 and addition(run) else run
-                for run in runs
-            ]
+        clash = [run for run in runs if count[run.label] > 1 and name(run)]
+        if len({name(run) for run in clash}) > 1:
+            runs = [replace(run, label=f"{run.label}, {name(run)}") if run in clash else run for run in runs]
     count, seen, numbered = Counter(run.label for run in runs), Counter(), []
     for run in runs:
         seen[run.label] += 1

@@ -1,14 +1,13 @@
 """The tables behind the results: published scores, times, suspicions, the audit, the settings."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
 from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number
 from .cells import text_columns as texts
 from .collect import natural_key
 from .collection import Run
+from .notes import run_settings
 from .numbers import FAST_P, Report
 from .tables import VERDICTS, by_run, spread
 
@@ -126,62 +125,15 @@ def audit_note_table(report: Report) -> Table | None:
 def settings_tables(report: Report) -> list[Table]:
     """What the runs were made with: what is the same for all of them, and a column a run for what differs."""
     runs = report.collection.runs
-    rows = [[label(text) for text in (name, *map(_text, values))] for name, values in _settings(runs).items()]
-    rows = [row for row in rows if {cell.text for cell in row[1:]} != {ABSENT}]
-    same = [row[:2] for row in rows if len({cell.text for cell in row[1:]}) == 1]
-    different = [row for row in rows if len({cell.text for cell in row[1:]}) > 1]
+    settings = {name: values for name, values in run_settings(runs).items() if any(values)}
+    same = [[label(name), label(values[0])] for name, values in settings.items() if len(set(values)) == 1]
+    different = [
+        [label(text or ABSENT) for text in (name, *values)]
+        for name, values in settings.items()
+        if len(set(values)) > 1
+    ]
     tables = [Table("settings", "Settings", texts("Setting", "all runs" if len(runs) > 1 else "value"), same)]
     if different:
         columns = texts("Setting", *(run.label for run in runs))
         tables.append(Table("settings_by_run", "Settings that differ", columns, different))
     return tables
-
-
-def _settings(runs: tuple[Run, ...]) -> dict[str, list[Any]]:
-    """Name -> its value in each run."""
-    generation = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
-    others = sorted({key for run in runs for key in run.header.get("generation") or {}} - {*generation, "level"})
-    limits = sorted({key for run in runs for key in run.header.get("limits") or {}})
-    settings = {
-        **{key.replace("_", " "): ("generation", key) for key in (*generation, *others)},
-        "samples a task": [run.width for run in runs],
-        "prompt level": [run.level for run in runs],
-        "task set": ("tasks", "path"),
-        "task set, format": ("tasks", "format"),
-        "task set, SHA-256": ("tasks", "sha256"),
-        "answers, SHA-256": ("answers", "sha256"),
-        "extraction rule": "extract",
-        "compile only": ["yes" if run.compile_only else None for run in runs],
-        "GPU": [_gpus(run) for run in runs],
-        "CUDA toolkit": "toolkit",
-        "torch": "torch",
-        "architecture": "arch",
-        "compiler flags": [" ".join(run.header.get("flags") or []) for run in runs],
-        "isolation": "isolation",
-        **{f"limit {key}": ("limits", key) for key in limits},
-        "cuset-stage": "cuset_stage",
-        "Python": "python",
-        "judged": "created",
-    }
-    values = {}
-    for name, where in settings.items():
-        if isinstance(where, tuple):
-            where = [run.told(*where) for run in runs]
-        values[name] = [run.header.get(where) for run in runs] if isinstance(where, str) else where
-    return values
-
-
-def _gpus(run: Run) -> str:
-    texts = Counter(
-        f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
-        for gpu in run.header.get("gpus") or []
-    )
-    return "; ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
-
-
-def _text(value: Any) -> str:
-    if value is None or value in ("", [], {}):
-        return ABSENT
-    if isinstance(value, dict | list):
-        return json.dumps(value, sort_keys=True)
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,8 @@
 """Notes on the runs: what moves their numbers, and how their settings differ."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,32 +119,73 @@ def _listed(said: Mapping[str, str]) -> str:
     return "; ".join(parts).rstrip(".") + "."
 
 
-def gpu_names(run: Run) -> list[str]:
-    """The different names of its GPUs."""
-    return sorted({str(gpu.get("name")) for gpu in run.header.get("gpus") or []})
+NOTED = (
+    *(
+        "GPU",
+        "CUDA toolkit",
+        "architecture",
+        "compiler flags",
+        "isolation",
+        "torch",
+        "extraction rule",
+        "prompt level",
+    ),
+    *("samples a task", "cuset-stage", "compile only"),
+)
+"""Settings of the judge, not of the method; the limits as well."""
 
 
 def setting_notes(runs: Sequence[Run]) -> Iterator[Note]:
     """What differs between runs and may move the numbers although the method is the same."""
-    settings: dict[str, list[Any]] = {
-        "GPU": [", ".join(gpu_names(run)) or None for run in runs],
-        "CUDA toolkit": [run.header.get("toolkit") for run in runs],
-        "architecture": [run.header.get("arch") for run in runs],
-        "compiler flags": [" ".join(run.header.get("flags") or []) for run in runs],
-        "limits": [run.header.get("limits") for run in runs],
-        "isolation": [run.header.get("isolation") for run in runs],
-        "torch": [run.header.get("torch") for run in runs],
-        "extraction rule": [run.header.get("extract") for run in runs],
-        "prompt level": [run.level for run in runs],
-        "samples a task": [run.width for run in runs],
-        "version of cuset-stage": [run.header.get("cuset_stage") for run in runs],
-        "compile-only": [run.compile_only for run in runs],
-    }
-    for name, values in settings.items():
-        labels: dict[str, list[str]] = {}
-        for run, value in zip(runs, values, strict=True):
-            text = json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else str(value)
-            labels.setdefault(text, []).append(run.label)
-        if len(labels) > 1:
-            parts = "; ".join(f"{', '.join(of)}: {text}" for text, of in labels.items())
+    for name, texts in run_settings(runs).items():
+        if len(set(texts)) > 1 and (name in NOTED or name.startswith("limit ")):
+            labels: dict[str, list[str]] = {}
+            for run, text in zip(runs, texts, strict=True):
+                labels.setdefault(text, []).append(run.label)
+            parts = "; ".join(f"{', '.join(of)}: {text or 'not said'}" for text, of in labels.items())
             yield Note(f"The runs differ in {name} ({parts}).")
+
+
+def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Name -> its value in each run, "" where the header does not say."""
+    generation = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
+    others = sorted({key for run in runs for key in run.header.get("generation") or {}} - {*generation, "level"})
+    limits = sorted({key for run in runs for key in run.header.get("limits") or {}})
+    settings: dict[str, Callable[[Run], Any]] = {
+        **{key.replace("_", " "): lambda run, key=key: run.told("generation", key) for key in (*generation, *others)},
+        "samples a task": lambda run: run.width,
+        "prompt level": lambda run: run.level,
+        "task set": lambda run: run.told("tasks", "path"),
+        "task set, format": lambda run: run.told("tasks", "format"),
+        "task set, SHA-256": lambda run: run.told("tasks", "sha256"),
+        "answers, SHA-256": lambda run: run.told("answers", "sha256"),
+        "extraction rule": lambda run: run.header.get("extract"),
+        "compile only": lambda run: "yes" if run.compile_only else None,
+        "GPU": _gpus,
+        "CUDA toolkit": lambda run: run.header.get("toolkit"),
+        "torch": lambda run: run.header.get("torch"),
+        "architecture": lambda run: run.header.get("arch"),
+        "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
+        "isolation": lambda run: run.header.get("isolation"),
+        **{f"limit {key}": lambda run, key=key: run.told("limits", key) for key in limits},
+        "cuset-stage": lambda run: run.header.get("cuset_stage"),
+        "Python": lambda run: run.header.get("python"),
+        "judged": lambda run: run.header.get("created"),
+    }
+    return {name: [_text(value(run)) for run in runs] for name, value in settings.items()}
+
+
+def _gpus(run: Run) -> str:
+    texts = Counter(
+        f"{gpu.get('name')} (compute capability {gpu.get('compute_capability')}, driver {gpu.get('driver')})"
+        for gpu in run.header.get("gpus") or []
+    )
+    return "; ".join(f"{count} × {text}" if count > 1 else text for text, count in texts.items())
+
+
+def _text(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return ""
+    if isinstance(value, dict | list):
+        return json.dumps(value, sort_keys=True)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -49,6 +49,7 @@ def render_html(report: Report) -> str:
     if sum(map(len, blocks)) > PAGE_LIMIT:
         blocks = detail_blocks(report, answers, code_of_passed=False)
         notes.append("To keep this page small, passed samples are shown without code; it is in the results files.")
+    index = sample_index(report)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["fragment"] = lambda link: "#" + urlencode(link, quote_via=quote)  # the page's script reads it
     environment.filters["runs"] = _runs
@@ -60,11 +61,24 @@ def render_html(report: Report) -> str:
         methods=methods(report),
         notes=notes,
         blocks=blocks,
-        index=_in_script(sample_index(report)),
+        index=_in_script(index),
+        filters=_filters(index),
         style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _filters(index: Mapping[str, Any]) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Key, label and options of the filters above the list of samples."""
+    present = {row[3] for row in index["rows"]}
+    verdicts = [(key, text) for i, (key, text) in enumerate(index["verdicts"]) if i in present]
+    yield "run", "Method", [(run["name"], run["name"]) for run in index["runs"]]
+    yield "verdict", "Verdict", [("failures", "all failures"), ("suspicious", "with a suspicion"), *verdicts]
+    yield "family", "Family", [(family, family) for family in sorted({task[2] for task in index["tasks"]})]
+    flagged = any(task[3] for task in index["tasks"])
+    audit = [("flagged", "flagged by the audit"), ("clean", "not flagged by the audit")] if flagged else []
+    yield "set", "Tasks", [*audit, *((one["key"], f"{one['name']}: {len(one['tasks'])}") for one in index["sets"])]
 
 
 def _runs(columns: Sequence[Column]) -> Iterator[tuple[str, int]]:

@@ -23,18 +23,11 @@ RULE_TEXTS = {
     "the mean over all choices of k.",
 }
 VERDICTS = {
-    "passed": "passed",
-    "compiled": "compiled (not run)",
-    "mismatch": "mismatch",
-    "missing_output": "missing output",
-    "timeout": "timeout",
-    "runtime_error": "runtime error",
-    "compile_timeout": "compile timeout",
-    "compile_error": "compile error",
-    "no_code": "no code",
-    NO_ANSWER: "no answer",
-    "infra_error": "infra error",
-    NOT_JUDGED: "not judged",
+    verdict: "compiled (not run)" if verdict == "compiled" else verdict.replace("_", " ")
+    for verdict in (
+        *("passed", "compiled", "mismatch", "missing_output", "timeout", "runtime_error", "compile_timeout"),
+        *("compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
+    )
 }
 
 
