@@ -4,8 +4,8 @@
     report = build_report(collection, ks=(1, 3))
     write_report(report, Path("report"))
 
-`collect` reads, `numbers` computes, `tables` and `details` make cells, `sections` puts them in order, and `markdown`, `page` and
-`write` (CSV) lay them out.
+`collect` reads, `numbers` computes, `tables` and `sections` make cells and put them in order, and `markdown`, `page` and `write` (CSV)
+lay them out.
 """
 
 from .audit_file import AuditError, read_audit

@@ -110,7 +110,7 @@
       box.append(element("h4", "Code", null, copy), scrollable(code, "Code"));
       const bad = code.querySelector(".bad");
       if (bad) code.scrollTop = bad.offsetTop - code.clientHeight / 3;
-    } else if (d.code === null) box.append(element("p", "The code of passed samples is not in this page; it is in the results file.", "soft"));
+    }
     if (d.answer) {
       const rest = element("details", null, null, element("summary", "Answer (excerpt)"), scrollable(element("pre", d.answer, "said"), "Answer"));
       rest.open = !d.code;

@@ -31,7 +31,6 @@ from .tables import VERDICTS
 
 CODE_LIMIT = 64_000  # characters of one sample; what is longer is an answer that repeats itself until the token limit
 MESSAGE_LIMIT = 12_000
-PAGE_LIMIT = 14_000_000  # bytes of blocks; above it passed samples are shown without code
 DETAILS = (
     *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s"),
     *("speedup", "reference_s", "kernel_s", "code_sha256"),
@@ -45,10 +44,6 @@ def render_html(report: Report) -> str:
     template, style, script = (files.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     notes: list[str] = []
     answers = {run.label: _answers(run, notes) for run in report.collection.runs}
-    blocks = detail_blocks(report, answers)
-    if sum(map(len, blocks)) > PAGE_LIMIT:
-        blocks = detail_blocks(report, answers, code_of_passed=False)
-        notes.append("To keep this page small, passed samples are shown without code; it is in the results files.")
     index = sample_index(report)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["fragment"] = lambda link: "#" + urlencode(link, quote_via=quote)  # the page's script reads it
@@ -60,7 +55,7 @@ def render_html(report: Report) -> str:
         charts=charts(report),
         methods=methods(report),
         notes=notes,
-        blocks=blocks,
+        blocks=detail_blocks(report, answers),
         index=_in_script(index),
         filters=_filters(index),
         style=Markup(style),
@@ -140,22 +135,21 @@ def first_line(message: str, limit: int = 140) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def detail_blocks(report: Report, answers: Answers, *, code_of_passed: bool = True) -> list[str]:
+def detail_blocks(report: Report, answers: Answers) -> list[str]:
     """A compressed block a task: the details of its samples in the order of the index."""
     blocks = []
     for task in report.collection.tasks:
         details = []
         for run in report.collection.runs:
             for key in ((task.id, number) for number in range(run.width)):
-                sample = run.samples.get(key) or {}
-                with_code = code_of_passed or not sample.get("passed")
-                details.append(_details(sample, answers[run.label].get(key), with_code) if sample else {})
+                sample = run.samples.get(key)
+                details.append(_details(sample, answers[run.label].get(key)) if sample else {})
         raw = json.dumps(details, separators=(",", ":")).encode()
         blocks.append(base64.b64encode(zlib.compress(raw, 9)).decode())
     return blocks
 
 
-def _details(sample: Mapping[str, Any], answer: str | None, with_code: bool) -> dict[str, Any]:
+def _details(sample: Mapping[str, Any], answer: str | None) -> dict[str, Any]:
     code, cases = sample.get("code") or "", sample.get("cases") or []
     record = {key: sample[key] for key in DETAILS if sample.get(key) not in (None, False)}
     record["message"] = shorten(sample.get("message") or "", MESSAGE_LIMIT)
@@ -165,7 +159,7 @@ def _details(sample: Mapping[str, Any], answer: str | None, with_code: bool) -> 
     elif cases:
         record |= {key: cases[0].get(key) for key in ("max_abs_error", "max_rel_error")}
     # Not stripped, so that the compiler's line numbers hold.
-    record["code"] = (code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT)) if with_code else None
+    record["code"] = code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT)
     if answer is not None:
         bare = code.strip()
         found = bool(bare) and bare in answer
