@@ -13,10 +13,7 @@ from .numbers import Comparison, Report
 from .statistics import Rule, task_scores
 
 
-RULE_NAMES = {
-    Rule.FIRST: "first samples (CUDABench's rule)",
-    Rule.UNBIASED: "unbiased estimator (Chen et al. 2021)",
-}
+RULE_NAMES = {Rule.FIRST: "first samples (CUDABench's rule)", Rule.UNBIASED: "unbiased estimator (Chen et al. 2021)"}
 RULE_TEXTS = {
     Rule.FIRST: "pass@k by CUDABench's rule, the one behind the CuSeT paper's tables: a task counts when any of its first k samples passes.",
     Rule.UNBIASED: "pass@k by the unbiased estimator of Chen et al. 2021: 1 − C(n−c, k) / C(n, k) for c right ones of n samples, "
