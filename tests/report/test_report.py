@@ -546,7 +546,7 @@ def test_a_sample_without_a_verdict_of_compilation_is_refused(write):
         del record["compiled"]
         return record
 
-    with pytest.raises(ResultsError, match="has no compiled"):
+    with pytest.raises(ResultsError, match="compiled is missing"):
         collect([write("SFT", {"a": [P]}, change=change)])
 
 
