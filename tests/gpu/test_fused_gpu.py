@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "objective"))
 from test_fused_parity import Case, assert_same, make_case
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
-from cuset_stage.objective.engine import TORCH, LogitTransform, choose_backend, chunk_step
+from cuset_stage.objective.engine import TORCH, HeadStatistics, LogitTransform, choose_backend, chunk_step
 from cuset_stage.objective.weights import WeightRule
 
 
@@ -68,18 +68,16 @@ def test_kernel_equals_the_pytorch_step(dtype, transform, vocab_size):
                 factor = torch.full((rows,), float("nan"), device=device) if single_read else None
                 nll, penalty = torch.empty(rows, device=device), torch.zeros(rows, device=device)
                 weight = torch.linspace(0, 1, rows, device=device)
+                options = {} if base is None else {"reference": base[:, :vocab_size]}
                 step(
                     buffer[:, :vocab_size],
                     target,
-                    nll,
-                    weight,
-                    penalty,
-                    rule,
+                    HeadStatistics(nll, weight, penalty),
+                    rule if base is None else replace(rule, penalty_scale=0.3),
                     transform,
-                    reference=None if base is None else base[:, :vocab_size],
-                    penalty_scale=0.0 if base is None else 0.3,
                     gradient_scale=2.0,
                     factor=factor,
+                    **options,
                 )
                 assert buffer[:, vocab_size:].isnan().all()
                 gradient = buffer[:, :vocab_size].float()
@@ -215,7 +213,7 @@ def test_targets_far_below_the_largest_logits(dtype):
             torch.empty(64, device="cuda"),
             torch.ones(64, device="cuda"),
         )
-        step(buffer, target, nll, weight, None, WeightRule(), LogitTransform(), factor=factor)
+        step(buffer, target, HeadStatistics(nll, weight), WeightRule(), LogitTransform(), factor=factor)
         results.append((nll, buffer.float() if factor is None else buffer.float() * factor[:, None]))
     torch.testing.assert_close(results[1][0], results[0][0], rtol=2e-5, atol=2e-5)
     tolerance = 1e-4 if dtype == torch.float32 else 1e-2  # float32 logits of 300 are good to 3e-5

@@ -6,13 +6,14 @@ The interpreter has to be chosen before Triton is imported, so the first test ru
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 from cuset_stage.objective import ObjectiveSettings, cuset, engine
 from cuset_stage.objective.cuset import SupervisedTokens
-from cuset_stage.objective.engine import LogitTransform, chunk_step
+from cuset_stage.objective.engine import HeadStatistics, LogitTransform, chunk_step
 from cuset_stage.objective.weights import WeightRule
 
 
@@ -78,19 +79,11 @@ def run(step, buffer, base, target, rule, transform, single_read=False, **option
     buffer = buffer.clone()
     nll, penalty = torch.empty(target.numel()), torch.zeros(target.numel())
     weight = torch.linspace(0.0, 1.0, target.numel())
-    step(
-        buffer[:, :vocab_size],
-        target,
-        nll,
-        weight,
-        penalty,
-        rule,
-        transform,
-        reference=None if base is None else base[:, :vocab_size],
-        penalty_scale=0.0 if base is None else 0.3,
-        factor=factor,
-        **options,
-    )
+    if base is not None:
+        options["reference"] = base[:, :vocab_size]
+        rule = replace(rule, penalty_scale=0.3)
+    statistics = HeadStatistics(nll, weight, penalty)
+    step(buffer[:, :vocab_size], target, statistics, rule, transform, factor=factor, **options)
     assert buffer[:, vocab_size:].isnan().all()
     gradient = buffer[:, :vocab_size].float()
     return nll, weight, penalty, gradient if factor is None else gradient * factor[:, None]

@@ -6,6 +6,7 @@ and gradients without the logits, and is tested against this file.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -23,24 +24,15 @@ FIXED_POINT = 2**40
 # ---- the tokens
 
 
-@dataclass(frozen=True)
-class SupervisedTokens:
-    r"""The supervised tokens of a batch.
+class SupervisedTokens(NamedTuple):
+    """The supervised tokens of a batch, each [num_valid]."""
 
-    Attributes:
-        row, column: [num_valid], where in [batch, length] the token is predicted: the position before its own.
-        position: [num_valid], the same in [batch * length].
-        target: [num_valid], the token.
-        is_cuda: [num_valid] boolean, the CUDA mask.
-        sample_id: [num_valid], the number of its sample within the row; None: a row is a sample.
-    """
-
-    row: torch.Tensor
-    column: torch.Tensor
-    position: torch.Tensor
-    target: torch.Tensor
-    is_cuda: torch.Tensor
-    sample_id: torch.Tensor | None
+    row: torch.Tensor  # where in [batch, length] the token is predicted:
+    column: torch.Tensor  # the position before its own
+    position: torch.Tensor  # the same in [batch * length]
+    target: torch.Tensor  # the token
+    is_cuda: torch.Tensor  # boolean, the CUDA mask
+    sample_id: torch.Tensor | None  # the number of its sample within the row; None: a row is a sample
 
 
 def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
@@ -69,30 +61,19 @@ class TokenTerms:
     r"""The supervised tokens of a batch with what the objective makes of each.
 
     The loss is sum over tokens of `weight * sample_weight[sample] * nll + penalty`, divided by a count. Trainers log the terms, and
-    evaluate row by row.
-
-    Attributes:
-        nll: [num_valid] float32, -log c in nats, differentiable where it comes from `token_terms`.
-        confidence: [num_valid] float32, c = softmax(logits)[target], Eq. 1.
-        weight: [num_valid] float32, the objective's token weight (for CuSeT the hybrid mask M, Eq. 4).
-        is_cuda: [num_valid] boolean, the CUDA mask before lambda, Eq. 3.
-        row: [num_valid], the row of the batch.
-        sample: [num_valid], the token's sample: its entry in the next two.
-        region_confidence: float32, confidence of the sample's least confident window, Eq. 7. The fused head does not wait to learn how
-            many samples there are, so that some entries may stand for none: see `is_sample`.
-        sample_weight: float32, w = 1 - C, Eq. 8, likewise.
-        penalty: [num_valid] float32, added to the weighted nll (ASFT's KL term), or None.
+    evaluate row by row. All are [num_valid] and float32 unless said; the fused head does not wait to learn how many samples there
+    are, so that some entries of `region_confidence` and `sample_weight` may stand for none: see `is_sample`.
     """
 
-    nll: torch.Tensor
-    confidence: torch.Tensor
-    weight: torch.Tensor
-    is_cuda: torch.Tensor
-    row: torch.Tensor
-    sample: torch.Tensor
-    region_confidence: torch.Tensor
-    sample_weight: torch.Tensor
-    penalty: torch.Tensor | None = None
+    nll: torch.Tensor  # -log c in nats, differentiable where it comes from `token_terms`
+    confidence: torch.Tensor  # c = softmax(logits)[target], Eq. 1
+    weight: torch.Tensor  # the objective's token weight (for CuSeT the hybrid mask M, Eq. 4)
+    is_cuda: torch.Tensor  # boolean, the CUDA mask before lambda, Eq. 3
+    row: torch.Tensor  # integer, the row of the batch
+    sample: torch.Tensor  # integer, the token's sample: its entry in the next two
+    region_confidence: torch.Tensor  # [num_samples or more], C of the sample's least confident window, Eq. 7
+    sample_weight: torch.Tensor  # [num_samples or more], w = 1 - C, Eq. 8
+    penalty: torch.Tensor | None = None  # added to the weighted nll (ASFT's KL term)
 
     @property
     def is_sample(self) -> torch.Tensor:

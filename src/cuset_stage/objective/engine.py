@@ -33,15 +33,10 @@ COLUMN_TILE = 64
 
 @dataclass(frozen=True)
 class LogitTransform:
-    r"""What a model does to the head's product before the softmax: z = cap * tanh(scale * x / cap).
+    r"""What a model does to the head's product before the softmax: z = cap * tanh(scale * x / cap)."""
 
-    Args:
-        scale: multiplies the logits (Cohere's logit_scale, the inverse of Granite's logits_scaling).
-        softcap: Gemma 2's cap, or None.
-    """
-
-    scale: float = 1.0
-    softcap: float | None = None
+    scale: float = 1.0  # Cohere's logit_scale, the inverse of Granite's logits_scaling
+    softcap: float | None = None  # Gemma 2's cap
 
     def __post_init__(self) -> None:
         if self.softcap is not None and not self.softcap > 0:
@@ -84,26 +79,25 @@ class HeadStatistics(NamedTuple):
 
     nll: torch.Tensor
     weight: torch.Tensor
-    penalty: torch.Tensor | None
+    penalty: torch.Tensor | None = None
 
 
 @dataclass
 class HeadGradients:
-    """Where a pass writes gradients; None where none is wanted. All of them times `scale`.
+    """Where a pass writes gradients; None where none is wanted. All of them times `scale`."""
 
-    Attributes:
-        rows: [num_valid, hidden_size], with respect to the hidden states, each token as if its sample weighed 1.
-        weight: [vocab_size, hidden_size], summed over tokens with their samples' weights, in float32 (float64 for float64).
-        bias: [vocab_size], summed likewise.
-        factor: [num_valid], what `rows` are still to be multiplied with; None: 1, as it has to be where `weight` or `bias` is wanted.
-        token_scale: [num_valid], the samples' weights that enter `weight` and `bias`; None: 1.
-    """
-
-    rows: torch.Tensor | None = None
-    weight: torch.Tensor | None = None
-    bias: torch.Tensor | None = None
+    rows: torch.Tensor | None = (
+        None  # [num_valid, hidden_size], of the hidden states, each token as if its sample weighed 1
+    )
+    weight: torch.Tensor | None = (
+        None  # [vocab_size, hidden_size], summed with the samples' weights, in float32 at least
+    )
+    bias: torch.Tensor | None = None  # [vocab_size], likewise
+    # [num_valid], what `rows` are still to be multiplied with; None: 1, as it has to be where `weight` or `bias` is wanted.
     factor: torch.Tensor | None = None
-    token_scale: torch.Tensor | None = None
+    token_scale: torch.Tensor | None = (
+        None  # [num_valid], the samples' weights that enter `weight` and `bias`; None: 1
+    )
     scale: float = 1.0
 
     @property
@@ -139,21 +133,18 @@ def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor)
 def chunk_step(
     logits: torch.Tensor,
     target: torch.Tensor,
-    nll: torch.Tensor,
-    weight: torch.Tensor,
-    penalty: torch.Tensor | None,
+    statistics: HeadStatistics,
     rule: WeightRule,
     transform: LogitTransform,
     *,
     reference: torch.Tensor | None = None,
-    penalty_scale: float = 0.0,
     want_gradient: bool = True,
     gradient_scale: float = 1.0,
     factor: torch.Tensor | None = None,
 ) -> None:
     r"""Turn a chunk of logits into statistics and, in place, into the gradient with respect to those logits.
 
-    With p = softmax(transform(logits)), q = softmax(transform(reference)), a = penalty_scale and M the token's weight, constant:
+    With p = softmax(transform(logits)), q = softmax(transform(reference)), a = rule.penalty_scale and M the token's weight, constant:
 
         nll = -log p[target];  penalty = a * KL(q || p)
         gradient = gradient_scale * (M * (p - onehot(target)) + a * (p - q)) * transform'(logits)
@@ -161,18 +152,17 @@ def chunk_step(
     Args:
         logits: [rows, vocab_size] of the dtype the model computes in; holds the gradient afterwards when that is wanted.
         target: [rows].
-        nll: [rows], written; NaN where the target is outside the vocabulary.
-        weight: [rows], the start of `rule` on entry, M afterwards.
-        penalty: [rows], written when there is a reference.
+        statistics: of the rows, written; an nll is NaN where the target is outside the vocabulary. The weight is the start of `rule` on
+            entry and M afterwards; the penalty is written when there is a reference.
         rule: how M follows from the logits.
         transform: what the model does to its logits.
         reference: [rows, vocab_size], logits of the base model before the transformation.
-        penalty_scale: weight of the KL term.
         want_gradient: False leaves the logits alone.
         gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
         factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this, row by row, which
             spares the kernel that does so a second read of the logits. Here it is 1.
     """
+    nll, weight, penalty = statistics
     dtype = nll.dtype
     transformed, slope = transform(logits.to(dtype))  # [rows, vocab_size]
     log_p = F.log_softmax(transformed, dim=-1)
@@ -185,13 +175,13 @@ def chunk_step(
     log_q = None
     if reference is not None:
         log_q = F.log_softmax(transform(reference.to(dtype))[0], dim=-1)
-        penalty.copy_(penalty_scale * base_divergence(log_p, log_q))
+        penalty.copy_(rule.penalty_scale * base_divergence(log_p, log_q))
     if not want_gradient:
         return
 
     if factor is not None:
         factor.fill_(1.0)
-    kl = 0.0 if log_q is None else penalty_scale
+    kl = 0.0 if log_q is None else rule.penalty_scale
     gradient = log_p.exp_().mul_((weight + kl)[:, None])
     gradient[torch.arange(target.numel(), device=target.device), target] -= weight
     if log_q is not None:
@@ -304,7 +294,6 @@ def run_head(
     statistics: HeadStatistics,
     gradients: HeadGradients,
     *,
-    penalty_scale: float = 0.0,
     backend: Backend = TORCH,
     chunk_rows: int | None = None,
 ) -> Iterator[None]:
@@ -316,11 +305,9 @@ def run_head(
     Args:
         sources: hidden states [batch * length, hidden_size] and the head; behind them, for ASFT, the base model's.
         tokens: where they are predicted, and what they are; one outside the vocabulary gets an nll of NaN.
-        transform, rule: see there.
+        transform, rule, backend: see there.
         statistics: written; its weight holds the start of `rule` on entry.
         gradients: written, or added to.
-        penalty_scale: weight of the KL term to the base model.
-        backend: from `choose_backend`.
         chunk_rows: tokens that go through the head at once; None: by `CHUNK_BYTES`.
     """
     num_tokens, head = tokens.target.numel(), sources[0][1]
@@ -342,13 +329,10 @@ def run_head(
         backend.chunk_step(
             logits,
             tokens.target[part],
-            statistics.nll[part],
-            statistics.weight[part],
-            None if statistics.penalty is None else statistics.penalty[part],
+            HeadStatistics(*(None if values is None else values[part] for values in statistics)),
             rule,
             transform,
             reference=chunks[1][1] if len(chunks) > 1 else None,
-            penalty_scale=penalty_scale,
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,
             factor=None if gradients.factor is None else gradients.factor[part],

@@ -139,15 +139,7 @@ def fused_objective(
                 return no_loss(*(t for t in (hidden, weight, bias) if t is not None)), terms
 
         gradients = _allocate(hidden, head, needs, start.numel(), settings.largest_weight)
-        run = partial(
-            run_head,
-            sources,
-            tokens,
-            transform,
-            penalty_scale=settings.asft_alpha,
-            backend=functions,
-            chunk_rows=chunk_rows,
-        )
+        run = partial(run_head, sources, tokens, transform, backend=functions, chunk_rows=chunk_rows)
         waits_for_samples = settings.weighs_samples and any(needs[1:])
         steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients)
         next(steps)  # all but the last products for the gradients

@@ -30,12 +30,6 @@ THRESHOLD_DIRECTIONS = {
 }
 
 
-def _choice(name: str, value: object, allowed: dict[str, str]) -> None:
-    if value not in allowed:
-        options = "; ".join(f"{key}: {meaning}" for key, meaning in allowed.items())
-        raise ValueError(f"{name}={value!r}: expected one of {', '.join(allowed)} ({options}).")
-
-
 def _number(name: str, value: object, accept, expected: str) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not accept(value):  # a comparison with NaN is false, so NaN is refused too
@@ -81,15 +75,23 @@ class ObjectiveSettings:
     threshold_direction: str = "higher"
 
     def __post_init__(self) -> None:
-        _choice("cuset_objective", self.objective, OBJECTIVES)
+        for name, value, allowed in (
+            ("cuset_objective", self.objective, OBJECTIVES),
+            ("cuset_region_scope", self.region_scope, REGION_SCOPES),
+            ("cuset_normalization", self.normalization, NORMALIZATIONS),
+            ("threshold_direction", self.threshold_direction, THRESHOLD_DIRECTIONS),
+        ):
+            if value not in allowed:
+                options = "; ".join(f"{key}: {meaning}" for key, meaning in allowed.items())
+                raise ValueError(f"{name}={value!r}: expected one of {', '.join(allowed)} ({options}).")
         _number("cuset_tau", self.tau, lambda v: 0 <= v < 1, "a probability in [0, 1)")
-        _number("cuset_lambda", self.lam, lambda v: 0 <= v < float("inf"), "a finite number >= 0")
+        for name, value in (
+            ("cuset_lambda", self.lam),
+            ("eaft_alpha", self.eaft_alpha),
+            ("asft_alpha", self.asft_alpha),
+        ):
+            _number(name, value, lambda v: 0 <= v < float("inf"), "a finite number >= 0")
         _number("cuset_window", self.window, lambda v: v >= 1 and v % 1 == 0, "a number of tokens >= 1")
-        _choice("cuset_region_scope", self.region_scope, REGION_SCOPES)
-        _choice("cuset_normalization", self.normalization, NORMALIZATIONS)
-        _number("eaft_alpha", self.eaft_alpha, lambda v: 0 <= v < float("inf"), "a finite number >= 0")
-        _number("asft_alpha", self.asft_alpha, lambda v: 0 <= v < float("inf"), "a finite number >= 0")
-        _choice("threshold_direction", self.threshold_direction, THRESHOLD_DIRECTIONS)
         for value in self.prob_threshold:
             _number("prob_threshold", value, lambda v: 0 <= v <= 1, "probabilities in [0, 1]")
         expected = 2 if self.threshold_direction == "middle" else 1

@@ -19,7 +19,7 @@ import triton
 import triton.language as tl
 
 from .cuset import FIXED_POINT, SupervisedTokens
-from .engine import LogitTransform
+from .engine import HeadStatistics, LogitTransform
 from .settings import ObjectiveSettings
 from .weights import EAFT_TOP_K, WeightRule, entropy_to_weight
 
@@ -107,24 +107,9 @@ def _log_sum_exp(pointer, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl.co
 
 @triton.jit
 def _finish_block(
-    pointer,
-    reference,
-    offsets,
-    SIZE: tl.constexpr,
-    target,
-    lse,
-    reference_lse,
-    weight,
-    penalty_scale,
-    gradient_scale,
-    scale,
-    softcap,
-    divergence,
-    HAS_SOFTCAP: tl.constexpr,
-    HAS_REFERENCE: tl.constexpr,
-    WANT_GRADIENT: tl.constexpr,
-    MASKED: tl.constexpr,
-):
+    pointer, reference, offsets, target, lse, reference_lse, weight, penalty_scale, gradient_scale, scale, softcap, divergence,
+    SIZE: tl.constexpr, HAS_SOFTCAP: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr, MASKED: tl.constexpr,
+):  # fmt: skip
     """Write the gradient of a block and return its lanes' share of KL(q || p) added to `divergence`, in bits."""
     z, slope = _block(pointer, offsets, SIZE, scale, softcap, HAS_SOFTCAP, MASKED)
     log_p = z - lse
@@ -147,27 +132,11 @@ def _finish_block(
 
 @triton.jit(do_not_specialize=["targets", "nlls", "weights", "penalties"])
 def _chunk_kernel(
-    logits,
-    reference,
-    row_stride,
-    reference_stride,
-    targets,
-    nlls,
-    weights,
-    penalties,
-    SIZE: tl.constexpr,
-    scale,
-    softcap,
-    low,
-    high,
-    penalty_scale,
-    gradient_scale,
-    RULE: tl.constexpr,
-    HAS_SOFTCAP: tl.constexpr,
-    HAS_REFERENCE: tl.constexpr,
-    WANT_GRADIENT: tl.constexpr,
+    logits, reference, row_stride, reference_stride, targets, nlls, weights, penalties,
+    scale, softcap, low, high, penalty_scale, gradient_scale,
+    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_SOFTCAP: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr,
     LANES: tl.constexpr,
-):
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
     reference += row * reference_stride
@@ -192,13 +161,13 @@ def _chunk_kernel(
         full: tl.constexpr = SIZE // LANES
         if full * LANES < SIZE:
             divergence = _finish_block(
-                logits, reference, full * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
-                gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, True,
+                logits, reference, full * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale, scale,
+                softcap, divergence, SIZE, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, True,
             )  # fmt: skip
         for i in range(full):
             divergence = _finish_block(
-                logits, reference, (full - 1 - i) * LANES + lanes, SIZE, target, lse, reference_lse, weight, penalty_scale,
-                gradient_scale, scale, softcap, divergence, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, False,
+                logits, reference, (full - 1 - i) * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale,
+                scale, softcap, divergence, SIZE, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, False,
             )  # fmt: skip
         if HAS_REFERENCE:
             tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
@@ -239,22 +208,9 @@ def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.con
 
 @triton.jit(do_not_specialize=["targets", "nlls", "weights", "factors"])
 def _unscaled_kernel(
-    logits,
-    row_stride,
-    targets,
-    nlls,
-    weights,
-    factors,
-    SIZE: tl.constexpr,
-    scale,
-    softcap,
-    low,
-    high,
-    gradient_scale,
-    RULE: tl.constexpr,
-    HAS_SOFTCAP: tl.constexpr,
-    LANES: tl.constexpr,
-):
+    logits, row_stride, targets, nlls, weights, factors, scale, softcap, low, high, gradient_scale,
+    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_SOFTCAP: tl.constexpr, LANES: tl.constexpr,
+):  # fmt: skip
     r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes (exp(z - base) - s * onehot) * dz/dx, which is
     the gradient but for the factor M / s.
 
@@ -303,17 +259,9 @@ def _unscaled_kernel(
 
 @triton.jit
 def _top_entropy_kernel(
-    logits,
-    row_stride,
-    entropies,
-    SIZE: tl.constexpr,
-    scale,
-    softcap,
-    TOP: tl.constexpr,
-    HAS_SOFTCAP: tl.constexpr,
-    LANES: tl.constexpr,
-    DEPTH: tl.constexpr,
-):
+    logits, row_stride, entropies, scale, softcap,
+    SIZE: tl.constexpr, TOP: tl.constexpr, HAS_SOFTCAP: tl.constexpr, LANES: tl.constexpr, DEPTH: tl.constexpr,
+):  # fmt: skip
     r"""Entropy of the TOP largest probabilities of a row, scaled to sum to 1.
 
     Lane i is the elements i, i + LANES, i + 2 * LANES, ... of the row. The TOP lanes with the largest maxima hold TOP elements that
@@ -372,16 +320,12 @@ def _launch_shape(vocab_size: int, shapes: tuple[tuple[int, int, int], ...]) -> 
 
 def top_entropy(logits: torch.Tensor, transform: LogitTransform) -> torch.Tensor:
     """[rows] float32 in nats, from logits [rows, vocab_size] before the transformation."""
-    entropy = torch.empty(logits.size(0), dtype=torch.float32, device=logits.device)
-    vocab_size = logits.size(1)
+    num_rows, vocab_size = logits.shape
+    entropy = torch.empty(num_rows, dtype=torch.float32, device=logits.device)
     lanes, warps = (2048, 8) if vocab_size >= 8192 else (1024, 4)
-    _top_entropy_kernel[(logits.size(0),)](
-        logits,
-        logits.stride(0),
-        entropy,
-        vocab_size,
-        transform.scale,
-        transform.softcap or 1.0,
+    _top_entropy_kernel[(num_rows,)](
+        *(logits, logits.stride(0), entropy, float(transform.scale), float(transform.softcap or 1.0)),
+        SIZE=vocab_size,
         TOP=min(EAFT_TOP_K, vocab_size),
         HAS_SOFTCAP=transform.softcap is not None,
         LANES=lanes,
@@ -394,65 +338,50 @@ def top_entropy(logits: torch.Tensor, transform: LogitTransform) -> torch.Tensor
 def chunk_step(
     logits: torch.Tensor,
     target: torch.Tensor,
-    nll: torch.Tensor,
-    weight: torch.Tensor,
-    penalty: torch.Tensor | None,
+    statistics: HeadStatistics,
     rule: WeightRule,
     transform: LogitTransform,
     *,
     reference: torch.Tensor | None = None,
-    penalty_scale: float = 0.0,
     want_gradient: bool = True,
     gradient_scale: float = 1.0,
     factor: torch.Tensor | None = None,
 ) -> None:
     """What `engine.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
+    nll, weight, penalty = statistics
+    num_rows, vocab_size = logits.shape
     if rule.kind == "entropy":
         weight.copy_(entropy_to_weight(top_entropy(logits, transform), rule.alpha))
-    lanes, warps = _launch_shape(logits.size(1), UNSCALED_LAUNCH_SHAPES)
+    numbers = float(transform.scale), float(transform.softcap or 1.0), rule.low, rule.high
+    chosen = {"SIZE": vocab_size, "RULE": _RULES[rule.kind], "HAS_SOFTCAP": transform.softcap is not None}
+
+    lanes, warps = _launch_shape(vocab_size, UNSCALED_LAUNCH_SHAPES)
     has_range = logits.dtype != torch.float16
     # Triton 3.6 does not compile the kernel for less than two whole blocks.
-    if want_gradient and factor is not None and reference is None and has_range and logits.size(1) >= 2 * lanes:
-        _unscaled_kernel[(logits.size(0),)](
-            logits,
-            logits.stride(0),
-            target,
-            nll,
-            weight,
-            factor,
-            logits.size(1),
-            float(transform.scale),
-            float(transform.softcap or 1.0),
-            rule.low,
-            rule.high,
-            float(gradient_scale),
-            RULE=_RULES[rule.kind],
-            HAS_SOFTCAP=transform.softcap is not None,
-            LANES=lanes,
-            num_warps=warps,
+    if want_gradient and factor is not None and reference is None and has_range and vocab_size >= 2 * lanes:
+        pointers = logits, logits.stride(0), target, nll, weight, factor
+        _unscaled_kernel[(num_rows,)](
+            *pointers, *numbers, float(gradient_scale), **chosen, LANES=lanes, num_warps=warps
         )
         return
+
     if factor is not None:
         factor.fill_(1.0)
-    lanes, warps = _launch_shape(logits.size(1), LAUNCH_SHAPES)
-    _chunk_kernel[(logits.size(0),)](
+    lanes, warps = _launch_shape(vocab_size, LAUNCH_SHAPES)
+    base = logits if reference is None else reference
+    pointers = (
         logits,
-        logits if reference is None else reference,
+        base,
         logits.stride(0),
-        0 if reference is None else reference.stride(0),
+        base.stride(0),
         target,
         nll,
         weight,
         weight if penalty is None else penalty,
-        logits.size(1),
-        float(transform.scale),
-        float(transform.softcap or 1.0),
-        rule.low,
-        rule.high,
-        float(penalty_scale),
-        float(gradient_scale),
-        RULE=_RULES[rule.kind],
-        HAS_SOFTCAP=transform.softcap is not None,
+    )
+    _chunk_kernel[(num_rows,)](
+        *(*pointers, *numbers, float(rule.penalty_scale), float(gradient_scale)),
+        **chosen,
         HAS_REFERENCE=reference is not None,
         WANT_GRADIENT=want_gradient,
         LANES=lanes,
@@ -462,19 +391,9 @@ def chunk_step(
 
 @triton.jit(do_not_specialize=["num_tokens"])
 def _region_kernel(
-    confidences,
-    rows,
-    sample_ids,
-    is_cuda,
-    samples,
-    regions,
-    prefixes,
-    num_tokens,
-    window,
-    HAS_IDS: tl.constexpr,
-    ONLY_CUDA: tl.constexpr,
-    LANES: tl.constexpr,
-):
+    confidences, rows, sample_ids, is_cuda, samples, regions, prefixes, num_tokens, window,
+    HAS_IDS: tl.constexpr, ONLY_CUDA: tl.constexpr, LANES: tl.constexpr,
+):  # fmt: skip
     """A program a token: that of a sample's first token does the sample, the others end at once."""
     first = tl.program_id(0)
     row = tl.load(rows + first)
@@ -538,16 +457,9 @@ def weigh_samples(
     those of a sample at its first token, and anything elsewhere."""
     row = tokens.row.contiguous()
     region, sample, prefix = torch.empty_like(confidence), torch.empty_like(row), torch.empty_like(row)
+    sample_id = row if tokens.sample_id is None else tokens.sample_id
     _region_kernel[(row.numel(),)](
-        confidence,
-        row,
-        row if tokens.sample_id is None else tokens.sample_id,
-        tokens.is_cuda,
-        sample,
-        region,
-        prefix,
-        row.numel(),
-        int(settings.window),
+        *(confidence, row, sample_id, tokens.is_cuda, sample, region, prefix, row.numel(), int(settings.window)),
         HAS_IDS=tokens.sample_id is not None,
         ONLY_CUDA=settings.region_scope == "cuda",
         LANES=REGION_LANES,

@@ -17,19 +17,21 @@ EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
 
 @dataclass(frozen=True)
 class WeightRule:
-    r"""How a token's weight M follows from its logits, starting from a vector that is known beforehand.
+    r"""How a token's weight M follows from its logits, starting from a vector that is known beforehand, and ASFT's penalty.
 
     Args:
         kind: "given", the start as it is; "above", start + 1[c > low]; "within", 1[low <= c <= high]; "probability", c;
             "entropy", (H / 3.0)^alpha with H the entropy of the 20 largest probabilities.
         low, high: thresholds of "above" and "within".
         alpha: exponent of "entropy".
+        penalty_scale: what the KL term to the base model is multiplied by, where there is one.
     """
 
     kind: str = "given"
     low: float = -float("inf")
     high: float = float("inf")
     alpha: float = 1.0
+    penalty_scale: float = 0.0
 
     def __call__(self, start: torch.Tensor, confidence: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
         """M, [num_valid], from the start and c, [num_valid], and the logits [num_valid, vocab_size]; nothing is differentiated."""
@@ -67,22 +69,19 @@ def weight_rule(
         case (
             "dft" | "asft"
         ):  # arXiv 2508.05629 and 2509.23753: the token's own probability; DFT: lr 5e-5, batches of 256
-            return WeightRule("probability"), ones
+            return WeightRule(
+                "probability", penalty_scale=settings.asft_alpha if settings.needs_reference else 0.0
+            ), ones
         case "eaft":  # arXiv 2601.02151; lr 1e-5, batches of 64, cosine, warm-up 0.03; alpha 1 in the authors' code
             return WeightRule("entropy", alpha=settings.eaft_alpha), ones
         case (
             "profit"
         ):  # arXiv 2601.09195: 1[p >= threshold] and three other directions; the authors take 0.1, `higher`, lr 1e-5
             low, high = settings.prob_threshold[0], settings.prob_threshold[-1]
-            match settings.threshold_direction:
-                case "higher":
-                    return WeightRule("within", low=low), ones
-                case "lower":
-                    return WeightRule("within", high=high), ones
-                case "middle":
-                    return WeightRule("within", low=low, high=high), ones
-                case _:
-                    return WeightRule(), (torch.rand_like(ones) >= low).to(dtype)
+            if settings.threshold_direction == "random":
+                return WeightRule(), (torch.rand_like(ones) >= low).to(dtype)
+            kept = {"higher": {"low": low}, "lower": {"high": high}, "middle": {"low": low, "high": high}}
+            return WeightRule("within", **kept[settings.threshold_direction]), ones
         case _:  # sft: plain cross-entropy
             return WeightRule(), ones
 
