@@ -301,7 +301,6 @@ def test_tensors_that_do_not_belong_together():
         ((h, w, labels, cuda, ids.to("meta")), {}, "sample_ids is on meta, hidden on cpu"),
         ((h, w, labels, cuda, ids), {"bias": w[:5, 0]}, "bias has the shape"),
         ((h, w.bfloat16(), labels, cuda, ids), {}, "expected one floating dtype"),
-        ((h, w, labels, cuda, ids), {"logit_softcap": 0.0}, "logit_softcap=0.0"),
         ((h, w, labels, cuda, ids), {"backend": "cuda"}, "expected auto, torch or triton"),
         ((h, w, labels, cuda, ids), {"backend": "triton"}, "on a GPU"),
     ):

@@ -35,8 +35,6 @@ class Case:
     cuda_mask: torch.Tensor
     sample_ids: torch.Tensor
     trained: tuple[str, ...] = ("hidden",)
-    scale: float = 1.0
-    softcap: float | None = None
 
     def leaves(self) -> dict[str, torch.Tensor | None]:
         """Fresh copies of the inputs, to be differentiated."""
@@ -49,9 +47,8 @@ class Case:
         return self.labels, self.cuda_mask, self.sample_ids
 
     def logits(self, hidden, weight, bias) -> torch.Tensor:
-        logits = torch.nn.functional.linear(hidden, weight, bias).to(torch.promote_types(hidden.dtype, torch.float32))
-        logits = logits * self.scale
-        return logits if self.softcap is None else self.softcap * torch.tanh(logits / self.softcap)
+        logits = torch.nn.functional.linear(hidden, weight, bias)
+        return logits.to(torch.promote_types(hidden.dtype, torch.float32))
 
     def dense(self, settings, **options):
         """(loss, gradients, terms) by way of the logits."""
@@ -71,8 +68,6 @@ class Case:
             *self.batch,
             settings,
             bias=leaves["bias"],
-            logit_scale=self.scale,
-            logit_softcap=self.softcap,
             reference_hidden=self.base_hidden,
             reference_weight=self.weight,
             reference_bias=self.bias,
@@ -140,19 +135,10 @@ def assert_same(actual, expected, tolerance=1e-5):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    ("trained", "scale", "softcap"),
-    [
-        (("hidden",), 1.0, None),
-        (("hidden",), 0.25, 4.0),
-        (("hidden", "weight"), 1.0, 3.0),
-        (("hidden", "weight", "bias"), 1.7, None),
-        (("weight",), 1.0, None),
-    ],
-)
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight"), ("hidden", "weight", "bias"), ("weight",)])
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_equals_the_readable_loss(objective, trained, scale, softcap, shape):
-    case = make_case(shape, bias="bias" in trained, trained=trained, scale=scale, softcap=softcap)
+def test_equals_the_readable_loss(objective, trained, shape):
+    case = make_case(shape, bias="bias" in trained, trained=trained)
     settings = ObjectiveSettings(objective=objective, window=8)
     expected = case.dense(settings)
     for chunk_rows in (None, 5 if shape[1] < 10 else 23):
@@ -169,7 +155,7 @@ def test_each_part_can_be_switched_off(parts, trained):
 
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
 def test_every_option_away_from_its_default(trained):
-    case = make_case((3, 64, 16, 257), bias=True, trained=trained, scale=0.7, softcap=5.0, seed=2)
+    case = make_case((3, 64, 16, 257), bias=True, trained=trained, seed=2)
     settings = ObjectiveSettings(tau=0.35, lam=2.5, window=11, region_scope="cuda", normalization="samples")
     for count in (None, 17, torch.tensor(23)):
         expected = case.dense(settings, num_items_in_batch=count)
@@ -353,14 +339,11 @@ def test_against_llamafactory(objective, alpha):
         ObjectiveSettings(use_region_weight=False, lam=1.5),
     ],
 )
-@pytest.mark.parametrize("softcap", [None, 3.0])
-def test_gradcheck(settings, softcap):
+def test_gradcheck(settings):
     case = make_case((1, 6, 3, 5), bias=True, dtype=torch.float64, seed=12)
 
     def loss(hidden, weight, bias):
-        return fused_objective(
-            hidden, weight, *case.batch, settings, bias=bias, logit_scale=0.8, logit_softcap=softcap, chunk_rows=3
-        )[0]
+        return fused_objective(hidden, weight, *case.batch, settings, bias=bias, chunk_rows=3)[0]
 
     leaves = [t.clone().requires_grad_() for t in (case.hidden, case.weight, case.bias)]
     assert torch.autograd.gradcheck(loss, leaves)

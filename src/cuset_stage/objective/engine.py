@@ -32,26 +32,6 @@ COLUMN_TILE = 64
 
 
 @dataclass(frozen=True)
-class LogitTransform:
-    r"""What a model does to the head's product before the softmax: z = cap * tanh(scale * x / cap)."""
-
-    scale: float = 1.0  # Cohere's logit_scale, the inverse of Granite's logits_scaling
-    softcap: float | None = None  # Gemma 2's cap
-
-    def __post_init__(self) -> None:
-        if self.softcap is not None and not self.softcap > 0:
-            raise ValueError(f"logit_softcap={self.softcap!r}: expected a number > 0, or None.")
-
-    def __call__(self, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | float]:
-        """Transformed logits and the derivative of the transformation, both in the logits' shape (or a number)."""
-        scaled = logits if self.scale == 1.0 else logits * self.scale
-        if self.softcap is None:
-            return scaled, self.scale
-        bounded = torch.tanh(scaled / self.softcap)
-        return bounded * self.softcap, (1.0 - bounded * bounded) * self.scale
-
-
-@dataclass(frozen=True)
 class Head:
     """A language model's head. `weight` [vocab_size, hidden_size], `bias` [vocab_size] or None, in the dtype of the products."""
 
@@ -135,7 +115,6 @@ def chunk_step(
     target: torch.Tensor,
     statistics: HeadStatistics,
     rule: WeightRule,
-    transform: LogitTransform,
     *,
     reference: torch.Tensor | None = None,
     want_gradient: bool = True,
@@ -144,10 +123,10 @@ def chunk_step(
 ) -> None:
     r"""Turn a chunk of logits into statistics and, in place, into the gradient with respect to those logits.
 
-    With p = softmax(transform(logits)), q = softmax(transform(reference)), a = rule.penalty_scale and M the token's weight, constant:
+    With p = softmax(logits), q = softmax(reference), a = rule.penalty_scale and M the token's weight, constant:
 
         nll = -log p[target];  penalty = a * KL(q || p)
-        gradient = gradient_scale * (M * (p - onehot(target)) + a * (p - q)) * transform'(logits)
+        gradient = gradient_scale * (M * (p - onehot(target)) + a * (p - q))
 
     Args:
         logits: [rows, vocab_size] of the dtype the model computes in; holds the gradient afterwards when that is wanted.
@@ -155,8 +134,7 @@ def chunk_step(
         statistics: of the rows, written; an nll is NaN where the target is outside the vocabulary. The weight is the start of `rule` on
             entry and M afterwards; the penalty is written when there is a reference.
         rule: how M follows from the logits.
-        transform: what the model does to its logits.
-        reference: [rows, vocab_size], logits of the base model before the transformation.
+        reference: [rows, vocab_size], logits of the base model.
         want_gradient: False leaves the logits alone.
         gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
         factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this, row by row, which
@@ -164,17 +142,15 @@ def chunk_step(
     """
     nll, weight, penalty = statistics
     dtype = nll.dtype
-    transformed, slope = transform(logits.to(dtype))  # [rows, vocab_size]
-    log_p = F.log_softmax(transformed, dim=-1)
+    log_p = F.log_softmax(logits.to(dtype), dim=-1)  # [rows, vocab_size]
     known = (target >= 0) & (target < logits.size(1))
     target = target.where(known, 0)
     nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).where(known, torch.nan))
-    weight.copy_(rule(weight, (-nll).exp(), transformed))
-    del transformed
+    weight.copy_(rule(weight, (-nll).exp(), logits.to(dtype)))
 
     log_q = None
     if reference is not None:
-        log_q = F.log_softmax(transform(reference.to(dtype))[0], dim=-1)
+        log_q = F.log_softmax(reference.to(dtype), dim=-1)
         penalty.copy_(rule.penalty_scale * base_divergence(log_p, log_q))
     if not want_gradient:
         return
@@ -186,7 +162,7 @@ def chunk_step(
     gradient[torch.arange(target.numel(), device=target.device), target] -= weight
     if log_q is not None:
         gradient.sub_(log_q.exp_(), alpha=kl)
-    logits.copy_(gradient.mul_(slope).mul_(gradient_scale))
+    logits.copy_(gradient.mul_(gradient_scale))
 
 
 def scatter_rows(
@@ -289,7 +265,6 @@ def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -
 def run_head(
     sources: list[tuple[torch.Tensor, Head]],
     tokens: SupervisedTokens,
-    transform: LogitTransform,
     rule: WeightRule,
     statistics: HeadStatistics,
     gradients: HeadGradients,
@@ -305,7 +280,7 @@ def run_head(
     Args:
         sources: hidden states [batch * length, hidden_size] and the head; behind them, for ASFT, the base model's.
         tokens: where they are predicted, and what they are; one outside the vocabulary gets an nll of NaN.
-        transform, rule, backend: see there.
+        rule, backend: see there.
         statistics: written; its weight holds the start of `rule` on entry.
         gradients: written, or added to.
         chunk_rows: tokens that go through the head at once; None: by `CHUNK_BYTES`.
@@ -331,7 +306,6 @@ def run_head(
             tokens.target[part],
             HeadStatistics(*(None if values is None else values[part] for values in statistics)),
             rule,
-            transform,
             reference=chunks[1][1] if len(chunks) > 1 else None,
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,

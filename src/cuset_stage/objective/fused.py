@@ -10,7 +10,7 @@ from functools import partial
 import torch
 
 from .cuset import TokenTerms, check_finite, check_shapes, check_targets, no_loss, supervised_tokens
-from .engine import Head, HeadGradients, HeadStatistics, LogitTransform, choose_backend, on_device, run_head
+from .engine import Head, HeadGradients, HeadStatistics, choose_backend, on_device, run_head
 from .settings import ObjectiveSettings
 from .weights import WeightRule, weight_rule
 
@@ -72,8 +72,6 @@ def fused_objective(
     settings: ObjectiveSettings,
     *,
     bias: torch.Tensor | None = None,
-    logit_scale: float = 1.0,
-    logit_softcap: float | None = None,
     reference_hidden: torch.Tensor | None = None,
     reference_weight: torch.Tensor | None = None,
     reference_bias: torch.Tensor | None = None,
@@ -85,7 +83,7 @@ def fused_objective(
 
     Equals, in value and gradients,
 
-        logits = logit_scale * (hidden @ weight.T + bias);  logits = softcap * tanh(logits / softcap)
+        logits = hidden @ weight.T + bias
         objective_loss(logits, labels, cuda_mask, sample_ids, settings, ...), token_terms(logits, ...)
 
     With a frozen head each supervised token goes through two products. A trainable head takes a third, and a fourth where the
@@ -97,8 +95,6 @@ def fused_objective(
         labels, cuda_mask, sample_ids: [batch, length], as in `cuset_loss`.
         settings: the objective.
         bias: [vocab_size] or None.
-        logit_scale: multiplies the logits (Cohere's logit_scale; 1 / logits_scaling for Granite).
-        logit_softcap: Gemma 2's final_logit_softcapping.
         reference_hidden: [batch, length, hidden_size] of the base model, for ASFT.
         reference_weight, reference_bias: the base model's head; None: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as `settings.normalization` says.
@@ -115,7 +111,6 @@ def fused_objective(
             device before that; until then the loss is NaN or infinite.
     """
     _check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids)
-    transform = LogitTransform(float(logit_scale), None if logit_softcap is None else float(logit_softcap))
     dtype = _compute_dtype(hidden, weight, bias)
     full = torch.promote_types(dtype, torch.float32)
     functions = choose_backend(hidden.device, dtype, backend)
@@ -139,7 +134,7 @@ def fused_objective(
                 return no_loss(*(t for t in (hidden, weight, bias) if t is not None)), terms
 
         gradients = _allocate(hidden, head, needs, start.numel(), settings.largest_weight)
-        run = partial(run_head, sources, tokens, transform, backend=functions, chunk_rows=chunk_rows)
+        run = partial(run_head, sources, tokens, backend=functions, chunk_rows=chunk_rows)
         waits_for_samples = settings.weighs_samples and any(needs[1:])
         steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients)
         next(steps)  # all but the last products for the gradients

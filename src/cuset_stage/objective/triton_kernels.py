@@ -19,7 +19,7 @@ import triton
 import triton.language as tl
 
 from .cuset import FIXED_POINT, SupervisedTokens
-from .engine import HeadStatistics, LogitTransform
+from .engine import HeadStatistics
 from .settings import ObjectiveSettings
 from .weights import EAFT_TOP_K, WeightRule, entropy_to_weight
 
@@ -40,27 +40,20 @@ REGION_LANES = 1024
 
 
 @triton.jit
-def _transformed(x, scale, softcap, HAS_SOFTCAP: tl.constexpr):
-    """(log2(e) * z, dz/dx) for z = softcap * tanh(scale * x / softcap)."""
-    z = x.to(tl.float32) * scale
-    slope = scale
-    if HAS_SOFTCAP:
-        bounded = 1.0 - 2.0 / (tl.exp2(z * (2.0 * _LOG2E / softcap)) + 1.0)  # tanh; right at infinity too
-        z = softcap * bounded
-        slope = scale * (1.0 - bounded * bounded)
-    return z * _LOG2E, slope
+def _bits(x):
+    """A logit in bits, log2(e) * x."""
+    return x.to(tl.float32) * _LOG2E
 
 
 @triton.jit
-def _block(pointer, offsets, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl.constexpr, MASKED: tl.constexpr):
-    """A block of transformed logits, minus infinity beyond the vocabulary."""
+def _block(pointer, offsets, SIZE: tl.constexpr, MASKED: tl.constexpr):
+    """A block of logits in bits, minus infinity beyond the vocabulary."""
     if MASKED:
-        x = tl.load(pointer + offsets, mask=offsets < SIZE, other=0.0)
-        z, slope = _transformed(x, scale, softcap, HAS_SOFTCAP)
-        z = tl.where(offsets < SIZE, z, -float("inf"))
+        return tl.where(
+            offsets < SIZE, _bits(tl.load(pointer + offsets, mask=offsets < SIZE, other=0.0)), -float("inf")
+        )
     else:
-        z, slope = _transformed(tl.load(pointer + offsets), scale, softcap, HAS_SOFTCAP)
-    return z, slope
+        return _bits(tl.load(pointer + offsets))
 
 
 @triton.jit
@@ -82,21 +75,21 @@ def _finite(maximum):
 
 
 @triton.jit
-def _log_sum_exp(pointer, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl.constexpr, LANES: tl.constexpr):
+def _log_sum_exp(pointer, SIZE: tl.constexpr, LANES: tl.constexpr):
     """log2 of the sum of exp over a row; NaN when the row holds NaN or infinity."""
     lanes = tl.arange(0, LANES)
     maximum = tl.full((LANES,), -float("inf"), tl.float32)
     total = tl.zeros((LANES,), tl.float32)
     pairs: tl.constexpr = SIZE // (2 * LANES)
     for i in range(pairs):
-        first, _ = _block(pointer, i * (2 * LANES) + lanes, SIZE, scale, softcap, HAS_SOFTCAP, False)
-        second, _ = _block(pointer, i * (2 * LANES) + LANES + lanes, SIZE, scale, softcap, HAS_SOFTCAP, False)
+        first = _block(pointer, i * (2 * LANES) + lanes, SIZE, False)
+        second = _block(pointer, i * (2 * LANES) + LANES + lanes, SIZE, False)
         larger = tl.maximum(maximum, tl.maximum(first, second))
         base = _finite(larger)
         total = total * tl.exp2(maximum - base) + tl.exp2(first - base) + tl.exp2(second - base)
         maximum = larger
     for start in range(pairs * 2 * LANES, SIZE, LANES):
-        first, _ = _block(pointer, start + lanes, SIZE, scale, softcap, HAS_SOFTCAP, True)
+        first = _block(pointer, start + lanes, SIZE, True)
         larger = tl.maximum(maximum, first)
         base = _finite(larger)
         total = total * tl.exp2(maximum - base) + tl.exp2(first - base)
@@ -107,22 +100,22 @@ def _log_sum_exp(pointer, SIZE: tl.constexpr, scale, softcap, HAS_SOFTCAP: tl.co
 
 @triton.jit
 def _finish_block(
-    pointer, reference, offsets, target, lse, reference_lse, weight, penalty_scale, gradient_scale, scale, softcap, divergence,
-    SIZE: tl.constexpr, HAS_SOFTCAP: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr, MASKED: tl.constexpr,
+    pointer, reference, offsets, target, lse, reference_lse, weight, penalty_scale, gradient_scale, divergence,
+    SIZE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
     """Write the gradient of a block and return its lanes' share of KL(q || p) added to `divergence`, in bits."""
-    z, slope = _block(pointer, offsets, SIZE, scale, softcap, HAS_SOFTCAP, MASKED)
+    z = _block(pointer, offsets, SIZE, MASKED)
     log_p = z - lse
     p = tl.exp2(log_p)
     gradient = p * weight - tl.where(offsets == target, weight, 0.0)
     if HAS_REFERENCE:
-        z_base, _ = _block(reference, offsets, SIZE, scale, softcap, HAS_SOFTCAP, MASKED)
+        z_base = _block(reference, offsets, SIZE, MASKED)
         log_q = z_base - reference_lse
         q = tl.exp2(log_q)
         divergence += tl.where(q == 0.0, 0.0, q * (log_q - log_p))
         gradient += penalty_scale * (p - q)
     if WANT_GRADIENT:
-        gradient = (gradient * slope * gradient_scale).to(pointer.dtype.element_ty)
+        gradient = (gradient * gradient_scale).to(pointer.dtype.element_ty)
         if MASKED:
             tl.store(pointer + offsets, gradient, mask=offsets < SIZE)
         else:
@@ -133,9 +126,8 @@ def _finish_block(
 @triton.jit(do_not_specialize=["targets", "nlls", "weights", "penalties"])
 def _chunk_kernel(
     logits, reference, row_stride, reference_stride, targets, nlls, weights, penalties,
-    scale, softcap, low, high, penalty_scale, gradient_scale,
-    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_SOFTCAP: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr,
-    LANES: tl.constexpr,
+    low, high, penalty_scale, gradient_scale,
+    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
@@ -144,12 +136,12 @@ def _chunk_kernel(
     target = tl.load(targets + row)
     weight = tl.load(weights + row)
     known = (target >= 0) & (target < SIZE)
-    at_target, _ = _transformed(tl.load(logits + target, mask=known, other=float("nan")), scale, softcap, HAS_SOFTCAP)
+    at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
 
-    lse = _log_sum_exp(logits, SIZE, scale, softcap, HAS_SOFTCAP, LANES)
+    lse = _log_sum_exp(logits, SIZE, LANES)
     reference_lse = lse
     if HAS_REFERENCE:
-        reference_lse = _log_sum_exp(reference, SIZE, scale, softcap, HAS_SOFTCAP, LANES)
+        reference_lse = _log_sum_exp(reference, SIZE, LANES)
     confidence = tl.exp2(at_target - lse)
     weight = _token_weight(weight, confidence, low, high, RULE)
     tl.store(nlls + row, (lse - at_target) * _LN2)
@@ -161,25 +153,24 @@ def _chunk_kernel(
         full: tl.constexpr = SIZE // LANES
         if full * LANES < SIZE:
             divergence = _finish_block(
-                logits, reference, full * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale, scale,
-                softcap, divergence, SIZE, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, True,
+                logits, reference, full * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale,
+                divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, True,
             )  # fmt: skip
         for i in range(full):
             divergence = _finish_block(
                 logits, reference, (full - 1 - i) * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale,
-                scale, softcap, divergence, SIZE, HAS_SOFTCAP, HAS_REFERENCE, WANT_GRADIENT, False,
+                divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, False,
             )  # fmt: skip
         if HAS_REFERENCE:
             tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
 
 
 @triton.jit
-def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.constexpr, HAS_SOFTCAP: tl.constexpr,
-                    LANES: tl.constexpr, MASKED: tl.constexpr):  # fmt: skip
-    """Write exp2(z - base) * dz/dx over a block of logits x; returns its lanes' sums added to `total`, and the base, raised where
+def _unscaled_block(pointer, start, x, total, base, SIZE: tl.constexpr, LANES: tl.constexpr, MASKED: tl.constexpr):
+    """Write exp2(z - base) over a block of logits x; returns its lanes' sums added to `total`, and the base, raised where
     the block's largest logit is out of its range."""
     lanes = tl.arange(0, LANES)
-    z, slope = _transformed(x, scale, softcap, HAS_SOFTCAP)
+    z = _bits(x)
     if MASKED:
         z = tl.where(start + lanes < SIZE, z, -float("inf"))
     rise = tl.ceil(tl.max(z, axis=0) - base)
@@ -198,7 +189,7 @@ def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.con
             earlier += LANES
         tl.debug_barrier()
     p = tl.exp2(z - base)
-    gradient = (p * slope).to(pointer.dtype.element_ty)
+    gradient = p.to(pointer.dtype.element_ty)
     if MASKED:
         tl.store(pointer + start + lanes, gradient, mask=start + lanes < SIZE)
     else:
@@ -208,10 +199,10 @@ def _unscaled_block(pointer, start, x, total, base, scale, softcap, SIZE: tl.con
 
 @triton.jit(do_not_specialize=["targets", "nlls", "weights", "factors"])
 def _unscaled_kernel(
-    logits, row_stride, targets, nlls, weights, factors, scale, softcap, low, high, gradient_scale,
-    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_SOFTCAP: tl.constexpr, LANES: tl.constexpr,
+    logits, row_stride, targets, nlls, weights, factors, low, high, gradient_scale,
+    SIZE: tl.constexpr, RULE: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes (exp(z - base) - s * onehot) * dz/dx, which is
+    r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes exp(z - base) - s * onehot, which is
     the gradient but for the factor M / s.
 
     In base 2 and rounded to an integer, the base is the target's logit, or the largest so far where that is out of reach. The dtypes
@@ -223,9 +214,7 @@ def _unscaled_kernel(
     target = tl.load(targets + row)
     weight = tl.load(weights + row)
     known = (target >= 0) & (target < SIZE)
-    at_target, slope = _transformed(
-        tl.load(logits + target, mask=known, other=float("nan")), scale, softcap, HAS_SOFTCAP
-    )
+    at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
     base = tl.where((at_target > -float("inf")) & (at_target < float("inf")), tl.floor(at_target), 0.0)
 
     lanes = tl.arange(0, LANES)
@@ -236,14 +225,10 @@ def _unscaled_kernel(
         # The next block is on its way while this one is worked on.
         ahead = (i + 1) * LANES + lanes
         following = tl.load(logits + ahead, mask=ahead < SIZE, other=0.0)
-        total, base = _unscaled_block(
-            logits, i * LANES, x, total, base, scale, softcap, SIZE, HAS_SOFTCAP, LANES, False
-        )
+        total, base = _unscaled_block(logits, i * LANES, x, total, base, SIZE, LANES, False)
         x = following
     if full * LANES < SIZE:
-        total, base = _unscaled_block(
-            logits, full * LANES, x, total, base, scale, softcap, SIZE, HAS_SOFTCAP, LANES, True
-        )
+        total, base = _unscaled_block(logits, full * LANES, x, total, base, SIZE, LANES, True)
 
     s = tl.sum(total, axis=0)
     lse = base + tl.log2(s)
@@ -253,14 +238,14 @@ def _unscaled_kernel(
     tl.store(weights + row, weight)
     tl.store(factors + row, weight / s * gradient_scale)
     tl.debug_barrier()  # the target's place has been written above, perhaps by another thread
-    gradient = (tl.exp2(at_target - base) - s) * slope
+    gradient = tl.exp2(at_target - base) - s
     tl.store(logits + target, gradient.to(logits.dtype.element_ty), mask=known)
 
 
 @triton.jit
 def _top_entropy_kernel(
-    logits, row_stride, entropies, scale, softcap,
-    SIZE: tl.constexpr, TOP: tl.constexpr, HAS_SOFTCAP: tl.constexpr, LANES: tl.constexpr, DEPTH: tl.constexpr,
+    logits, row_stride, entropies,
+    SIZE: tl.constexpr, TOP: tl.constexpr, LANES: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
     r"""Entropy of the TOP largest probabilities of a row, scaled to sum to 1.
 
@@ -274,10 +259,10 @@ def _top_entropy_kernel(
     maximum = tl.full((LANES,), -float("inf"), tl.float32)
     full: tl.constexpr = SIZE // LANES
     for i in range(full):
-        z, _ = _block(logits, i * LANES + lanes, SIZE, scale, softcap, HAS_SOFTCAP, False)
+        z = _block(logits, i * LANES + lanes, SIZE, False)
         maximum = tl.maximum(maximum, z)
     if full * LANES < SIZE:
-        z, _ = _block(logits, full * LANES + lanes, SIZE, scale, softcap, HAS_SOFTCAP, True)
+        z = _block(logits, full * LANES + lanes, SIZE, True)
         maximum = tl.maximum(maximum, z)
 
     slots = tl.arange(0, _SLOTS)
@@ -291,8 +276,7 @@ def _top_entropy_kernel(
     offsets = chosen[:, None] + tl.arange(0, DEPTH)[None, :] * LANES
     inside = (chosen[:, None] >= 0) & (offsets < SIZE)
     x = tl.load(logits + offsets, mask=inside, other=0.0)
-    candidates, _ = _transformed(x, scale, softcap, HAS_SOFTCAP)
-    candidates = tl.where(inside, candidates, -float("inf"))
+    candidates = tl.where(inside, _bits(x), -float("inf"))
 
     largest = tl.max(tl.max(candidates, axis=1), axis=0)
     remaining = tl.max(slots, axis=0) * 0 + TOP
@@ -318,16 +302,15 @@ def _launch_shape(vocab_size: int, shapes: tuple[tuple[int, int, int], ...]) -> 
     return lanes, warps
 
 
-def top_entropy(logits: torch.Tensor, transform: LogitTransform) -> torch.Tensor:
-    """[rows] float32 in nats, from logits [rows, vocab_size] before the transformation."""
+def top_entropy(logits: torch.Tensor) -> torch.Tensor:
+    """What `weights.top_entropy` does, [rows] float32 from logits [rows, vocab_size]."""
     num_rows, vocab_size = logits.shape
     entropy = torch.empty(num_rows, dtype=torch.float32, device=logits.device)
     lanes, warps = (2048, 8) if vocab_size >= 8192 else (1024, 4)
     _top_entropy_kernel[(num_rows,)](
-        *(logits, logits.stride(0), entropy, float(transform.scale), float(transform.softcap or 1.0)),
+        *(logits, logits.stride(0), entropy),
         SIZE=vocab_size,
         TOP=min(EAFT_TOP_K, vocab_size),
-        HAS_SOFTCAP=transform.softcap is not None,
         LANES=lanes,
         DEPTH=triton.next_power_of_2(triton.cdiv(vocab_size, lanes)),
         num_warps=warps,
@@ -340,7 +323,6 @@ def chunk_step(
     target: torch.Tensor,
     statistics: HeadStatistics,
     rule: WeightRule,
-    transform: LogitTransform,
     *,
     reference: torch.Tensor | None = None,
     want_gradient: bool = True,
@@ -351,9 +333,8 @@ def chunk_step(
     nll, weight, penalty = statistics
     num_rows, vocab_size = logits.shape
     if rule.kind == "entropy":
-        weight.copy_(entropy_to_weight(top_entropy(logits, transform), rule.alpha))
-    numbers = float(transform.scale), float(transform.softcap or 1.0), rule.low, rule.high
-    chosen = {"SIZE": vocab_size, "RULE": _RULES[rule.kind], "HAS_SOFTCAP": transform.softcap is not None}
+        weight.copy_(entropy_to_weight(top_entropy(logits), rule.alpha))
+    chosen = {"SIZE": vocab_size, "RULE": _RULES[rule.kind]}
 
     lanes, warps = _launch_shape(vocab_size, UNSCALED_LAUNCH_SHAPES)
     has_range = logits.dtype != torch.float16
@@ -361,7 +342,7 @@ def chunk_step(
     if want_gradient and factor is not None and reference is None and has_range and vocab_size >= 2 * lanes:
         pointers = logits, logits.stride(0), target, nll, weight, factor
         _unscaled_kernel[(num_rows,)](
-            *pointers, *numbers, float(gradient_scale), **chosen, LANES=lanes, num_warps=warps
+            *pointers, rule.low, rule.high, float(gradient_scale), **chosen, LANES=lanes, num_warps=warps
         )
         return
 
@@ -380,7 +361,7 @@ def chunk_step(
         weight if penalty is None else penalty,
     )
     _chunk_kernel[(num_rows,)](
-        *(*pointers, *numbers, float(rule.penalty_scale), float(gradient_scale)),
+        *(*pointers, rule.low, rule.high, float(rule.penalty_scale), float(gradient_scale)),
         **chosen,
         HAS_REFERENCE=reference is not None,
         WANT_GRADIENT=want_gradient,
