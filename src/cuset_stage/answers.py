@@ -82,7 +82,7 @@ _LOOKS_LIKE = {
     "python": re.compile(r"\bclass\s++ModelNew\b"),
 }
 
-_RUN = re.compile(r"`{3,}+|~{3,}+")
+_RUN = re.compile(r"[`~](?:(?<=`)``++|(?<=~)~~++)")  # a set of characters first makes the search fast
 _MARGIN = re.compile(r"[ \t]*+(?:(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))[ \t]*+)*+")
 QUOTE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
 _INFO_TAG = re.compile(r"[ \t]*+\{?+[ \t]*+\.?+(?:lang(?:uage)?-)?+([\w+#.-]*+)")
@@ -286,7 +286,7 @@ def read_answer(text: str) -> Answer:
     end = len(text)
     for pattern in (_END_OF_TURN, _END_OF_CODE):
         tail = text[max(0, end - 400) : end]
-        if marker := pattern.search(tail):
+        if tail.rstrip().endswith((">", "]", "<|im_end")) and (marker := pattern.search(tail)):
             end -= len(tail) - marker.start()
     reader = _Reader(text, end)
     reader.read()

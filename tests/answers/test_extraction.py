@@ -325,7 +325,7 @@ def test_time_grows_with_the_length_and_not_with_its_square(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
-def test_fifty_megabytes(make):
-    assert seconds(make(8_000_000)) < 25 * seconds(make(1_000_000)) + 0.5
-    extract_code(make(50_000_000))
+@pytest.mark.parametrize("kind", ["fences", "pairs", "bullets"])
+def test_fifty_megabytes_end(kind):
+    """About half a minute on one core; the square of it would be years."""
+    assert extract_code(HOSTILE[kind](50_000_000)) is None

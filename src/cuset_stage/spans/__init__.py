@@ -5,8 +5,8 @@ tree-sitter-cuda.
 """
 
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, Span
-from .masks import token_mask
 from .spans import find_spans
+from .tokenizers import token_mask
 
 
 __all__ = ["DEFAULT_KINDS", "KERNEL_ALIASES", "KINDS", "LABEL_VERSION", "Span", "find_spans", "token_mask"]

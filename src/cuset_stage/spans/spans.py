@@ -11,8 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Span, check_aliases, check_kinds
-from .launches import is_callee, launches
-from .lexer import Body, Lexed, device_functions, kernels, lex
+from .lexer import Body, Lexed, device_functions, is_callee, kernels, launches, lex
 from .parser import is_parsable, parse_spans
 from .patterns import PATTERN_KINDS, might_match, pattern_spans, signature
 from .regions import Region, find_regions
