@@ -1,12 +1,15 @@
 """Shared by all tests: the scripts folder, a tiny model made from local files, and an environment that stays offline."""
 
+import functools
 import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -21,14 +24,23 @@ RUN_SECONDS = 600  # no run that a test starts takes longer, or it hangs
 
 
 def pytest_configure() -> None:
-    """Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock for which everybody
-    else's builds would wait for ever."""
+    """Nothing that a test starts runs for ever.
+
+    Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock there, for which every
+    later run would wait.
+    """
+    subprocess.run = functools.partial(limited_run, subprocess.run)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         cache = ROOT / ".pytest_cache" / "torch_extensions"
         cache.mkdir(parents=True, exist_ok=True)
         for lock in cache.rglob("lock"):
             lock.unlink(missing_ok=True)
         os.environ["TORCH_EXTENSIONS_DIR"] = str(cache)  # workers inherit it
+
+
+def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = None, **options: Any) -> Any:
+    """subprocess.run with RUN_SECONDS where no limit is given."""
+    return run(*args, timeout=RUN_SECONDS if timeout is None else timeout, **options)
 
 
 def load_script(name: str):

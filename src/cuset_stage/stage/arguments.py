@@ -208,7 +208,7 @@ def _check(args: Any) -> None:
             )
 
 
-def check_combination(model_args: Any, data_args: Any, training_args: Any, args: Any) -> list[str]:
+def check_combination(model_args: Any, training_args: Any, args: Any) -> list[str]:
     """Check this group of keys against LLaMA-Factory's others, before a tokenizer or a model is loaded.
 
     Returns:

@@ -38,7 +38,7 @@ def run_cuset(
     Raises:
         ValueError: a combination of keys that CuSeT cannot train with; before anything is loaded.
     """
-    for note in check_combination(model_args, data_args, training_args, finetuning_args):
+    for note in check_combination(model_args, training_args, finetuning_args):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
     rules = LabelRules(sensitive_kinds(finetuning_args), kernel_aliases(finetuning_args))
