@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from llamafactory.hparams.finetuning_args import FinetuningArguments
 from llamafactory.train import tuner
 from llamafactory.train.sft import workflow
@@ -80,10 +81,26 @@ def test_a_recipe_that_was_only_read_asks_for_nothing():
     assert step_of_torch() == 0.5
 
 
-def test_the_loss_of_cuset_is_the_proof():
+def test_what_cuset_s_own_trainer_does_is_its_own():
+    """Resuming under FSDP 2 makes a step, to have the optimizer's state, before there is a loss."""
     arguments = FinetuningArguments(stage="cuset")
-    proof.confirm()
+    proof.begin()
     assert arguments.is_cuset and step_of_torch() == 0.5
+
+
+def test_a_training_step_that_computes_its_own_loss_is_refused(recipe, monkeypatch):
+    """As libraries do that replace the Trainer's."""
+
+    def training_step(self, model, inputs, num_items_in_batch=None):
+        columns = {name: value for name, value in inputs.items() if name not in ("cuda_mask", "sample_ids")}
+        loss = model(**columns).loss
+        loss.backward()
+        return loss.detach()
+
+    monkeypatch.setattr(transformers.Trainer, "training_step", training_step)
+    with pytest.raises(OtherTrainerError, match="a training step did not compute CuSeT's loss"):
+        tuner.run_exp(recipe)
+    assert not list(Path(recipe["output_dir"]).glob("*.safetensors"))
 
 
 def test_the_command_ends_with_an_error(recipe, tmp_path):

@@ -57,6 +57,7 @@ Model = Annotated[str, AfterValidator(_model)]
 class RowSettings(Settings):
     """Which rows, and how a run would label them."""
 
+    model: str = Field(description="a model's folder or its name on the Hub; only its tokenizer is loaded")
     dataset: Names = Field(description="names in dataset_info.json", min_length=1)
     dataset_dir: str = Field("data", description="the folder with dataset_info.json")
     template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
@@ -73,7 +74,6 @@ class RowSettings(Settings):
 
 
 class LabelSettings(RowSettings):
-    model: str = Field(description="a model's folder or Hub name; only its tokenizer is loaded")
     output: OutputFile | None = Field(None, description="an HTML page to write")
     numbers: Path | None = Field(None, description="a JSON file to write; - is standard output")
     max_samples: int | None = Field(None, description="only so many rows of each data set", ge=1)

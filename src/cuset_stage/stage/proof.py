@@ -1,8 +1,9 @@
 """Proof that `stage: cuset` trains with CuSeT's loss, whatever route LLaMA-Factory takes.
 
 LLaMA-Factory chooses a trainer by environment variables and keys, more of them with each version. So nothing is believed: once a
-recipe with `stage: cuset` is parsed, no optimizer makes its first step in this process before CuSeT's trainer has computed its loss,
-and a run that returns without having gone through CuSeT's workflow has failed. Imports no other file of this package.
+recipe with `stage: cuset` is parsed, no optimizer makes a step in this process before CuSeT's trainer has begun to train, and a run
+that returns without having gone through CuSeT's workflow has failed. The trainer sees for itself that each of its steps computes
+CuSeT's loss. Imports no other file of this package.
 """
 
 import functools
@@ -13,7 +14,7 @@ from typing import Any
 
 _arguments: weakref.ref[Any] | None = None  # of the recipe; what was only parsed and is gone again asks for nothing
 _is_open = False  # asked for, and CuSeT's workflow has not come to its end
-_hook: Any = None  # on every optimizer, until CuSeT's loss was seen
+_hook: Any = None  # on every optimizer, until CuSeT's trainer begins
 
 
 class OtherTrainerError(RuntimeError):
@@ -27,7 +28,7 @@ class OtherTrainerError(RuntimeError):
 
 
 def expect(arguments: Any) -> None:
-    """A recipe with `stage: cuset` was parsed: from here on, CuSeT's loss comes before an optimizer's first step."""
+    """A recipe with `stage: cuset` was parsed: from here on, CuSeT's trainer comes before an optimizer's first step."""
     from torch.optim.optimizer import register_optimizer_step_pre_hook
 
     global _arguments, _is_open, _hook
@@ -36,8 +37,8 @@ def expect(arguments: Any) -> None:
     _hook = register_optimizer_step_pre_hook(_refuse_step)
 
 
-def confirm() -> None:
-    """CuSeT's loss of a training batch was computed: the step that follows is CuSeT's."""
+def begin() -> None:
+    """CuSeT's trainer begins: the steps from here on are its own (resuming makes one before the first loss, under FSDP 2)."""
     global _hook
     if _hook is not None:
         _hook.remove()
@@ -53,7 +54,7 @@ def finish() -> None:
 def forget() -> None:
     """Nothing is expected any more."""
     global _arguments, _is_open
-    confirm()
+    begin()
     _arguments, _is_open = None, False
 
 
@@ -76,7 +77,7 @@ def proved(train: Callable[..., Any]) -> Callable[..., Any]:
 
 def _refuse_step(optimizer: Any, *_: Any) -> None:
     if _arguments is None or _arguments() is None:
-        confirm()
+        begin()
     else:
         raise OtherTrainerError(
             f"another trainer would have trained, without CuSeT's loss ({type(optimizer).__name__} was about to make a first step)"

@@ -73,6 +73,18 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             )
             self._said_fused = True
 
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        proof.begin()
+        return super().train(*args, **kwargs)
+
+    def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        """Some libraries replace the Trainer's training step by one that computes a loss of its own."""
+        self._computed_loss = False
+        loss = super().training_step(*args, **kwargs)
+        if not self._computed_loss:
+            raise proof.OtherTrainerError("a training step did not compute CuSeT's loss")
+        return loss
+
     # ---- the loss
 
     def compute_loss(
@@ -82,8 +94,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
-        if model.training:
-            proof.confirm()
+        self._computed_loss = True
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
