@@ -259,11 +259,11 @@ def test_notes_of_the_audit_are_shown_and_flag_nothing(write, tmp_path):
     [
         ("[1]", ":1: list; expected one JSON object"),
         ("{", ":1: not JSON"),
-        ('{"task": "a"}', ":1: findings is {'task': 'a'} (Field required); expected {\"task\": id"),
-        ('{"task": null, "findings": []}', ":1: task is None"),
-        ('{"task": "a", "findings": [5]}', ":1: findings.0 is 5"),
-        ('{"task": "a", "findings": [], "notes": 5}', ":1: notes is 5"),
-        ('{"task": "a", "findings": [], "notes": ["x"]}', ":1: notes.0 is 'x'"),
+        ('{"task": "a"}', ":1: findings is missing; expected a list of sentences, or of objects with a message"),
+        ('{"task": null, "findings": []}', ":1: task is None; expected text"),
+        ('{"task": "a", "findings": [5]}', ":1: findings is [5]; expected a list of sentences"),
+        ('{"task": "a", "findings": [], "notes": 5}', ':1: notes is 5; expected a list of {"code"'),
+        ('{"task": "a", "findings": [], "notes": ["x"]}', ":1: notes is ['x']; expected a list of {"),
     ],
 )
 def test_a_bad_audit_names_its_line(write, tmp_path, line, message):

@@ -18,7 +18,7 @@ from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import ReportError, build_report, collect, write_report
 from cuset_stage.report.markdown import render_markdown
-from cuset_stage.report.write import CSV_FILES
+from cuset_stage.report.write import CSV_TABLES
 
 
 P, M, INFRA = "passed", "mismatch", "infra_error"
@@ -43,7 +43,9 @@ def test_a_folder_holds_one_report(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_report(build_report(collect([a, b]), ks=(1,)), out)
     assert "csv/comparisons.csv" in files(out)
-    assert {name.removeprefix("csv/") for name in files(out) if name.startswith("csv/")} <= set(CSV_FILES)
+    assert {name.removeprefix("csv/") for name in files(out) if name.startswith("csv/")} <= {
+        f"{name}.csv" for name in CSV_TABLES
+    }
     one = build_report(collect([a]), ks=(1,))
     assert [path.name for path in write_report(one, out)] == ["report.md", "pass_at_k.csv", "report.html"]
     assert "csv/comparisons.csv" not in files(out) and "csv/samples.csv" in files(out)
@@ -62,7 +64,7 @@ def test_every_csv_file_is_known(tmp_path: Path) -> None:
     told = {"findings": {"a": ["zeros pass"]}, "notes": {"one_size": {"b": "one size"}}, "audited": 2}
     paths = [write(tmp_path, name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
     write_report(build_report(collect(paths), ks=(1,)), tmp_path / "out", ["csv"])
-    assert files(tmp_path / "out" / "csv") == set(CSV_FILES)
+    assert files(tmp_path / "out" / "csv") == {f"{name}.csv" for name in CSV_TABLES}
 
 
 def test_interval_ends_are_numbers_of_their_own(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, StrictStr, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from ..jsonl import LinesError, read_objects
-from ..text import shown
+from ..row_checks import RowModel, Text, wrong_value
 
 
 ORACLE_FAILS = "oracle_fails"  # judge.audit's code for an audit that met an error
@@ -33,19 +33,28 @@ class AuditFile:
     unfinished: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Note(BaseModel):
-    code: StrictStr
-    message: StrictStr
+class _Note(RowModel):
+    code: Text
+    message: Text
 
 
 class _Finding(_Note):
-    code: StrictStr = ORACLE_FAILS
+    code: Text = ORACLE_FAILS
 
 
-class _Line(BaseModel):
-    task: Annotated[StrictStr, BeforeValidator(lambda task: str(task) if type(task) is int else task)]
-    findings: list[Annotated[_Finding, BeforeValidator(lambda one: {"message": one} if isinstance(one, str) else one)]]
-    notes: list[_Note] | None = None
+def _finding(value: Any) -> Any:
+    return {"message": value} if isinstance(value, str) else value
+
+
+class _Line(RowModel):
+    task: Annotated[
+        Text, BeforeValidator(lambda task: str(task) if type(task) is int else task), Field(description="text")
+    ]
+    findings: Annotated[
+        list[Annotated[_Finding, BeforeValidator(_finding)]],
+        Field(description="a list of sentences, or of objects with a message"),
+    ]
+    notes: Annotated[list[_Note], Field(description='a list of {"code": word, "message": sentence}')] | None = None
     complete: Any = True
 
 
@@ -67,7 +76,11 @@ def read_audit(path: Path) -> AuditFile:
         for number, record in read_objects(Path(path)):
             if "task" not in record:
                 continue
-            line = _checked(record, f"{path}:{number}")
+            try:
+                line = _Line.model_validate(record)
+            except ValidationError as error:
+                problem = wrong_value(error, _Line, record)
+                raise AuditError(f"{path}:{number}: {problem}, as `cuset audit-tasks` writes it.") from None
             texts = findings.setdefault(line.task, [])
             complete = line.complete is not False
             reasons = texts if complete else unfinished.setdefault(line.task, [])
@@ -81,15 +94,3 @@ def read_audit(path: Path) -> AuditFile:
         raise AuditError(f"audit={path}: {error} `cuset audit-tasks` writes such a file.") from None
     told = {task: "; ".join(texts) or "it was not finished" for task, texts in unfinished.items()}
     return AuditFile(findings, notes, frozenset(audited) - told.keys(), told)
-
-
-def _checked(record: Mapping[str, Any], place: str) -> _Line:
-    try:
-        return _Line.model_validate(record)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise AuditError(
-            f'{place}: {key} is {shown(first["input"])} ({first["msg"]}); expected {{"task": id, "findings": [sentence, ...]}}, '
-            "as `cuset audit-tasks` writes it."
-        ) from None

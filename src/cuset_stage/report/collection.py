@@ -17,21 +17,9 @@ NOT_JUDGED = "not_judged"  # the report's own: the same in a run that was interr
 UNANSWERED = "(unanswered "  # how the ids begin that stand for tasks of which only the number is known
 CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the sample's key -> the paper's word (Table 2)
 FIELDS = (
-    *(
-        "task",
-        "name",
-        "family",
-        "sample",
-        "verdict",
-        "compiled",
-        "passed",
-        "case",
-        "message",
-        "tokens",
-        "prompt_tokens",
-    ),
-    *("finish_reason", "compile_s", "compile_cached", "run_s", "compare_s", "overhead_s", "speedup", "reference_s"),
-    *("kernel_s", "flags", "code_sha256", "cases", "same_as_sample"),
+    *("task", "name", "family", "sample", "verdict", "compiled", "passed", "case", "message", "tokens"),
+    *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
+    *("reference_s", "kernel_s", "flags", "code_sha256", "compare_s", "cases", "same_as_sample"),
 )
 """The columns of `Collection.lines`."""
 

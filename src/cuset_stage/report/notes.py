@@ -120,17 +120,8 @@ def _listed(said: Mapping[str, str]) -> str:
 
 
 NOTED = (
-    *(
-        "GPU",
-        "CUDA toolkit",
-        "architecture",
-        "compiler flags",
-        "isolation",
-        "torch",
-        "extraction rule",
-        "prompt level",
-    ),
-    *("samples a task", "cuset-stage", "compile only"),
+    *("GPU", "CUDA toolkit", "architecture", "compiler flags", "isolation", "torch", "extraction rule"),
+    *("prompt level", "samples a task", "cuset-stage", "compile only"),
 )
 """Settings of the judge, not of the method; the limits as well."""
 

@@ -32,8 +32,8 @@ from .tables import VERDICTS
 CODE_LIMIT = 64_000  # characters of one sample; what is longer is an answer that repeats itself until the token limit
 MESSAGE_LIMIT = 12_000
 DETAILS = (
-    *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s"),
-    *("speedup", "reference_s", "kernel_s", "code_sha256"),
+    *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
+    *("reference_s", "kernel_s", "code_sha256"),
 )
 Answers = Mapping[str, Mapping[tuple[str, int], str]]  # run's label -> (task, sample) -> the whole answer
 

@@ -20,12 +20,12 @@ RULE_TEXTS = {
     "the mean over all choices of k.",
 }
 VERDICTS = {
-    verdict: "compiled (not run)" if verdict == "compiled" else verdict.replace("_", " ")
+    verdict: verdict.replace("_", " ")
     for verdict in (
         *("passed", "compiled", "mismatch", "missing_output", "timeout", "runtime_error", "compile_timeout"),
         *("compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
     )
-}
+} | {"compiled": "compiled (not run)"}
 
 
 def by_run(report: Report, cells: Callable[[Run], Iterable[Cell]]) -> list[list[Cell]]:

@@ -21,14 +21,11 @@ from .tables import conclusion, main_table
 
 
 FORMATS = ("md", "csv", "html")
-CSV_FILES = tuple(
-    f"{name}.csv"
-    for name in (
-        *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "cases", "scores", "timing"),
-        *("flags", "audit", "audit_notes", "settings", "settings_by_run"),
-    )
+CSV_TABLES = (
+    *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "cases", "scores", "timing"),
+    *("flags", "audit", "audit_notes", "settings", "settings_by_run"),
 )
-"""All that `write_csv` may write."""
+"""All that may be written, as csv/NAME.csv."""
 
 
 def write_report(report: Report, folder: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
@@ -41,7 +38,7 @@ def write_report(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
     if "html" in formats:
         pages["report.html"] = render_html(report)
     tables = csv_tables(report) if "csv" in formats else {}
-    for name in ("report.md", "report.html", *(f"csv/{name}" for name in CSV_FILES)):
+    for name in ("report.md", "report.html", *(f"csv/{name}.csv" for name in CSV_TABLES)):
         (folder / name).unlink(missing_ok=True)
     csv = folder / "csv"
     if csv.is_dir() and not csv.is_symlink() and not any(csv.iterdir()):
@@ -63,7 +60,7 @@ def csv_tables(report: Report) -> dict[str, Iterable[Sequence[Any]]]:
     """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
     tables: dict[str, Iterable[Sequence[Any]]] = {"pass_at_k": _rates(report), "samples": _samples(report)}
     for section in sections(report):
-        tables |= {table.key: _rows(table) for table in section.tables if f"{table.key}.csv" in CSV_FILES}
+        tables |= {table.key: _rows(table) for table in section.tables if table.key in CSV_TABLES}
     return tables
 
 
@@ -91,7 +88,7 @@ def _rates(report: Report) -> Iterator[Sequence[Any]]:
 
 def _samples(report: Report) -> Iterator[Sequence[Any]]:
     """Rewards where the run's mean counts them: not of what was not run, or where the judge failed."""
-    fields = [field for field in FIELDS if field not in ("cases", "same_as_sample", "compare_s")]
+    fields = FIELDS[: FIELDS.index("compare_s")]
     yield "run", "level", *fields, "kevin", "grpo"
     for run in report.collection.runs:
         for line in report.collection.lines(run).to_dict("records"):
