@@ -143,7 +143,7 @@ def test_the_preprocessing_says_how_much_is_cuda_and_marks_it(full_run):
     assert "supervised tokens" in line and "rows have none" in line
 
 
-def test_a_run_is_taken_up_again(llamafactory, full_run):
+def test_a_run_is_resumed(llamafactory, full_run):
     run = llamafactory({**FULL, "resume_from_checkpoint": str(full_run.output_dir / "checkpoint-4")})
     assert [step["loss"] for step in run.steps][-2:] == pytest.approx(losses(full_run)[-2:], rel=1e-5)
 

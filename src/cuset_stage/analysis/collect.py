@@ -1,13 +1,15 @@
 """From names (a model, an adapter, a data set) to the heat map's samples, with a sentence for everything that can be wrong with them."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 from peft import PeftModel, get_peft_model_state_dict
 from peft.utils import load_peft_weights
+from tqdm import tqdm
+from transformers.utils import logging as transformers_logging
 
 from ..stage.labelled_rows import open_rows
 from ..stage.loading import open_model, open_tokenizer
@@ -17,17 +19,18 @@ from .page_data import Page
 from .requests import AnalysisError, HeatmapSettings
 
 
-def collect(settings: HeatmapSettings, progress: Callable[[str, int, int], None] = lambda *_: None) -> Page:
-    """Read every sample with the model, and with what it was before training.
-
-    `progress` is called with a description, the steps done and the number of steps.
+def collect(settings: HeatmapSettings) -> Page:
+    """Read every sample with the model, and with what it was before training; a progress bar shows how far.
 
     Raises:
         AnalysisError: a folder, a data set, a template or an adapter that does not exist or does not fit.
     """
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
     names = _reading_names(settings)
-    total = len(names) * settings.samples * len(settings.dataset) + 2
-    progress("tokens and labels", 0, total)
+    device = settings.device
+    if device == "auto":
+        device = "cuda:0" if torch.cuda.is_available() else "cpu"
     with _explained("tokenizer", settings.model):
         tokenizer = open_tokenizer(settings.model, trust_remote_code=settings.trust_remote_code)
     rows = _rows(settings, tokenizer)
@@ -36,26 +39,21 @@ def collect(settings: HeatmapSettings, progress: Callable[[str, int, int], None]
     except ValueError as error:
         raise AnalysisError(str(error)) from error
 
-    device = settings.device
-    if device == "auto":
-        device = "cuda:0" if torch.cuda.is_available() else "cpu"
-    done = 1
-    for name, path, adapter in names:
-        progress(f"loading {adapter or path}", done, total)
-        with _explained("model", path):
-            _check_same_tokens(settings, tokenizer, path, rows)
-            model = open_model(path, tokenizer, device, trust_remote_code=settings.trust_remote_code)
-        if adapter is not None:
-            model = _with_adapter(model, adapter)
-        for sample, (source, row) in zip(samples, rows, strict=True):
-            progress(f"{name}: {source}", done, total)
-            try:
-                sample.readings[name] = read_sample(model, row, settings.window)
-            except ValueError as error:
-                raise AnalysisError(f"{path}: {error}") from error
-            done += 1
-        del model  # one model in memory at a time
-    progress("done", total, total)
+    with tqdm(total=len(names) * len(rows), unit="sample", disable=None) as bar:
+        for name, path, adapter in names:
+            bar.set_description(name)
+            with _explained("model", path):
+                _check_same_tokens(settings, tokenizer, path, rows)
+                model = open_model(path, tokenizer, device, trust_remote_code=settings.trust_remote_code)
+            if adapter is not None:
+                model = _with_adapter(model, adapter)
+            for sample, (_, row) in zip(samples, rows, strict=True):
+                try:
+                    sample.readings[name] = read_sample(model, row, settings.window)
+                except ValueError as error:
+                    raise AnalysisError(f"{path}: {error}") from error
+                bar.update()
+            del model  # one model in memory at a time
     shown = settings.model_dump(
         include={"model", "adapter", "template", "cutoff_len", "window", "tau", "kinds"}, mode="json"
     )

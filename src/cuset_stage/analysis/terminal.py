@@ -1,19 +1,15 @@
-"""What the `cuset` command prints: tables, progress, findings (rich)."""
+"""What the `cuset` command prints: tables and findings (rich)."""
 
 import bisect
-import sys
-import warnings
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 from rich.text import Text
 
 from ..spans import Span
 from .doctor import Finding
 from .page_data import Page, summary
-from .requests import HeatmapSettings
 
 
 def locate(text: str, spans: list[Span]) -> list[dict[str, Any]]:
@@ -66,28 +62,6 @@ def print_spans(name: str, text: str, spans: list[Span]) -> None:
     covered = len({index for span in spans for index in range(span.start, span.end)})
     share = 100 * covered / len(text)
     console.print(Text(f"{len(spans)} spans cover {covered:,} of {len(text):,} characters ({share:.1f}%)."))
-
-
-def collect_with_progress(settings: HeatmapSettings) -> Page:
-    """`collect` with a progress bar on standard error, and the libraries' chatter off."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar, warnings.catch_warnings():
-        task = bar.add_task("loading libraries", total=None)
-        warnings.simplefilter("ignore")
-        from transformers.utils import logging as transformers_logging
-
-        transformers_logging.set_verbosity_error()
-        transformers_logging.disable_progress_bar()
-
-        def show(description: str, done: int, total: int) -> None:
-            if not sys.stderr.isatty():
-                console.print(Text(f"[{done}/{total}] {description}"))
-            bar.update(task, description=description, completed=done, total=total)
-
-        from .collect import collect
-
-        return collect(settings, show)
 
 
 def print_summary(page: Page) -> None:

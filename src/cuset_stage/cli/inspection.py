@@ -82,13 +82,14 @@ def spans(
 @command(app, "heatmap", HeatmapSettings)
 def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
+    from ..analysis.collect import collect
     from ..analysis.heatmap import render
     from ..analysis.page_data import as_json
-    from ..analysis.terminal import collect_with_progress, print_summary
+    from ..analysis.terminal import print_summary
     from ..files import write_atomically
 
     try:
-        page = collect_with_progress(settings)
+        page = collect(settings)
     except AnalysisError as error:
         raise fail(f"heatmap: {error}") from None
     write_atomically(settings.output, render(page))
