@@ -28,7 +28,8 @@ class Isolation(StrEnum):
     BUBBLEWRAP = "bubblewrap"
     """namespaces of its own: no network, no other process in sight, only system folders, read-only, and its own folder"""
     LANDLOCK = "landlock"
-    """the same files and no others (Landlock, Linux 6.2), and no sockets that leave the machine (seccomp)"""
+    """the contents of the same files and no others (Landlock, Linux 6.2), and no sockets that leave the machine (seccomp); which
+    other files and processes there are stays in sight, and so do Unix sockets that the program's user may connect to"""
     NONE = "none"
     """plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO"""
 

@@ -14,24 +14,13 @@ FICLONE = 0x40049409
 def copy_file(source: str, target: str, mode: int) -> None:
     """A copy of its own, shared block by block where the file system can (the original stays as it is in any case)."""
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    reading = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(source, "rb") as reading, open(target, "xb") as writing:
         try:
-            try:
-                fcntl.ioctl(writing, FICLONE, reading)
-            except OSError:
-                left = os.fstat(reading).st_size
-                while left:
-                    sent = os.sendfile(writing, reading, None, min(left, 1 << 30))
-                    if sent == 0:
-                        raise OSError(errno.EIO, "the file became shorter while it was copied", source) from None
-                    left -= sent
-            os.fchmod(writing, mode)
-        finally:
-            os.close(writing)
-    finally:
-        os.close(reading)
+            fcntl.ioctl(writing, FICLONE, reading)
+        except OSError:
+            while os.sendfile(writing.fileno(), reading.fileno(), None, 1 << 30):
+                pass
+        os.fchmod(writing.fileno(), mode)
 
 
 class CappedFile:
