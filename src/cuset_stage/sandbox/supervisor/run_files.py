@@ -16,7 +16,7 @@ def copy_file(source: str, target: str, mode: int) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(source, "rb") as reading, open(target, "xb") as writing:
         try:
-            fcntl.ioctl(writing, FICLONE, reading)
+            fcntl.ioctl(writing.fileno(), FICLONE, reading.fileno())
         except OSError:
             while os.sendfile(writing.fileno(), reading.fileno(), None, 1 << 30):
                 pass
