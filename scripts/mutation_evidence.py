@@ -1,7 +1,7 @@
-"""Why a mutant that wrote right outputs did so: the same machine code as the original, or an error that only a checker sees.
+"""What is said about mutants that passed: that they are no errors, that only a checker sees the error, or that the judge missed it.
 
-`machine_code` compiles a program and takes what the GPU and the CPU will execute; two programs with equal machine code are
-one program. `Sanitizer` runs a program under the tools of compute-sanitizer and keeps the kinds of error they report.
+Machine code: two programs with the same are one program. compute-sanitizer: an error that the original does not have. The adverse
+form of `mutants/adverse.py`: wrong outputs where the original's are right. All of it is kept in the run's ledger.
 """
 
 from __future__ import annotations
@@ -15,12 +15,22 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cuset_stage.sandbox import SandboxError, Toolkit
+from cuset_stage.mutants.adverse import VARIANTS, make_adverse
+from cuset_stage.sandbox import SandboxError, Toolkit, Verdict
+from cuset_stage.tasks import ProgramTask
 
 
+if TYPE_CHECKING:
+    from mutation_table import Run, Subject
+
+
+PASSED = Verdict.PASSED.value
+WRONG = ("mismatch", "missing_output", "runtime_error")
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 _HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)
 _NO_REPORT = re.compile(
@@ -30,18 +40,15 @@ _DETAIL = re.compile(r" (?:at|in|on|by|due to|for) .*|\.$")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
 
-@dataclass(frozen=True)
-class MachineCode:
+class MachineCode(NamedTuple):
     """SHA-256 of the cubin, and of the host's object file without the device code that is embedded in it."""
 
     device: str
     host: str
 
 
-def machine_code(
-    toolkit: Toolkit, source: str, *, flags: Sequence[str], arch: str, seconds: float = 120.0
-) -> MachineCode | None:
-    """What nvcc makes of a program; None when it does not compile in time.
+def machine_code(toolkit: Toolkit, source: str, *, flags: Sequence[str], arch: str) -> MachineCode | None:
+    """What nvcc makes of a program; None when it does not compile in 120 seconds.
 
     The same source gives the same bytes, whatever the folder (seen with nvcc 13.0). Raises SandboxError without binutils.
     """
@@ -54,10 +61,8 @@ def machine_code(
         compile_ = [str(toolkit.nvcc), *flags, f"-arch={arch}", "--keep", "-c", "program.cu", "-o", "program.o"]
         (folder / "nothing").write_bytes(bytes(8))  # the section itself must stay: the host code refers to it
         without = [objcopy, "--update-section", ".nv_fatbin=nothing", "program.o", "host.o"]
-        for command in (compile_, without):
-            ended, _ = run_limited(command, folder, seconds)
-            if ended != 0:
-                return None
+        if any(run_limited(command, folder, 120.0)[0] != 0 for command in (compile_, without)):
+            return None
         cubins = sorted(folder.glob("*.cubin"))
         if not cubins:
             raise SandboxError(f"nvcc -arch={arch} made no cubin; give a real architecture, such as sm_90")
@@ -68,29 +73,32 @@ def machine_code(
 def with_lines_of(original: str, mutant: str, line: int) -> str:
     """The mutant with empty lines at `line` (1-based) for those that its edit took, so that __LINE__ stays what it was."""
     lost = original.count("\n") - mutant.count("\n")
-    if lost <= 0:
-        return mutant
     lines = mutant.split("\n")
     return "\n".join([*lines[: line - 1], *[""] * lost, *lines[line - 1 :]])
 
 
-def find_sanitizer(toolkit: Toolkit) -> Path | None:
-    """compute-sanitizer on PATH, or in the toolkit."""
-    found = shutil.which("compute-sanitizer")
-    places = [Path(found)] if found else []
-    places += [
-        toolkit.folder / "bin" / "compute-sanitizer",
-        toolkit.folder / "compute-sanitizer" / "compute-sanitizer",
-    ]
-    return next((place for place in places if place.is_file()), None)
+def compare_code(run: Run, subjects: list[Subject]) -> None:
+    """Note of each mutant whether it is the original to the machine."""
+
+    def code(source: str) -> MachineCode | None:
+        return machine_code(run.compiler.toolkit, source, flags=run.compiler.flags, arch=run.compiler.arch)
+
+    left = [subject for subject in subjects if run.known("code", subject) is None]
+    sources = {subject.task.id: subject.task.solution for subject in left}
+    with ThreadPoolExecutor(run.options.jobs) as threads:
+        originals = dict(zip(sources, threads.map(code, sources.values()), strict=True))
+
+    def compare(subject: Subject) -> None:
+        mutant = code(with_lines_of(subject.task.solution, subject.mutant.source, subject.mutant.line))
+        if mutant is None or originals[subject.task.id] is None:
+            raise SandboxError("nvcc did not compile it in time for the comparison of machine code")
+        run.ledger.put("code", run.key(subject), {"same": mutant == originals[subject.task.id]})
+
+    run.each(compare, left, run.options.jobs, "machine code")
 
 
-@dataclass(frozen=True)
-class Sanitized:
-    """One run under one tool. complete: the program ended with 0. errors: their kinds, without places and numbers."""
-
-    complete: bool
-    errors: frozenset[str]
+def is_same_code(run: Run, subject: Subject) -> bool:
+    return (run.known("code", subject) or {}).get("same", False)
 
 
 @dataclass(frozen=True)
@@ -102,8 +110,11 @@ class Sanitizer:
     program: Path
     seconds: float = 30.0
 
-    def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: str) -> Sanitized:
-        """inputs: name in the working directory -> file, copied. gpu: the UUID of the one that the program sees."""
+    def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: str) -> tuple[bool, set[str]]:
+        """Whether the program ended with 0 under a tool, and the kinds of error reported.
+
+        inputs: name in the working directory -> file, copied. gpu: the UUID of the one that the program sees.
+        """
         with tempfile.TemporaryDirectory(prefix="cuset-sanitizer-") as name:
             folder = Path(name)
             (folder / "data").mkdir()
@@ -112,13 +123,20 @@ class Sanitizer:
             command = [str(self.program), "--tool", tool, "--print-limit", "50", str(binary)]
             environment = {**os.environ, "CUDA_VISIBLE_DEVICES": gpu}
             ended, output = run_limited(command, folder, self.seconds, environment)
-        return Sanitized(ended == 0 and "SUMMARY:" in output, read_reports(output))
+        return ended == 0 and "SUMMARY:" in output, read_reports(output)
 
 
-def read_reports(output: str) -> frozenset[str]:
-    """The kinds of error in what compute-sanitizer printed."""
+def find_sanitizer(toolkit: Toolkit) -> Path | None:
+    """compute-sanitizer on PATH, or in the toolkit."""
+    found = shutil.which("compute-sanitizer")
+    places = [toolkit.folder / folder / "compute-sanitizer" for folder in ("bin", "compute-sanitizer")]
+    return next((place for place in [*([Path(found)] if found else []), *places] if place.is_file()), None)
+
+
+def read_reports(output: str) -> set[str]:
+    """The kinds of error in what compute-sanitizer printed, without places and numbers."""
     heads = (match[1] for match in _HEAD.finditer(output))
-    return frozenset(_NUMBER.sub("N", _DETAIL.sub("", head)) for head in heads if not _NO_REPORT.match(head))
+    return {_NUMBER.sub("N", _DETAIL.sub("", head)) for head in heads if not _NO_REPORT.match(head)}
 
 
 def run_limited(
@@ -139,3 +157,110 @@ def run_limited(
             process.wait()
         log.seek(0)
         return ended, log.read(4 * 2**20).decode(errors="replace")
+
+
+def sanitize(run: Run, subjects: list[Subject]) -> str:
+    """Run mutants with machine code of their own under compute-sanitizer, each tool and case once.
+
+    Returns:
+        What kept the tools from running, or "".
+    """
+    left = [one for one in subjects if not is_same_code(run, one) and run.known("sanitizer", one) is None]
+    if not left or run.pool is None:
+        return ""
+    program = find_sanitizer(run.compiler.toolkit)
+    if program is None:
+        return "compute-sanitizer was found neither on PATH nor in the toolkit"
+    sanitizer = Sanitizer(program, run.options.sanitizer_timeout)
+    unusable: set[str] = set()
+
+    def examine(subject: Subject) -> None:
+        """Note the first error that the original does not have, and the tools under which both programs ran to the end."""
+        found, complete = None, []
+        by_size = sorted(
+            subject.task.cases, key=lambda case: sum(one.nbytes or 0 for one in case.inputs + case.outputs)
+        )
+        # Without the smallest, which is often a single element.
+        cases = by_size[1 : 1 + run.options.sanitizer_cases] or by_size
+        for tool in TOOLS:
+            ended = True
+            for case in cases:
+                prepared = run.judge.cases.prepare(subject.task, case)
+                original = _sanitized(run, sanitizer, tool, subject.task.solution, prepared)
+                if not original["complete"]:
+                    ended = False
+                    break  # with larger inputs it would not end either
+                mutant = _sanitized(run, sanitizer, tool, subject.mutant.source, prepared)
+                ended = ended and mutant["complete"]
+                if more := set(mutant["errors"]) - set(original["errors"]):
+                    found, ended = f"{tool}, case {case.name}: {'; '.join(sorted(more))}", True
+                    break
+            complete += [tool] * ended
+            if found:
+                break
+        if complete:
+            run.ledger.put("sanitizer", run.key(subject), {"found": found, "complete": complete})
+        else:
+            unusable.add(subject.task.id)
+
+    run.each(examine, left, len(run.pool), "compute-sanitizer")
+    names = ", ".join(sorted(unusable))
+    return f"no tool of compute-sanitizer came to an end with: {names}" if unusable else ""
+
+
+def _sanitized(run: Run, sanitizer: Sanitizer, tool: str, source: str, prepared: Any) -> dict[str, Any]:
+    def find() -> dict[str, Any]:
+        if run.is_late():
+            raise SandboxError("time is up before compute-sanitizer came to it")
+        compiled = run.compiler.compile(source)
+        if compiled.binary is None:
+            raise SandboxError(f"what passed does not compile any more: {compiled.message}")
+        with run.pool.lease() as gpu:
+            complete, errors = sanitizer.run(tool, compiled.binary, prepared.inputs, gpu.uuid)
+        return {"complete": complete, "errors": sorted(errors)}
+
+    return run.ledger.once("sanitized", [tool, source, prepared.folder.name, sanitizer.seconds, run.settings], find)
+
+
+def judge_adversely(run: Run, subjects: list[Subject]) -> None:
+    """Judge what compute-sanitizer did not decide, and its original, in the forms of `make_adverse`."""
+    left = [
+        subject
+        for subject in subjects
+        if not is_same_code(run, subject) and not (run.known("sanitizer", subject) or {}).get("found")
+    ]
+    run.each(lambda one: find_adverse(run, one, judge=True), left, len(run.pool) if run.pool else 1, "adverse forms")
+
+
+def find_adverse(run: Run, subject: Subject, *, judge: bool = False) -> tuple[str, int]:
+    """How the mutant went wrong in a form in which its original is right, so that it lives from what CUDA leaves undefined, or
+    ""; and in how many forms both were judged. judge: judge what is not known."""
+    judged = 0
+    for variant, (pattern, late) in enumerate(VARIANTS):
+        if _adverse_verdict(run, subject.task, subject.task.solution, variant, judge).get("verdict") != PASSED:
+            continue
+        mutant = _adverse_verdict(run, subject.task, subject.mutant.source, variant, judge)
+        judged += bool(mutant)
+        if mutant.get("verdict") in WRONG:
+            warps = "odd" if late else "even"
+            how = f"{mutant['verdict']} with shared memory full of {pattern:#x} and {warps} warps late"
+            return f"{how}, case {mutant['case']}: {mutant['message']}", judged
+    return "", judged
+
+
+def _adverse_verdict(run: Run, task: ProgramTask, source: str, variant: int, judge: bool) -> dict[str, Any]:
+    """verdict, case, message; an empty object before it was judged."""
+    form = make_adverse(source, variant) or ""
+
+    def find() -> dict[str, Any]:
+        if run.is_late():
+            raise SandboxError("time is up before it came to be judged in its adverse form")
+        judgement = run.judge.judge(task, form)
+        if judgement.infra:
+            raise SandboxError(judgement.message)
+        return {"verdict": str(judgement.verdict), "case": judgement.case, "message": judgement.message[:300]}
+
+    parts = [form, task.fingerprint, run.settings]
+    if judge:
+        return run.ledger.once("adverse verdict", parts, find)
+    return run.ledger.get("adverse verdict", run.ledger.key(parts)) or {}

@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 
 sys.path.insert(0, str(ROOT / "scripts"))
-import mutation_deciding  # noqa: E402 - scripts are no package
-import mutation_judging  # noqa: E402
+import mutation_evidence  # noqa: E402 - scripts are no package
+import mutation_table  # noqa: E402
 
 
 # Shuffles of every kind and of half precision, two kernels, a declaration, dynamic shared memory, cooperative groups.
@@ -71,10 +71,13 @@ class _Run:
     pool, settings, judge = None, "", None
 
     def __init__(self, tmp_path):
-        self.ledger = mutation_judging.Ledger(tmp_path / "ledger.jsonl")
+        self.ledger = mutation_table.Ledger(tmp_path / "ledger.jsonl")
 
     def key(self, subject):
         return subject.sha256
+
+    def known(self, kind, subject):
+        return self.ledger.get(kind, self.key(subject))
 
     def is_late(self):
         return False
@@ -95,7 +98,7 @@ class _Run:
 )
 def test_what_is_made_of_it(tmp_path, monkeypatch, original, mutant, outcome):
     task = load_tasks(ROOT / "data" / "kernels", only=["joint_histogram"]).tasks[0]
-    subject = mutation_judging.Subject(task, mutation_judging.choose_mutants(task.solution, 1)[0])
+    subject = mutation_table.Subject(task, mutation_table.choose_mutants(task.solution, 1)[0])
     run = _Run(tmp_path)
     run.ledger.put("verdict", run.key(subject), {"verdict": "passed", "case": None, "message": "", "run_s": 1.0})
     asked = []
@@ -108,20 +111,20 @@ def test_what_is_made_of_it(tmp_path, monkeypatch, original, mutant, outcome):
         )
 
     run.judge = SimpleNamespace(judge=judge)
-    mutation_deciding.judge_adversely(run, [subject])
-    row = mutation_deciding.outcome(run, subject, {subject.name: "By hand."} if outcome == "adverse" else {})
+    mutation_evidence.judge_adversely(run, [subject])
+    row = mutation_table.outcome(run, subject, {subject.name: "By hand."} if outcome == "adverse" else {})
     assert row["outcome"] == outcome
     if outcome == "adverse":
         assert row["evidence"].endswith("case odd: 7 of 9 wrong") and asked == [True, False]
     else:
         assert row["evidence"] == ("right in its adverse form" if original == "passed" else "")
     before = len(asked)
-    mutation_deciding.judge_adversely(run, [subject])
+    mutation_evidence.judge_adversely(run, [subject])
     assert len(asked) == before  # what is known is not judged again
     changed = make_adverse
     monkeypatch.setattr(
-        mutation_deciding, "make_adverse", lambda source, variant: changed(source, variant) + "// new\n"
+        mutation_evidence, "make_adverse", lambda source, variant: changed(source, variant) + "// new\n"
     )
-    assert mutation_deciding.outcome(run, subject, {})["evidence"] == ""
-    mutation_deciding.judge_adversely(run, [subject])
+    assert mutation_table.outcome(run, subject, {})["evidence"] == ""
+    mutation_evidence.judge_adversely(run, [subject])
     assert len(asked) > before  # verdicts of another form say nothing about this one

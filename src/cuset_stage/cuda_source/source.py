@@ -98,7 +98,9 @@ class Source:
     def _name(self, definition: Node) -> str:
         """The last word of the name, as `bar` of `Foo<3>::bar`; `operator()` and its kind in full."""
         at = child(definition, "declarator") if definition.type == "function_definition" else None
-        while at is not None and (inner := child(at, "declarator") or child(at, "name") or _referred(at)):
+        if at is not None and at.type == "reference_declarator":
+            at = at.named_children[-1]
+        while at is not None and (inner := child(at, "declarator") or child(at, "name")):
             at = inner
         return text_of(self.text, at) if at else ""
 
@@ -125,10 +127,6 @@ def _whole_bodies(text: str, body: Body) -> list[Range]:
         else:
             found[-1] = (found[-1][0], end)
     return found
-
-
-def _referred(node: Node) -> Node | None:
-    return node.named_children[-1] if node.type == "reference_declarator" else None
 
 
 def _name_in(head: str) -> str:

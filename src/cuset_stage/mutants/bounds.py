@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from ..cuda_source import Function
 from ..cuda_source.nodes import child, items, sides, walk
-from .program import COMPARISONS, Edit, Program, initial_value, within
+from .program import COMPARISONS, Edit, Program, initial_value
 
 
 _LOOSER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
@@ -26,12 +26,12 @@ def bound_off_by_one(program: Program) -> Iterator[Edit]:
         if program.device_function(loop) or "<<<" in program.code[body.start_byte : body.end_byte]:
             yield from _loop_bounds(program, loop)
     for node, function in program.in_device("binary_expression"):
-        if program.sign(node) in COMPARISONS and not within(node, program.loop_heads):
+        if program.sign(node) in COMPARISONS and node not in program.loop_heads:
             yield from _guard(program, node, function)
         elif program.sign(node) == "-" and program.text(child(node, "right")) == "1":
             yield from _last_element(program, node)
     for node in program.nodes("binary_expression"):
-        if program.sign(node) == "/" and not within(node, program.checks):
+        if program.sign(node) == "/" and node not in program.checks:
             yield from _ceil_division(program, node)
 
 
@@ -85,8 +85,9 @@ def is_bound(program: Program, node: Node, function: Function) -> bool:
     left, right = sides(node)
     if not _outside_subscripts(program, left) & program.indices[function]:
         return False
-    if left.type == right.type == "identifier" and _siblings(program.text(left), program.text(right)):
-        return False
+    one, other = program.text(left), program.text(right)
+    if left.type == right.type == "identifier" and len(one) == len(other) > 3 and one[:-1] == other[:-1]:
+        return False  # indexA and indexB are two values of a kind
     return not any(each.type == "number_literal" and _FLOAT.match(program.text(each)) for each in walk(right))
 
 
@@ -102,19 +103,13 @@ def _outside_subscripts(program: Program, node: Node) -> set[str]:
     return found
 
 
-def _siblings(one: str, other: str) -> bool:
-    """`indexA` and `indexB`: two values of a kind, not a position and its bound."""
-    return len(one) == len(other) > 3 and one[:-1] == other[:-1]
-
-
 def _last_element(program: Program, node: Node) -> Iterator[Edit]:
     """`n - 1` as the end of a clamp or of an array, written `n`."""
     left, outer = child(node, "left"), node.parent
     is_end = outer.type == "subscript_argument_list" and left.type == "identifier"
     is_argument = outer.type == "argument_list" and outer.parent.type == "call_expression"
-    if (is_end or (is_argument and program.calls(outer.parent, _CLAMPS))) and _ENDS_IN_WORD.fullmatch(
-        program.text(left)
-    ):
+    is_end = is_end or (is_argument and program.calls(outer.parent, _CLAMPS))
+    if is_end and _ENDS_IN_WORD.fullmatch(program.text(left)):
         yield program.edit((left.end_byte, node.end_byte), "", "last element", 1)
 
 

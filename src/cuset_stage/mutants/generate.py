@@ -80,29 +80,25 @@ def _choose(program: Program, operator: str, count: int, rng: random.Random, see
     if any(edit.tier < 2 for edit in edits):
         edits = [edit for edit in edits if edit.tier < 2]
     rng.shuffle(edits)
-    variants: Counter[str] = Counter()
-    lines: Counter[int] = Counter()
+    lines = {edit: program.source.count("\n", 0, edit.start) for edit in edits}
+    taken: Counter[str | int] = Counter()  # of each variant, and in each line
     mutants: list[Mutant] = []
     while edits and len(mutants) < count:
-        edit = min(
-            edits, key=lambda one: (one.tier, variants[one.variant], lines[program.source.count("\n", 0, one.start)])
-        )
+        edit = min(edits, key=lambda one: (one.tier, taken[one.variant], taken[lines[one]]))
         edits.remove(edit)
         mutant = _apply(program, edit, operator)
         signature = _signature(mutant.source)
         if signature not in seen:
             seen.add(signature)
-            variants[edit.variant] += 1
-            lines[mutant.line - 1] += 1
+            taken.update([edit.variant, lines[edit]])
             mutants.append(mutant)
     return mutants
 
 
 def _in_code(program: Program, edit: Edit) -> bool:
     """Whether an edit touches code alone. A call that goes may take its string literals along, but no comment."""
-    kept = program.source[edit.start : edit.end]
-    kept = _LITERAL.sub(lambda match: " " * len(match[0]), kept)
-    return kept.split() == program.code[edit.start : edit.end].split()
+    source, code = program.source[edit.start : edit.end], program.code[edit.start : edit.end]
+    return code.split() in (source.split(), _LITERAL.sub(" ", source).split())
 
 
 def _signature(source: str) -> str:
@@ -114,17 +110,15 @@ def _apply(program: Program, edit: Edit, operator: str) -> Mutant:
     """The mutant that an edit makes; a line that the edit leaves empty goes with it."""
     source, (start, end, replacement, _, _), (first, last) = program.source, edit, program.clause(edit)
     line = source.count("\n", 0, start) + 1
-    head, changed, new, tail = (
-        _SPACES.sub(" ", code) for code in (source[first:start], source[start:end], replacement, source[end:last])
-    )
+    head, tail = (_SPACES.sub(" ", code) for code in (source[first:start], source[end:last]))
     head = head if len(head) <= _CONTEXT else "..." + head[3 - _CONTEXT :]
     tail = tail if len(tail) <= _CONTEXT else tail[: _CONTEXT - 3] + "..."
-    changed, new = (code if len(code) <= _CHANGED else code[: _CHANGED - 3] + "..." for code in (changed, new))
-    before, after = (f"{head}{code}{tail}".strip() for code in (changed, new))
+    changes = (_SPACES.sub(" ", code) for code in (source[start:end], replacement))
+    changes = (code if len(code) <= _CHANGED else code[: _CHANGED - 3] + "..." for code in changes)
+    before, after = (f"{head}{code}{tail}".strip() for code in changes)
     change = f"`{before}` becomes `{after}`" if after else f"`{before}` removed"
     if not replacement:
-        line_start = source.rfind("\n", 0, start) + 1
-        line_end = source.find("\n", end) + 1 or len(source)
-        if not source[line_start:start].strip() and not source[end:line_end].strip():
-            start, end = line_start, line_end
+        whole = source.rfind("\n", 0, start) + 1, source.find("\n", end) + 1 or len(source)
+        if not source[whole[0] : start].strip() and not source[end : whole[1]].strip():
+            start, end = whole
     return Mutant(operator, line, f"line {line}: {change}", source[:start] + replacement + source[end:])

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from ..cuda_source import Function
 from ..cuda_source.nodes import child, sides
-from .program import COMPARISONS, Edit, Program, within
+from .program import COMPARISONS, Edit, Program
 
 
 INTEGERS = frozenset(
@@ -35,7 +35,7 @@ def wrong_index(program: Program) -> Iterator[Edit]:
                 yield from _block_offset(program, node)
     for node, function in program.in_device("binary_expression"):
         sign = program.sign(node)
-        if sign == "+" and not within(node, program.loop_heads):
+        if sign == "+" and node not in program.loop_heads:
             yield from _row_major(program, node, function)
         if sign in ("+", "-"):
             yield from _neighbour(program, node, sign)
@@ -110,7 +110,7 @@ def _neighbour(program: Program, node: Node, sign: str) -> Iterator[Edit]:
 
 def other_dimension(program: Program) -> Iterator[Edit]:
     """`row < m` as `row < n`, where both names are known at this place and neither is declared here."""
-    for node, function in program.in_device("identifier", "field_identifier", "type_identifier"):
+    for node, function in program.in_device("identifier", "field_identifier"):
         name, is_member = program.text(node), node.type == "field_identifier"
         if not partners(name) or program.declares(node) or (is_member and len(name) == 1):
             continue
@@ -124,7 +124,7 @@ def other_dimension(program: Program) -> Iterator[Edit]:
         for other in partners(name):
             if not types.get(other, "").endswith("*") and program.known(other, node):
                 # Two index variables have the same values; two extents do not.
-                is_index = name in program.indices[function] or within(node, program.loop_heads)
+                is_index = name in program.indices[function] or node in program.loop_heads
                 yield program.edit(node, other, "dimension", 1 if is_index else 0)
                 break
 

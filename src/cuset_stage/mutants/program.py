@@ -6,9 +6,9 @@ An operator edits only code that the tree understands: a node with an error in i
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,22 +21,12 @@ from ..cuda_source.nodes import Range, arguments, callee, child, declarators, de
 COMPARISONS = frozenset({"<", ">", "<=", ">="})
 # Their arguments are messages and checks, not computation.
 _CHECKS = frozenset({"printf", "fprintf", "assert", "static_assert", "snprintf"})
-_FLOATS = frozenset(
-    {"float", "double", "half", "__half", "__half2", "half2", "float2", "float3", "float4", "nv_bfloat16"}
-)
+_FLOATS = {"float", "double", "half", "__half", "__half2", "half2", "float2", "float3", "float4", "nv_bfloat16"}
 _LAUNCHERS = frozenset({"cudaLaunchKernel", "cudaLaunchCooperativeKernel", "hipLaunchCooperativeKernel"})
 _PARAMETERS = ("parameter_declaration", "optional_parameter_declaration")
 _BLOCKS = ("compound_statement", "for_statement", "for_range_loop", "field_declaration_list")
 _DEFINITIONS = ("function_definition", "lambda_expression", "template_declaration", "declaration", "field_declaration")
-_QUOTED = (
-    "expression",
-    "declarator",
-    "declaration",
-    "identifier",
-    "argument_list",
-    "initializer_list",
-    "kernel_call_syntax",
-)
+_QUOTED = ("expression", "declarator", "declaration", "identifier", "argument_list", "kernel_call_syntax")
 _SPACE = re.compile(r"[ \t]*")
 
 
@@ -52,6 +42,24 @@ class Edit(NamedTuple):
     replacement: str
     variant: str
     tier: int
+
+
+class Stretches:
+    """Parts of a program, which a node is in or not."""
+
+    def __init__(self, ranges: Iterable[Range]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(ranges):
+            if self._ends and start < self._ends[-1]:
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def __contains__(self, node: Node) -> bool:
+        index = bisect_right(self._starts, node.start_byte) - 1
+        return index >= 0 and node.end_byte <= self._ends[index]
 
 
 class Launch(NamedTuple):
@@ -72,6 +80,7 @@ class Program:
         read = Source(answer_code(source))
         self.code, self._root = read.code, read.root
         self.functions = [function for function in read.functions if function.is_kernel or function.is_device]
+        self._bodies = Stretches(function.body for function in self.functions)
         self._tokens = tokens(self.code)
         self._starts = [token.start for token in self._tokens]
         self._nodes: dict[str, list[Node]] = defaultdict(list)
@@ -91,7 +100,7 @@ class Program:
         """
         for node in self.nodes(*types):
             function = self.device_function(node)
-            if function and not within(node, self.checks) and (heads or not within(node, self.loop_heads)):
+            if function and node not in self.checks and (heads or node not in self.loop_heads):
                 yield node, function
 
     def text(self, node: Node) -> str:
@@ -123,8 +132,8 @@ class Program:
 
     def sign(self, node: Node) -> str:
         """The operator of a binary expression or an assignment, or ""."""
-        operator = child(node, "operator")
-        return self.text(operator) if operator else ""
+        is_whole = node.type in ("binary_expression", "assignment_expression") and not node.has_error
+        return self.text(child(node, "operator")) if is_whole else ""
 
     def adds(self, node: Node, right: str) -> bool:
         """Whether an expression is the sum of something and `right`."""
@@ -149,44 +158,43 @@ class Program:
 
     def device_function(self, node: Node) -> Function | None:
         """The innermost kernel or device function around a node."""
-        inside = [each for each in self.functions if each.body[0] < node.start_byte and node.end_byte <= each.body[1]]
-        return inside[-1] if inside else None
+        if node not in self._bodies:
+            return None
+        before = self.functions[: bisect_left(self.functions, node.start_byte, key=lambda each: each.body[0])]
+        return next((each for each in reversed(before) if node.end_byte <= each.body[1]), None)
 
     def kernel(self, name: str) -> Function | None:
         return next((each for each in self.functions if each.is_kernel and each.name == name), None)
 
     @cached_property
-    def checks(self) -> list[Range]:
+    def checks(self) -> Stretches:
         """Messages, assertions, and declarations whose numbers are sizes."""
         found = [span(call) for call in self.nodes("call_expression") if self.calls(call, _CHECKS)]
         found += [span(node) for node in self.nodes("static_assert_declaration")]
         for node in self.nodes("declaration", "if_statement"):  # `if constexpr (...)`
             if any(self.text(each) in ("__shared__", "constexpr") for each in node.children):
                 found.append(span(child(node, "condition") or node))
-        return found
+        return Stretches(found)
 
     @cached_property
-    def loop_heads(self) -> list[Range]:
+    def loop_heads(self) -> Stretches:
         """What stands between the parentheses of a `for` or a `while`."""
         loops = self.nodes("for_statement", "for_range_loop", "while_statement")
-        return [(loop.start_byte, child(loop, "body").start_byte) for loop in loops]
+        return Stretches((loop.start_byte, child(loop, "body").start_byte) for loop in loops)
 
     @cached_property
     def launches(self) -> list[Launch]:
         """Every launch whose grid and block are given."""
         found = []
         for call in self.nodes("call_expression"):
-            given, config = (
-                arguments(call),
-                next((each for each in call.children if each.type == "kernel_call_syntax"), None),
-            )
-            if len(config := items(config)) >= 2:
-                found.append(
-                    Launch(self.text(callee(call)), *config[:2], config[2] if len(config) > 2 else None, given)
-                )
+            given = arguments(call)
+            config = next((items(each) for each in call.children if each.type == "kernel_call_syntax"), [])
+            if len(config) >= 2:
+                name, shared = self.text(callee(call)), config[2] if len(config) > 2 else None
+                found.append(Launch(name, config[0], config[1], shared, given))
             elif len(given) >= 4 and self.calls(call, _LAUNCHERS):
-                name = self.before(given[0].end_byte)
-                found.append(Launch(name, *given[1:3], given[4] if len(given) > 4 else None, []))
+                name, shared = self.before(given[0].end_byte), given[4] if len(given) > 4 else None
+                found.append(Launch(name, given[1], given[2], shared, []))
         return found
 
     @cached_property
@@ -203,7 +211,7 @@ class Program:
                 continue
             kind = child(node.parent, "type") if node.type == "init_declarator" else None
             value = child(node, "value") or child(node, "right")
-            is_position = within(node, self.loop_heads) or self._makes(value) & found[function]
+            is_position = node in self.loop_heads or self._makes(value) & found[function]
             if is_position and (kind is None or self.text(kind) not in _FLOATS):
                 for each in self.functions:  # a lambda knows what the function around it does
                     if each.body[0] < node.start_byte < each.body[1]:
@@ -245,11 +253,6 @@ class Program:
         if at.type == "field_identifier":
             return name in self._scopes or any(self.text(node) == name for node in self.nodes("field_identifier"))
         return any(start < at.start_byte < end for start, end in self._scopes.get(name, ()))
-
-
-def within(node: Node, ranges: list[Range]) -> bool:
-    """Whether a node stands in one of these stretches."""
-    return any(start <= node.start_byte and node.end_byte <= end for start, end in ranges)
 
 
 def remove_statement(program: Program, statement: Node, variant: str, tier: int) -> Edit:
