@@ -37,9 +37,10 @@ from cuset_stage import __version__
 from cuset_stage.files import write_atomically
 from cuset_stage.jsonl import Appender, LinesError, read_objects
 from cuset_stage.judge.devices import GpuPool
+from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.oracle import CaseCache, OracleError
 from cuset_stage.judge.pipeline import Job, Pipeline
-from cuset_stage.judge.programs import Judgement, ProgramJudge
+from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import OPERATORS, Mutant, make_mutants
 from cuset_stage.sandbox import Compiler, Gpu, Limits, SandboxError, Verdict, list_gpus, resolve_isolation
 from cuset_stage.tasks import ProgramTask, TaskError, TaskSet, load_tasks

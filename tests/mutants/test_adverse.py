@@ -58,11 +58,14 @@ def test_every_kernel_is_entered_and_lines_stay(tmp_path):
 
 
 @needs_nvcc
-def test_nvcc_takes_it(tmp_path):
-    compiler = Compiler(arch="sm_90")
-    for source in (PROGRAM, (ROOT / "data/kernels/jacobi_grid_sync/kernel.cu").read_text()):
-        compiled = compiler.compile(make_adverse(source, 0))
-        assert compiled.binary is not None, compiled.message
+@pytest.mark.parametrize(
+    "path",
+    [None, pytest.param("data/kernels/jacobi_grid_sync/kernel.cu", marks=pytest.mark.slow)],
+    ids=["all", "jacobi"],
+)
+def test_nvcc_takes_it(path):
+    compiled = Compiler(arch="sm_90").compile(make_adverse((ROOT / path).read_text() if path else PROGRAM, 0))
+    assert compiled.binary is not None, compiled.message
 
 
 class _Run:

@@ -103,8 +103,9 @@ class Program:
             if function and node not in self.checks and (heads or node not in self.loop_heads):
                 yield node, function
 
-    def text(self, node: Node) -> str:
-        return text_of(self.source, node)
+    def text(self, node: Node | None) -> str:
+        """A node's stretch of the source; "" for one that is not there, as the type of a constructor."""
+        return text_of(self.source, node) if node else ""
 
     def edit(self, where: Node | Range, replacement: str, variant: str, tier: int = 0) -> Edit:
         return Edit(*span(where), replacement, variant, tier)
