@@ -287,7 +287,7 @@ def case_key(task: ProgramTask, case: Case) -> str:
         "id": task.id,
         "case": case.name,
         "parameters": dict(case.parameters),
-        "tensors": [[tensor.name, tensor.dtype, list(tensor.shape)] for tensor in case.inputs + case.outputs],
+        "tensors": [tensor.as_list for tensor in case.inputs + case.outputs],
         "inputs": len(case.inputs),
         "oracle": vars(task.oracle),
         "versions": _versions(task),

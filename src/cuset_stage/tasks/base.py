@@ -48,6 +48,11 @@ class Tensor:
         return None if item is None else math.prod(self.shape) * item
 
     @property
+    def as_list(self) -> list[Any]:
+        """As fingerprints have it."""
+        return [self.name, self.dtype, list(self.shape)]
+
+    @property
     def file(self) -> str:
         """The path a program uses, relative to its working directory."""
         return f"data/{self.name}.bin"
@@ -103,15 +108,17 @@ class ProgramTask:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what decides judgement: cases and oracle, not the wording of the prompt."""
-        return _sha256(
+        cases = [
             {
-                "version": ORACLE_VERSION,
-                "id": self.id,
-                "cases": [_case_record(case) for case in self.cases],
-                "oracle": type(self.oracle).__name__,
-                **vars(self.oracle),
+                "name": case.name,
+                "parameters": dict(case.parameters),
+                "inputs": [tensor.as_list for tensor in case.inputs],
+                "outputs": [tensor.as_list for tensor in case.outputs],
             }
-        )
+            for case in self.cases
+        ]
+        oracle = {"oracle": type(self.oracle).__name__, **vars(self.oracle)}
+        return _sha256({"version": ORACLE_VERSION, "id": self.id, "cases": cases, **oracle})
 
 
 @dataclass(frozen=True)
@@ -169,18 +176,6 @@ class TaskSet:
 
     def __iter__(self) -> Iterator[Task]:
         return iter(self.tasks)
-
-
-def _case_record(case: Case) -> dict[str, Any]:
-    def tensors(rows: tuple[Tensor, ...]) -> list[list[Any]]:
-        return [[tensor.name, tensor.dtype, list(tensor.shape)] for tensor in rows]
-
-    return {
-        "name": case.name,
-        "parameters": dict(case.parameters),
-        "inputs": tensors(case.inputs),
-        "outputs": tensors(case.outputs),
-    }
 
 
 def _sha256(record: Mapping[str, Any]) -> str:

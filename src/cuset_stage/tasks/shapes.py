@@ -1,7 +1,4 @@
-"""Shapes that depend on a case's parameters: `["m", "2 * k + 1"]` with m = 3, k = 4 is (3, 9).
-
-Standard library only: scripts/build_data.py reads the bundled kernels with it.
-"""
+"""Shapes that depend on a case's parameters: `["m", "2 * k + 1"]` with m = 3, k = 4 is (3, 9). Standard library only."""
 
 import ast
 import operator
@@ -16,36 +13,13 @@ _OPERATORS = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+_ALLOWED = "names, integers, + - * // % and parentheses"
 MAX_EXPRESSION = 200  # characters; also keeps the parser's recursion shallow
 MAX_SIZE = 2**48  # elements of one dimension: what is larger is a mistake, not a tensor
 
 
 class ShapeError(ValueError):
     """A shape cannot be evaluated; the message names the entry, what was expected and what is there."""
-
-
-def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
-    """One dimension: a positive int, or arithmetic (names, ints, + - * // %, parentheses) over `parameters`.
-
-    Evaluated on the syntax tree, so no call, attribute or subscript can run. Raises ShapeError.
-    """
-    if type(entry) is int:
-        size = entry
-    elif isinstance(entry, str):
-        if len(entry) > MAX_EXPRESSION:
-            raise ShapeError(f"{entry[:40]!r}...: {len(entry)} characters, at most {MAX_EXPRESSION}")
-        try:
-            tree = ast.parse(entry.strip(), mode="eval")
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            raise ShapeError(
-                f"{entry!r} is not an expression of names, integers, + - * // % and parentheses"
-            ) from None
-        size = _evaluate(tree.body, entry, parameters)
-    else:
-        raise ShapeError(f"{entry!r} is neither an integer nor a string")
-    if not 0 < size <= MAX_SIZE:
-        raise ShapeError(f"{entry!r} is {size}, a size is positive" + (f" and at most {MAX_SIZE}" if size > 0 else ""))
-    return size
 
 
 def evaluate_shape(shape: Sequence[int | str], parameters: Mapping[str, Any]) -> tuple[int, ...]:
@@ -55,17 +29,26 @@ def evaluate_shape(shape: Sequence[int | str], parameters: Mapping[str, Any]) ->
     return tuple(evaluate_size(entry, parameters) for entry in shape)
 
 
-def shape_names(shape: Sequence[int | str]) -> set[str]:
-    """The parameters a shape refers to. Raises ShapeError when an entry is not an expression."""
-    names = set()
-    for entry in shape:
-        if isinstance(entry, str):
-            try:
-                tree = ast.parse(entry.strip(), mode="eval")
-            except (SyntaxError, ValueError, MemoryError, RecursionError):
-                raise ShapeError(f"{entry!r} is not an expression") from None
-            names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return names
+def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
+    """One dimension: a positive int, or arithmetic (names, ints, + - * // %, parentheses) over `parameters`.
+
+    Evaluated on the syntax tree, so no call, attribute or subscript can run. Raises ShapeError.
+    """
+    if type(entry) is int:
+        size = entry
+    elif not isinstance(entry, str):
+        raise ShapeError(f"{entry!r} is neither an integer nor a string")
+    elif len(entry) > MAX_EXPRESSION:
+        raise ShapeError(f"{entry[:40]!r}...: {len(entry)} characters, at most {MAX_EXPRESSION}")
+    else:
+        try:
+            tree = ast.parse(entry.strip(), mode="eval")
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            raise ShapeError(f"{entry!r} is not an expression of {_ALLOWED}") from None
+        size = _evaluate(tree.body, entry, parameters)
+    if not 0 < size <= MAX_SIZE:
+        raise ShapeError(f"{entry!r} is {size}, a size is positive" + (f" and at most {MAX_SIZE}" if size > 0 else ""))
+    return size
 
 
 def _evaluate(node: ast.expr, entry: str, parameters: Mapping[str, Any]) -> int:
@@ -87,4 +70,4 @@ def _evaluate(node: ast.expr, entry: str, parameters: Mapping[str, Any]) -> int:
         if abs(result) > MAX_SIZE:
             raise ShapeError(f"{entry!r}: exceeds {MAX_SIZE} with {dict(parameters)}")
         return result
-    raise ShapeError(f"{entry!r}: only names, integers, + - * // % and parentheses are allowed")
+    raise ShapeError(f"{entry!r}: only {_ALLOWED} are allowed")
