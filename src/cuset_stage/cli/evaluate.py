@@ -39,6 +39,8 @@ def evaluate(settings: EvaluateSettings) -> None:
     the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
+    from tqdm import tqdm
+
     from ..judge.results import ResultsError
     from ..judge.run_header import describe_run
     from ..judge.runner import choose_samples, make_samples
@@ -76,16 +78,14 @@ def evaluate(settings: EvaluateSettings) -> None:
             extract=settings.extract,
             **_audited([task for task in tasks if settings.split in (None, task.split)]),
         )
-        with _Progress(len(samples)) as progress:
-            summary = run(
-                samples,
-                backend,
-                output,
-                header=header,
-                settings=judge.settings,
-                everything=everything,
-                progress=progress,
-            )
+        with tqdm(total=len(samples), unit="sample", desc="judged", file=sys.stderr, dynamic_ncols=True) as bar:
+
+            def progress(summary: Any) -> None:
+                bar.set_postfix_str(_counts(summary), refresh=False)
+                bar.update(summary.done - bar.n)
+
+            kept = {"everything": everything, "progress": progress}
+            summary = run(samples, backend, output, header=header, settings=judge.settings, **kept)
     except (TaskError, AnswersError, ResultsError, SandboxError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:
@@ -142,25 +142,6 @@ def _wind_up(backend: Any) -> None:
         backend.join()
     except KeyboardInterrupt:
         os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
-
-
-class _Progress:
-    """A bar with counts by verdict."""
-
-    def __init__(self, total: int) -> None:
-        from tqdm import tqdm
-
-        self._bar = tqdm(total=total, unit="sample", desc="judged", file=sys.stderr, dynamic_ncols=True)
-
-    def __call__(self, summary: Any) -> None:
-        self._bar.set_postfix_str(_counts(summary), refresh=False)
-        self._bar.update(summary.done - self._bar.n)
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.close()
 
 
 def _counts(summary: Any) -> str:

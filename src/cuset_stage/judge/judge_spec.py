@@ -4,6 +4,7 @@ Imports pydantic alone, for the sake of `cuset --help`.
 """
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, model_validator
@@ -68,8 +69,6 @@ class JudgeSpec(Settings):
 
     def limited(self, limits: "Limits") -> "Limits":
         """A judge's own limits with those that were asked for."""
-        from dataclasses import replace
-
         asked = {
             "wall_s": self.time_limit,
             "memory_bytes": None if self.memory_limit is None else int(self.memory_limit * GIB),

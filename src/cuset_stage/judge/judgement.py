@@ -11,7 +11,7 @@ from ..sandbox import Verdict
 from ..text import shorten
 
 
-JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not taken up
+JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not reused
 T = TypeVar("T")
 
 
@@ -74,7 +74,7 @@ class Judge(Protocol):
     compile_only: bool
 
     def settings(self) -> Mapping[str, Any]:
-        """What a verdict depends on beside task and code: a result is taken up again only under equal settings."""
+        """What a verdict depends on beside task and code: a result is reused only under equal settings."""
 
     def build(self, task: Any, code: str) -> Built: ...
 

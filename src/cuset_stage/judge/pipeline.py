@@ -82,7 +82,7 @@ class Pipeline:
         self._builds.submit(self._build, job, done)
 
     def stop(self) -> None:
-        """Begin nothing any more; what is running ends in its own time."""
+        """Start nothing more; what is running ends in its own time."""
         self._stop.set()
         for pool in (self._builds, self._preparations, self._runs):
             pool.shutdown(wait=False, cancel_futures=True)

@@ -162,10 +162,17 @@ def read_results(path: Path) -> Results:
     try:
         for number, record in read_objects(path):
             if record.get("type") == "run":
-                _check_run(record, f"{path}:{number}")
+                if problem := _problem(RunLine, record):
+                    raise ResultsError(
+                        f"{path}:{number}: the header's {problem}. Correct the line, or judge again into another file."
+                    )
                 run = record
             elif record.get("type") == "sample":
-                _check_sample(record, f"{path}:{number}")
+                if problem := _problem(SampleLine, record):
+                    which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
+                    raise ResultsError(
+                        f"{path}:{number}: {which}: {problem}. Correct the line, or take it out to have the sample judged again."
+                    )
                 samples.pop(sample_key(record), None)  # what was written last also stands last
                 samples[sample_key(record)] = record
             else:
@@ -185,31 +192,18 @@ def read_results(path: Path) -> Results:
     return Results(run, ordered)
 
 
-def _check_run(record: Mapping[str, Any], where: str) -> None:
+def _problem(model: type[RowModel], record: Mapping[str, Any]) -> str | None:
     try:
-        RunLine.model_validate(record)
+        model.model_validate(record)
     except ValidationError as error:
-        problem = wrong_value(error, RunLine, record)
-        raise ResultsError(
-            f"{where}: the header's {problem}. Correct the line, or judge again into another file."
-        ) from None
-
-
-def _check_sample(record: Mapping[str, Any], where: str) -> None:
-    try:
-        SampleLine.model_validate(record)
-    except ValidationError as error:
-        problem = wrong_value(error, SampleLine, record)
-        which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
-        raise ResultsError(
-            f"{where}: {which}: {problem}. Correct the line, or take it out to have the sample judged again."
-        ) from None
+        return wrong_value(error, model, record)
+    return None
 
 
 class ResultsWriter:
     """Appends samples to a results file, one flushed and synchronised line each, under an exclusive lock.
 
-    Opening it writes the file anew in one step: the header of this run, then the samples to keep. Samples that the file held
+    Opening it rewrites the file in one step: the header of this run, then the samples to keep. Samples that the file held
     before and that are not kept are added to `<name>.replaced` beside it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The first line of a results file: what was judged, with what, on what. Standard library only."""
+"""The first line of a results file: what was judged, with what, on what."""
 
 import datetime
 import hashlib
@@ -36,7 +36,7 @@ def describe_run(
     Args:
         chosen: How many of the answers a finished run judges.
         spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
-        extract: The rule that found the code in answers; None when nobody says.
+        extract: The rule that found the code in answers; None when unknown.
         findings: task id -> what the audit of the task set found.
         notes: code of a note -> task id -> what the audit notes that puts no verdict in doubt, such as unseeded inputs.
         audited: How many of the tasks were audited: no finding says something of these alone.

@@ -1,4 +1,4 @@
-"""Judge the answers of a file: choose, take up what an earlier run judged, judge the rest, write results as they come."""
+"""Judge the answers of a file: choose, keep what an earlier run judged, judge the rest, write results as they come."""
 
 import hashlib
 import json
@@ -45,7 +45,7 @@ class Backend(Protocol):
 
 @dataclass
 class Summary:
-    """Counts of a run as it goes on; what an earlier run judged is counted in. message: of the last infra_error."""
+    """Counts of a run in progress; what an earlier run judged is included. message: of the last infra_error."""
 
     total: int
     verdicts: Counter[Verdict]
@@ -121,7 +121,7 @@ def _check_numbers(answers: Iterable[Answer]) -> None:
             of = f" of level {level}" if len(first) > 1 else ""
             raise AnswersError(
                 f"{answer.source}: the first sample{of} is number {answer.sample}; number the samples of a task 0, 1, 2, ..."
-                f"{', for each level anew' if of else ''}."
+                f"{', for each level' if of else ''}."
             )
 
 
@@ -147,7 +147,7 @@ def evaluate(
     everything: Iterable[Sample] = (),
     progress: Callable[[Summary], None] = lambda _: None,
 ) -> Summary:
-    """Judge samples and write the results file; what it holds already, judged in the same way, is taken up.
+    """Judge samples and write the results file; what it holds already, judged in the same way, is kept.
 
     Args:
         samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.

@@ -53,18 +53,16 @@ def pair_references(
     """
     first: SelfCheck | None = None
     for pairs in _assignments(outputs, references):
-        check = self_check(compare(pairs))
+        check = _self_check(compare(pairs))
         if check.passed:
             return pairs, check
         if first is None and all(output.nbytes in (None, pairs[output.file].stat().st_size) for output in outputs):
             first = check
-    if first is not None:
-        return {}, first
     names = ", ".join(references) or "none"
-    return {}, SelfCheck("unpaired", f"{len(outputs)} outputs and as references {names}")
+    return {}, first or SelfCheck("unpaired", f"{len(outputs)} outputs and as references {names}")
 
 
-def self_check(printed: Printed) -> SelfCheck:
+def _self_check(printed: Printed) -> SelfCheck:
     if printed.verdict is False:
         return SelfCheck("refused", printed.message)
     if printed.crashed:  # also after a T: it may have stopped before another output
@@ -76,19 +74,12 @@ def _assignments(outputs: Sequence[Tensor], references: Mapping[str, Path]) -> l
     """Every assignment of a reference to each output, the likeliest first."""
     if not outputs or not len(outputs) <= len(references) <= MAX_REFERENCES:
         return []
-    sizes = {name: path.stat().st_size for name, path in references.items()}
-    likeness = {
-        (output.file, name): (
-            output.nbytes is None or sizes[name] == output.nbytes,
-            SequenceMatcher(None, output.file, name).ratio(),
-        )
-        for output in outputs
-        for name in references
-    }
 
     def score(names: tuple[str, ...]) -> tuple[int, float]:
-        pairs = [likeness[output.file, name] for output, name in zip(outputs, names, strict=True)]
-        return sum(fits for fits, _ in pairs), sum(ratio for _, ratio in pairs)
+        """How many sizes fit, and how alike the names are."""
+        pairs = list(zip(outputs, names, strict=True))
+        fits = sum(output.nbytes in (None, references[name].stat().st_size) for output, name in pairs)
+        return fits, sum(SequenceMatcher(None, output.file, name).ratio() for output, name in pairs)
 
     ranked = sorted(itertools.permutations(references, len(outputs)), key=score, reverse=True)
     return [

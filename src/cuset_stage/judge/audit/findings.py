@@ -95,7 +95,7 @@ class Audit:
 
 
 def is_findings_file(path: Path) -> bool:
-    """Whether `cuset audit-tasks` wrote the file, or nobody did yet: its first line says "type": "audit", or it is empty."""
+    """Whether `cuset audit-tasks` wrote the file (its first line says "type": "audit"), or it is empty."""
     try:
         with path.open("rb") as file:
             first = file.readline()

@@ -38,7 +38,7 @@ PLURAL = (Code.ZEROS_PASS, Code.ONES_PASS, Code.RANDOM_PASSES, Code.OUTPUT_UNCHE
 
 @dataclass
 class ProgramAudit:
-    """One audit as it goes on; `findings` holds what was found so far."""
+    """One audit in progress; `findings` holds what was found so far."""
 
     task: ProgramTask
     cases: CaseCache
@@ -179,7 +179,7 @@ class ProgramAudit:
             return compare_outputs(self.task, view.case, view.prepared, outputs, isolation=isolation).passed
         except OracleUnavailable:
             raise  # of this machine: what would have come out is not known
-        except OracleError:  # a compare.py that cannot judge passes nobody; _check_script reports it
+        except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
             return False
 
     def _try_script(self, oracle: ScriptOracle, view: CaseView, accepted: set[Code]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 PERMUTED = "permuted"
-POOL = ("0", "1")  # what the timed calls are given, in an order drawn anew for every run
+POOL = ("0", "1")  # what the timed calls are given, in an order drawn for every run
 UNSEEN = 3  # contents that a timed run holds back, each for one call
 
 

@@ -3,7 +3,7 @@
 For every task, once: the inputs of all seeds (one process), the reference's outputs (another). For every answer: import
 without a GPU, which builds its extensions; forward, in a process that never holds a reference output; the comparison
 here, on raw bytes. The same module object is called with fresh tensors for every seed, then with the first call's own
-tensors into which other contents are written (plan.py), so that a result kept by object, address, shape, first elements
+tensors into which other contents are written (calls.py), so that a result cached by object, address, shape, first elements
 or sums is wrong. On a GPU, for a right answer: the reference is timed, then the candidate, then the reference once more.
 Every timed call is given new contents at the same addresses; outputs of calls that the candidate does not know are
 compared. Without a GPU the same calls are made and compared, and no speed comes of them.
@@ -15,9 +15,9 @@ What this does not protect from:
   then the calls are timed by it.
 - A reference whose outputs depend on earlier calls: only the first calls can be compared. Flagged.
 - The inputs' files lie in its sandbox before forward is called: one that reads them could compute ahead. Flagged.
-- A task whose right outputs are the same for all inputs cannot tell a kept result from a computed one. Flagged.
-- Results kept by the whole contents are right results; contents that no call has seen bring their cost to light, but
-  what costs less than half as much again as a kept result, or less than 3 microseconds more, goes unseen.
+- A task whose right outputs are the same for all inputs cannot tell a cached result from a computed one. Flagged.
+- Results cached by the whole contents are right results; contents that no call has seen show their cost, unless it is
+  less than half as much again as a cached result, or less than 3 microseconds more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -131,8 +131,8 @@ class ModuleJudge:
                     verdict, message = Verdict.COMPILE_ERROR, problem
             except (SandboxError, OSError) as error:
                 return Built(infra_error(str(error)))
-            goes_on = verdict is Verdict.COMPILED and not self.compile_only
-            if goes_on:
+            continues = verdict is Verdict.COMPILED and not self.compile_only
+            if continues:
                 self._folders[folder] = stack.pop_all()
         judgement = Judgement(
             verdict,
@@ -142,10 +142,10 @@ class ModuleJudge:
             flags=tuple(source_flags(code)),
             overhead_s=clock.own(),
         )
-        return Built(judgement, folder if goes_on else None)
+        return Built(judgement, folder if continues else None)
 
     def prepare(self, task: ModuleTask) -> Reference:
-        """Nothing is made yet: inputs and outputs may need the GPU that `execute` leases."""
+        """Inputs and outputs are made later: they may need the GPU that `execute` leases."""
         return Reference(self.worker, task, self.seeds)
 
     def discard(self, built: Built) -> None:
@@ -217,7 +217,7 @@ class ModuleJudge:
         """The timed run, and the answer after it: what was right has to be right again."""
         request = {"action": "time", "seeds": POOL, "unseen": unseen(self.seeds)}
         if self.device != "cuda":
-            request["trials"] = 0  # the fewest: nobody looks at the times
+            request["trials"] = 0  # the fewest: the times are not used
         known, report = self._run(built, request, reference, gpu, clock, known)
         if not report.done:
             return self._failed(known, report, gpu), report

@@ -40,7 +40,7 @@ class Reference:
             return self._inputs
 
     def draw(self, seeds: Sequence[str], gpu: Gpu | None = None) -> Mapping[str, Path]:
-        """The inputs of these seeds, drawn anew."""
+        """The inputs of these seeds, in a new process."""
         with self._run("inputs", {}, gpu, seeds=seeds) as report:
             target = self._take(report.work / "out", "inputs")
         files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
@@ -52,7 +52,7 @@ class Reference:
             return PERMUTED in json.load(file)
 
     def expected(self, gpu: Gpu | None) -> Expected:
-        """The right outputs for every content. Ask for them after the candidate's first run: nothing of them lies about then."""
+        """The right outputs for every content. Ask for them after the candidate's first run: until then they do not exist."""
         inputs = self.inputs(gpu)
         permuted = self.permuted(gpu)
         contents = [*self._drawn(), *([PERMUTED] if permuted else [])]

@@ -52,7 +52,7 @@ class FakeCudaEvent:
 
 
 class Torch:
-    """What this worker uses of torch, taken before any foreign code runs."""
+    """What this worker uses of torch, taken before any untrusted code runs."""
 
     def __init__(self, device):
         import torch
@@ -306,7 +306,7 @@ def note_changes(before, given, torch, report):
 
 
 def schedule(chance, pool, unseen, count):
-    """Contents of the first calls: those unseen once each, in places nobody knows, each of the pool behind another."""
+    """Contents of the first calls: those unseen once each, at random places, each of the pool after another."""
     while True:
         order = [chance.choice(pool) for _ in range(count)]
         for place, name in zip(chance.sample(range(count), len(unseen)), unseen, strict=True):
