@@ -17,6 +17,21 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture
+def sandboxed() -> None:
+    """With `forked`: scripts and modules of this test run in the real sandbox."""
+
+
+@pytest.fixture
+def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripts of oracles, and modules, run in forks of this process."""
+    if "sandboxed" not in request.fixturenames:
+        from forked_runs import run_forked
+
+        for module in ("oracle_runs", "modules.runs"):
+            monkeypatch.setattr(f"cuset_stage.judge.{module}.run_sandboxed", run_forked)
+
+
 _checked: set[tuple[Any, ...]] = set()
 
 

@@ -17,6 +17,9 @@ from cuset_stage.judge.oracle_runs import COMPARE_LIMITS
 from cuset_stage.tasks import Case, ProgramTask, ReferenceOracle, Tensor
 
 
+pytestmark = pytest.mark.usefixtures("forked")
+
+
 def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
     """Compare arrays as a ReferenceOracle's task does, through files."""
     (folder / "expected").mkdir(exist_ok=True)
@@ -234,7 +237,7 @@ def by_script(tmp_path, monkeypatch):
     return run
 
 
-def test_compare_py_decides(by_script):
+def test_compare_py_decides(by_script, sandboxed):
     right = by_script(COMPARE)
     assert right.passed and right.max_abs_error == 0
     wrong = by_script(COMPARE, lambda y: y + 1)
@@ -314,16 +317,16 @@ def test_a_subnormal_reference_warns_nobody(tmp_path, recwarn):
     assert not recwarn.list
 
 
-def test_a_compare_py_that_does_not_end(by_script):
+def test_a_compare_py_that_does_not_end(by_script, sandboxed):
     from dataclasses import replace
 
-    limits = replace(COMPARE_LIMITS, cpu_s=2)  # not by the clock, which other programs make run out
-    stopped = r"task 3: compare\.py was stopped: over its limit of 2 s of CPU"
+    limits = replace(COMPARE_LIMITS, cpu_s=1)  # not by the clock, which other programs make run out
+    stopped = r"task 3: compare\.py was stopped: over its limit of 1 s of CPU"
     chosen = by_script(STRICT + "while not ok: pass\nprint('T')", lambda y: y + 1, limits=limits)
     assert not chosen.passed and re.match(stopped + ", where the reference passes", chosen.message)
     with pytest.raises(OracleError, match=stopped):  # also on the reference: nobody's fault but the judge's
         by_script(
-            STRICT + "import time\nwhile time.process_time() < 3: pass\nprint('T' if ok else 'F')",
+            STRICT + "import time\nwhile time.process_time() < 2: pass\nprint('T' if ok else 'F')",
             lambda y: y + 1,
             limits=limits,
         )
@@ -353,7 +356,7 @@ def test_without_a_reference_compare_py_decides(tmp_path, monkeypatch, dtype):
     assert "0 bytes, expected" in verdicts[2].message
 
 
-def test_compare_py_has_copies_only(by_script):
+def test_compare_py_has_copies_only(by_script, sandboxed):
     """A script that overwrites the reference with the output harms no later judgement (and by_script checks the file)."""
     compare = "import shutil\ntry: shutil.copy('data/y.bin', 'data/y_ref.bin')\nexcept OSError: pass\n" + COMPARE
     assert by_script(compare).passed

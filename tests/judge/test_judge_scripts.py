@@ -68,6 +68,7 @@ def test_a_reference_that_fails_is_named(twice: Any) -> None:
     assert record["tasks"]["two"]["verdicts"] == ["compile_error"] * 2 and record["passed"] == 1
 
 
+@pytest.mark.slow
 def test_the_benchmark_without_a_gpu(tmp_path: Path) -> None:
     output = tmp_path / "judge.json"
     done = script("bench_judge.py", "--no-gpu", "--samples", 2, "--alone", 1, "--jobs", 2, "--output", output)

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from forked_worker import run_forked
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.closeness import first_difference, module_distance
 from cuset_stage.judge.devices import Turns
 from cuset_stage.judge.judgement import Clock, Judgement
-from cuset_stage.judge.modules import ModuleJudge, runs, worker
+from cuset_stage.judge.modules import ModuleJudge, worker
 from cuset_stage.judge.modules.checks import source_flags
 from cuset_stage.judge.modules.module_judge import unseen_time, wall_time
 from cuset_stage.judge.modules.permuted import permuted
@@ -31,6 +30,8 @@ from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
 from cuset_stage.tasks import ModuleTask
 
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 REFERENCE = """# reference 5b1d0c7e
 import torch
@@ -61,17 +62,6 @@ FORWARD = "return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)"
 def answer(forward: str, before: str = "") -> str:
     assert FORWARD in ANSWER
     return before + ANSWER.replace(FORWARD, forward)
-
-
-@pytest.fixture
-def sandboxed() -> None:
-    """Runs of the worker are in the real sandbox."""
-
-
-@pytest.fixture(autouse=True)
-def _forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "sandboxed" not in request.fixturenames:
-        monkeypatch.setattr(runs, "run_sandboxed", run_forked)
 
 
 @pytest.fixture(scope="module")
@@ -240,17 +230,6 @@ def leave():
 """
 
 
-def test_no_run_finds_what_an_earlier_one_left(
-    judge: ModuleJudge, task: ModuleTask, prepared: Reference, sandboxed: None
-) -> None:
-    if resolve_isolation() is not Isolation.BUBBLEWRAP:
-        pytest.skip("without bubblewrap runs share the folder for temporary files")
-    code = answer("leave(); assert LEFT and not FOUND, FOUND; " + FORWARD, LEAVES)
-    found = judged(judge, task, prepared, code)
-    assert (found.verdict, found.message) == (Verdict.PASSED, "")
-    assert any("looks at files" in flag for flag in found.flags)
-
-
 def test_a_task_that_cannot_tell_is_flagged(judge: ModuleJudge) -> None:
     """An iteration that comes to the same fixed point from everywhere: a constant passes, and people are told."""
     blind = REFERENCE.replace(FORWARD, "return sum([0 * x.sum() + 1.5, torch.full((3,), 0.25)]), torch.sigmoid(y) * 0")
@@ -319,17 +298,19 @@ torch.Tensor.clone = lambda self: self
 """
 
 
-def test_looking_for_the_reference_finds_nothing(
+def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
     judge: ModuleJudge, task: ModuleTask, prepared: Reference, sandboxed: None
 ) -> None:
     if resolve_isolation() is not Isolation.BUBBLEWRAP:
-        pytest.skip("without bubblewrap nobody hides the judge's files from the judge's own user")
+        pytest.skip(
+            "without bubblewrap nothing hides the judge's files, and runs share the folder for temporary files"
+        )
     expected = prepared.expected(None)  # the files lie on this machine now
     assert all(path.is_file() for files in expected.files.values() for path in files)
-    code = answer("raise RuntimeError(f'read {seen} files, found {len(found)}: {found}')", HUNT)
-    found = judged(judge, task, prepared, code)
-    assert found.verdict is Verdict.RUNTIME_ERROR
-    assert "found 0" in found.message and "read 0" not in found.message
+    checks = "leave(); assert LEFT and not FOUND, FOUND; assert seen and not found, found; "
+    found = judged(judge, task, prepared, answer(checks + FORWARD, LEAVES + HUNT))
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    assert any("looks at files" in flag for flag in found.flags)
 
 
 def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:

@@ -16,6 +16,9 @@ from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from cuset_stage.tasks import TaskError
 
 
+pytestmark = pytest.mark.usefixtures("forked")
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "root"))
@@ -42,7 +45,7 @@ def inode(prepared):
 # ---------------------------------------------------------------------------------------------------------- reference
 
 
-def test_reference_oracle(cache, tmp_path):
+def test_reference_oracle(cache, tmp_path, sandboxed):
     even, odd = (prepare(cache, tmp_path, cuset_row(), case) for case in (0, 1))
     x = read(even.inputs["data/x.bin"])
     assert x.shape == (32,)
@@ -87,7 +90,7 @@ def test_a_reference_that_breaks_its_contract(cache, tmp_path, source, message):
     assert "task double, case even" in str(error.value)
 
 
-def test_a_reference_cannot_reach_the_judge(cache, tmp_path):
+def test_a_reference_cannot_reach_the_judge(cache, tmp_path, sandboxed):
     """It runs in the sandbox: what it writes elsewhere does not come to be, and nothing of it is left."""
     mark = tmp_path / "mark"
     source = DOUBLE + f"\ntry:\n    open({str(mark)!r}, 'w').close()\nexcept OSError:\n    pass\n"
@@ -98,7 +101,7 @@ def test_a_reference_cannot_reach_the_judge(cache, tmp_path):
 # ------------------------------------------------------------------------------------------------------------- script
 
 
-def test_script_oracle(cache, tmp_path):
+def test_script_oracle(cache, tmp_path, sandboxed):
     made = prepare(cache, tmp_path, cudabench_row())
     assert np.array_equal(read(made.expected["data/y.bin"]), 2 * read(made.inputs["data/x.bin"]))
     assert set(made.inputs) == {"data/x.bin"}
@@ -111,7 +114,7 @@ def test_exit_in_gen_is_no_failure(cache, tmp_path):
     assert prepare(cache, tmp_path, cudabench_row(**{"gen.py": GEN + "import sys\nsys.exit(1)\n"})).self_check.passed
 
 
-def test_unseeded_data_is_the_same_on_every_machine(tmp_path):
+def test_unseeded_data_is_the_same_on_every_machine(tmp_path, sandboxed):
     """A gen.py without a seed gives the same values from two caches; one that seeds itself keeps its own."""
     unseeded = GEN.replace("default_rng(7)", "default_rng()")
     rows = [cudabench_row(**{"gen.py": unseeded})] * 2 + [cudabench_row()]
@@ -229,7 +232,7 @@ def test_a_gen_that_fails(cache, tmp_path, gen, message):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
 
 
-def test_limits_on_time_and_size(tmp_path):
+def test_limits_on_time_and_size(tmp_path, sandboxed):
     limits = replace(ORACLE_LIMITS, wall_s=2.0, file_bytes=1 << 20)
     cache = CaseCache(tmp_path / "cases", limits=limits)
     with pytest.raises(OracleError, match="over its limit of 2 s"):
@@ -260,7 +263,7 @@ def test_a_case_is_made_once(cache, tmp_path):
     assert inode(prepare(cache, tmp_path, cuset_row(reference=DOUBLE + "\n"))) != inode(first)
 
 
-def test_many_at_once_make_one(cache, tmp_path):
+def test_many_at_once_make_one(cache, tmp_path, sandboxed):
     task = load_row(tmp_path, cuset_row())
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda _: CaseCache(cache.folder).prepare(task, task.cases[0]), range(4)))

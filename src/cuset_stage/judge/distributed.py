@@ -6,9 +6,9 @@ a `RayBackend` is made, and is no dependency of ours: `pip install ray`.
 
 import logging
 import os
-import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from ..sandbox import SandboxError
@@ -35,16 +35,9 @@ class Node:
         return self._bench.describe(), self._bench.settings, self._width
 
     def judge(self, job: Job) -> Judgement:
-        done = threading.Event()
-        found: list[Judgement] = []
-
-        def take(judgement: Judgement) -> None:
-            found.append(judgement)
-            done.set()
-
-        self._pipeline.submit(job, take)
-        done.wait()
-        return found[0]
+        judged: Future[Judgement] = Future()
+        self._pipeline.submit(job, judged.set_result)
+        return judged.result()
 
 
 class RayBackend:

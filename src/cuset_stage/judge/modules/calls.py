@@ -7,16 +7,13 @@ sums and their shapes are those of seed 0 and the right output is another.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...sandbox import Verdict
 from ...sandbox.folders import take_output
 from ..closeness import first_difference, module_distance
 from ..judgement import CaseResult
-
-
-if TYPE_CHECKING:
-    from .runs import Report
+from .runs import Report
 
 
 PERMUTED = "permuted"
@@ -72,7 +69,7 @@ def _title(content: str) -> str:
 
 
 def compare_run(
-    report: "Report", calls: Sequence[Call], expected: Expected
+    report: Report, calls: Sequence[Call], expected: Expected
 ) -> tuple[Verdict, str, tuple[CaseResult, ...]]:
     """The verdict on a run that came to its end, what is to say about it, and a result for each call that was looked at.
 
@@ -93,7 +90,7 @@ def compare_run(
     return Verdict.MISMATCH if message else Verdict.PASSED, message, tuple(results)
 
 
-def _compare_call(report: "Report", call: Call, expected: Expected) -> tuple[Verdict, str, float | None, float | None]:
+def _compare_call(report: Report, call: Call, expected: Expected) -> tuple[Verdict, str, float | None, float | None]:
     """Verdict, message ("": right), largest absolute and relative error."""
     rows = expected.rows[call.content]
     if message := _shapes_differ(report.record["outputs"].get(call.label), rows):

@@ -1,0 +1,76 @@
+"""What the judge runs in its sandbox, in a fork of the tests' own process instead, where numpy and torch are imported already: all of
+it but the sandbox, in a twentieth of the time."""
+
+import faulthandler
+import os
+import runpy
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cuset_stage.sandbox import Finished, Limits
+
+
+def run_forked(
+    command: list[str],
+    *,
+    folder: Path,
+    readonly: Mapping[str, Path],
+    limits: Limits,
+    environment: Mapping[str, str],
+    **_: Any,
+) -> Finished:
+    """As `sandbox.run_sandboxed` for `python [options] SCRIPT [arguments]`, with its time limit alone."""
+    links = [folder / name for name in readonly]
+    for link, source in zip(links, readonly.values(), strict=True):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(source)
+    said = [folder.parent / name for name in ("stdout.txt", "stderr.txt")]
+    begin = time.monotonic()
+    child = os.fork()
+    if not child:
+        os._exit(_run(command, folder, said, environment))
+    stopped = status = None
+    while status is None and stopped is None:
+        ended, code = os.waitpid(child, os.WNOHANG)
+        if ended:
+            status = os.waitstatus_to_exitcode(code)
+        elif time.monotonic() - begin > limits.wall_s:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            stopped = "wall"
+        else:
+            time.sleep(0.002)
+    for link in links:
+        link.unlink()
+    texts = [path.read_text(errors="replace") for path in said]
+    return Finished(status, stopped, time.monotonic() - begin, 0.0, 0, *texts, None)
+
+
+def _run(command: list[str], folder: Path, said: list[Path], environment: Mapping[str, str]) -> int:
+    for number, path in enumerate(said, start=1):
+        os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), number)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+    faulthandler.disable()
+    os.chdir(folder)
+    os.environ.update(environment)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)  # threads do not survive the fork
+    place = next(number for number, part in enumerate(command) if part.endswith(".py"))
+    sys.argv = command[place:]
+    sys.path.insert(0, str(folder))
+    code: object = 0
+    try:
+        runpy.run_path(command[place], run_name="__main__")
+    except SystemExit as stop:
+        code = stop.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code if isinstance(code, int) else 1
