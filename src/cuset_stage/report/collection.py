@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class Run:
     def complete(self) -> bool:
         return self.planned is None or self.present >= self.planned
 
-    @property
+    @cached_property
     def width(self) -> int:
         """S, the samples a task: the largest sample number and one."""
         return 1 + max((number for _, number in self.samples), default=-1)
