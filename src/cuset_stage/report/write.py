@@ -66,18 +66,8 @@ def csv_tables(report: Report) -> dict[str, Iterable[Sequence[Any]]]:
 
 def _rates(report: Report) -> Iterator[Sequence[Any]]:
     yield (
-        "run",
-        "model",
-        "level",
-        "rule",
-        "k",
-        "criterion",
-        "flagged_tasks",
-        "percent",
-        "low",
-        "high",
-        "tasks",
-        "left_out",
+        *("run", "model", "level", "rule", "k", "criterion", "flagged_tasks"),
+        *("percent", "low", "high", "tasks", "left_out"),
     )
     runs = {run.label: run for run in report.collection.runs}
     for flagged, rates in (("included", report.rates), ("left out", report.unflagged_rates or {})):
@@ -127,13 +117,12 @@ def print_report(report: Report) -> None:
             errors.print(Text(f"! {note.text}", style="yellow"))
     table = main_table(report, Rule.FIRST)
     shown = RichTable(title=Text(table.title), box=None, pad_edge=False)
-    one_model = len({row[0].text for row in table.rows}) == 1  # needs no column
-    columns = range(one_model, len(table.columns))
-    for column in table.columns[one_model:]:
+    first = 1 if len({row[0].text for row in table.rows}) == 1 else 0  # one model for all needs no column
+    for column in table.columns[first:]:
         group = column.group.split()[0] if column.group else ""
         shown.add_column(Text(f"{group}\n{column.name}"), justify="left" if column.text else "right")
     for row in table.rows:
-        shown.add_row(*(Text(row[i].text, style=("", "bold", "underline")[row[i].rank]) for i in columns))
+        shown.add_row(*(Text(cell.text, style=("", "bold", "underline")[cell.rank]) for cell in row[first:]))
     console = Console(highlight=False)
     console.print(shown)
     for comparison in report.comparisons:
