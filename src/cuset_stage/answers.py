@@ -1,31 +1,30 @@
 """What the answer of a language model holds: reasoning, fenced blocks, and which part of it is the code.
 
-The labels (`spans`), the judge and the curation all read answers here, so that what is trained on and what is judged is
-the same code. Standard library only; the time grows linearly with the length of an answer, and no answer raises.
+Labels (`spans`), judge and curation all read answers here, so that what is trained on and what is judged is the same code.
+Standard library only; time grows linearly with the length of an answer, and no answer raises.
 
-**Reasoning** is no part of the answer. It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line
-once there was reasoning before it, and ends at the ending that balances it: openings of its own kind inside it are
-counted. Where none balances it, the count leaves out openings within a line, which may be mentions, and those right
-behind another one, as when both the chat template and the model open; where no ending comes at all, everything that
-follows is reasoning that was cut off. An ending before any opening closes what the prompt had opened (the chat templates
-of DeepSeek-R1 and QwQ do that), so everything before it goes. Tags between quotes or backticks are mentions, and tags
-inside a block that its own fence closes are code.
+**Reasoning** is no part of the answer. It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line once
+there was reasoning before it, and ends at the ending that balances it. Where none balances it, the count leaves out
+openings within a line, which may be mentions, and those right behind another one, as when both the chat template and the
+model open; then an ending of another kind will do, if it ends nothing else; and where there is none, everything that follows
+is reasoning that was cut off. An ending before any opening closes what the prompt had opened (the chat templates of
+DeepSeek-R1 and QwQ do that), so everything before it goes. Tags between quotes or backticks are mentions, and tags inside a
+block that its own fence closes are code.
 
 **Blocks** open at a line with three or more backticks or tildes, behind any indentation, list or quote markers, with any
-info string. They end at a line of at least as many of the same character, alone, glued to the end of a line of code,
-or with text behind ("```</answer>", "``` This kernel ..."); before a fence of the same kind that names a language, because
-then their own is missing; or with the text, when the answer was cut off. A markdown fence is no block: what it wraps is
-read for blocks, up to its own closing fence. Two fences are understood that do not stand at the start of a line or are not
-there: one that names its language behind other text, when code follows ("Here it is: ```cpp"), and the opening fence that
-the prompt had already given, when the answer starts as code and its first fence has no info string.
+info string. They end at a fence of at least as many of the same character, alone, glued to the end of a line of code, or with
+text behind ("```</answer>", "``` This kernel ..."); before a fence that names a language, because then their own is missing;
+or with the text, when the answer was cut off. A markdown fence is no block: what it wraps is read for blocks, up to its own
+closing fence. Also understood: a fence that names its language behind other text, when code follows ("Here it is: ```cpp"),
+and an answer that starts as code, up to its first fence without an info string: the prompt had opened that block.
 
-**The code** (`extract_code`) by the rule `first`, the default, is the first of these that there is: the first block that
-looks like code (`main(` or `__global__` for CUDA, `class ModelNew` for Python) and is not tagged as another kind of text
-(bash, json, output; python for a CUDA task, C++ and CUDA for a Python task); the first block that looks like code whatever
-its tag; the text outside blocks when it looks like code, without the prose before a CUDA program; the first block with
-a fitting, missing or unknown tag; the first block. The rule `last` takes the last block where `first` takes the first.
-`first-any` is CUDABench's own rule, for comparison with numbers made by it: no reasoning is taken out; the code is what
-stands between the first two runs of three backticks anywhere, without a leading `cpp` or `c++`.
+**The code** (`extract_code`), by the rule `first`, is the first there is of: the first block that looks like code
+(`main(` or `__global__` for CUDA, `class ModelNew` for Python) and is not tagged as another kind of text (bash, json,
+output; python for a CUDA task, C++ and CUDA for a Python task); the first block that looks like code whatever its tag; the
+text outside blocks when it looks like code, for CUDA from the first line that only code has; the first block that is not
+tagged as another kind; the first block. The rule `last` takes the last block in each of these. `first-any` is CUDABench's
+own rule, for comparison with numbers made by it: no reasoning is taken out; the code is what stands between the first two
+runs of three backticks anywhere, without a leading `cpp` or `c++`.
 """
 
 import re
@@ -192,12 +191,7 @@ def strip_reasoning(text: str) -> str:
     """The text without its reasoning."""
     reader = _Reader(text, len(text))
     reader.read()
-    pieces = [text[start:end] for start, end in _gaps(reader.reasoning, 0, len(text))]
-    # The halves of a line around a part make no line together.
-    return "".join(
-        piece if piece.endswith("\n") or number == len(pieces) else piece + "\n"
-        for number, piece in enumerate(pieces, start=1)
-    )
+    return _joined(text, _gaps(reader.reasoning, 0, len(text)))
 
 
 def open_reasoning(prompt: str) -> str:
@@ -240,9 +234,7 @@ class Answer(NamedTuple):
 
     def code(self, block: Block) -> str:
         """What a block holds, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
-        code = "".join(self.text[start:end] for start, end in self.pieces(block.start, block.end)).replace(
-            "\r\n", "\n"
-        )
+        code = _joined(self.text, self.pieces(block.start, block.end)).replace("\r\n", "\n")
         width = len(block.margin)
         lines = code.split("\n")
         if ">" in block.margin:
@@ -275,7 +267,7 @@ class Answer(NamedTuple):
 
     def without_blocks(self, start: int) -> str:
         """What stands outside reasoning and blocks from `start` on."""
-        return "".join(self.text[max(start, left) : right] for left, right in self._outside())
+        return _joined(self.text, ((max(start, left), right) for left, right in self._outside() if right > start))
 
     def _outside(self) -> Iterator[tuple[int, int]]:
         return _gaps(sorted(self.reasoning + self.fenced), 0, self.end)
@@ -314,6 +306,12 @@ def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[t
         start = max(start, right)
     if start < end:
         yield start, end
+
+
+def _joined(text: str, ranges: Iterable[tuple[int, int]]) -> str:
+    """Stretches of a text in a row; the halves of a line around what is left out make no line together."""
+    pieces = [text[start:end] for start, end in ranges]
+    return "".join([piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]] + pieces[-1:])
 
 
 class _Tags:
@@ -440,7 +438,8 @@ class _Reader:
                     else fence._replace(start=self._position)
                 )
             if self._open is not None and self._open.until <= place:
-                self._finish(self._open.until)
+                line, margin, until = self._open
+                self._end_block(line, margin, until, until, False)
             elif self._open is None and fence is not None and fence.at < place:
                 self._read_fence(fence)
             elif number == len(partners):
@@ -457,7 +456,7 @@ class _Reader:
                 elif tags.kinds[number] >= 0 and partner < 0 and begins:
                     self.reasoning.append((place, self.end))
                     if self._open is not None:
-                        self._finish(place)
+                        self._end_block(self._open.line, self._open.margin, place, place, False)
                     break
                 elif partner >= 0 and (begins or self.reasoning):
                     self._leave(place, tags.ends[partner])
@@ -470,12 +469,10 @@ class _Reader:
         self._position = self._floor = end
         if self._open is not None:
             line, margin, until = self._open
-            stop = self.end if end > until else self.text.find("\n", end, until) + 1 or until
-            closing, own = self._find_closing(line, margin, end, stop)
-            if own:
-                self._close(line, margin, closing)
-            elif closing is not None or end > until:
-                self._open = _Open(line, margin, closing.start if closing else self.end)
+            if end > until:
+                self._read_block(line, margin, end, self.end, self.end)
+            else:  # the lines up to there are known, but for the one that begins here
+                self._read_block(line, margin, end, self.text.find("\n", end, until) + 1 or until, until)
 
     def _next_fence(self, position: int, end: int | None = None) -> _Line | None:
         """The next line with a run of three backticks or tildes, and its first one; a line begins at `position`."""
@@ -495,24 +492,24 @@ class _Reader:
         """A line outside of blocks, with a fence."""
         before = self.text[line.start : line.at]
         self._position = line.after
+        bare = not line.info.strip()
         if not _MARGIN.fullmatch(before):
             if self._names_language(line, before):
-                self._open_block(line, "")
-        elif not line.info.strip() and self._wrappers and line.run.startswith(self._wrappers[-1]):
+                self._read_block(line, "", line.after, self.end, self.end)
+            return
+        if bare and self._wrappers and line.run.startswith(self._wrappers[-1]):
             self._wrappers.pop()
-            self.fenced.append((line.start, line.after))
-        elif line.ends_reasoning or line.has_text_behind:  # it closes what has not been opened
-            self.fenced.append((line.start, line.after))
-        elif line.is_inline:
-            pass
-        elif line.tag in _MARKDOWN:
+        elif line.tag in _MARKDOWN and not line.is_inline:
             self._wrappers.append(line.run)
-            self.fenced.append((line.start, line.after))
-        elif not (line.info.strip() or self.fenced) and (start := self._given_start(line.start)) >= 0:
+        elif bare and not (self.fenced or line.ends_reasoning) and (start := self._given_start(line.start)) >= 0:
             self._add(start, line.start, "", "", True)
             self.fenced.append((self._floor, line.after))
-        else:
-            self._open_block(line, before)
+            return
+        elif not (line.ends_reasoning or line.has_text_behind):
+            if not line.is_inline:
+                self._read_block(line, before, line.after, self.end, self.end)
+            return
+        self.fenced.append((line.start, line.after))  # a fence that opens no block
 
     def _names_language(self, line: _Line, before: str) -> bool:
         """Whether a fence opens a block that is tagged, and behind text only where code follows."""
@@ -532,12 +529,14 @@ class _Reader:
         head = self.text[self._floor : end]
         return self._floor + _FIRST_LINE.match(head).end() if starts_as_code(head) and _ENDS_CODE.search(head) else -1
 
-    def _open_block(self, line: _Line, margin: str) -> None:
-        closing, own = self._find_closing(line, margin, line.after, self.end)
-        if own:
-            self._close(line, margin, closing)
+    def _read_block(self, line: _Line, margin: str, position: int, stop: int, until: int) -> None:
+        """Look for the end of a block from `position` to `stop`; where there is none, it ends at `until` at the latest."""
+        closing, own = self._find_closing(line, margin, position, stop)
+        if closing is not None and own:
+            glued = self.text[closing.start : closing.at].strip(" \t>")
+            self._end_block(line, margin, closing.at if glued else closing.start, closing.after, True)
         else:
-            self._open = _Open(line, margin, closing.start if closing else self.end)
+            self._open = _Open(line, margin, closing.start if closing else until)
 
     def _find_closing(self, opening: _Line, margin: str, position: int, end: int) -> tuple[_Line | None, bool]:
         """The line that ends a block, and whether it is its own fence or one that opens another block."""
@@ -554,18 +553,10 @@ class _Reader:
             position = line.after
         return None, False
 
-    def _close(self, line: _Line, margin: str, closing: _Line) -> None:
-        glued = closing.at if self.text[closing.start : closing.at].strip(" \t>") else closing.start
-        self._add(line.after, glued, line.tag, margin, True)
-        self.fenced.append((line.start, closing.after))
-        self._open, self._position = None, closing.after
-
-    def _finish(self, end: int) -> None:
-        """The block that is open ends without a fence of its own."""
-        line, margin, _ = self._open
-        self._add(line.after, end, line.tag, margin, False)
-        self.fenced.append((line.start, end))
-        self._open, self._position = None, end
+    def _end_block(self, line: _Line, margin: str, end: int, after: int, closed: bool) -> None:
+        self._add(line.after, end, line.tag, margin, closed)
+        self.fenced.append((line.start, after))
+        self._open, self._position = None, after
 
     def _add(self, start: int, end: int, tag: str, margin: str, closed: bool) -> None:
         if start < end and not self.text[start:end].isspace():

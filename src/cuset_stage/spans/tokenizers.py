@@ -60,16 +60,12 @@ def token_mask(
         elif 0 <= start == end <= limit:
             append(0)
         else:
-            raise _bad_offset(len(mask), start, end, text_length)
+            size = "" if text_length is None else f" of {text_length} characters"
+            raise ValueError(
+                f"offsets[{len(mask)}]=({start}, {end}): offsets must rise and stay inside the text{size}; "
+                "pass the offsets of one tokenizer call on exactly the text that the spans were found in"
+            )
     return mask
-
-
-def _bad_offset(index: int, start: int, end: int, text_length: int | None) -> ValueError:
-    size = "" if text_length is None else f" of {text_length} characters"
-    return ValueError(
-        f"offsets[{index}]=({start}, {end}): offsets must rise and stay inside the text{size}; "
-        "pass the offsets of one tokenizer call on exactly the text that the spans were found in"
-    )
 
 
 def _byte_level_alphabet() -> dict[str, int]:
