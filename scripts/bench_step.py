@@ -8,7 +8,7 @@ The model has Qwen2.5-7B's shape and random weights, made once and kept in --mod
 rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process of its own that calls LLaMA-Factory's run_exp with
 one more callback, which waits for the GPU and takes the time at the borders of each step; the first steps are not counted. Processes
 differ by a percent or two: a run may be named several times, and the median of its times is what counts. Runs that are compared are
-best named forth and back (sft cuset cuset sft), so that what drifts hits both. --add goes on with an earlier call's record.
+best named in both orders (sft cuset cuset sft), so that drift hits both. --add continues an earlier call's record.
 """
 
 import argparse

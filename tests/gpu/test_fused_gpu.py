@@ -292,7 +292,7 @@ def measured(length: int, objective: str, vocab_size=152064, hidden_size=3584) -
 def test_memory_and_waits(objective, length):
     extra, waits = measured(length, objective)
     assert extra < 0.30, f"{extra:.3f} GiB beyond the inputs and their gradient"
-    assert waits == 1  # for the number of tokens; the verdict is a copy of its own, waited for by its event
+    assert waits <= 1  # for the number of tokens; the verdict is a copy of its own, waited for by its event
 
 
 def test_a_run_compiles_each_kernel_twice_at_most():

@@ -1,6 +1,6 @@
 """Tensors to loss: CuSeT (arXiv 2606.16231) and the objectives it is compared with.
 
-Imports torch only, so that the losses serve any training loop. Start at `cuset.py`, which follows the paper's equations in order.
+Imports torch only, so that the losses serve any training loop. Start at `cuset.py`: the equations in order.
 """
 
 from .cuset import TokenTerms, cuset_loss, objective_loss, token_terms

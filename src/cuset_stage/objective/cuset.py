@@ -1,8 +1,8 @@
-"""CuSeT from confidence to loss: Eq. 1 to 9 of arXiv 2606.16231 in order, on materialised logits, in plain PyTorch (torch only).
+"""CuSeT from confidence to loss: Eq. 1 to 9 of arXiv 2606.16231 in order, on materialised logits (torch only).
 
-Everything works on the supervised tokens of a batch laid end to end, `[num_valid]`, in which the tokens of a sample stand together,
-and costs O(num_valid) whatever the window. `cuset_loss`, at the end, is the whole; the fused head (`fused.py`) gives the same loss
-and gradients without the logits, and is tested against this file.
+Everything works on the supervised tokens of a batch laid end to end, `[num_valid]`, in which the tokens of a sample
+stand together, and costs O(num_valid) whatever the window. `cuset_loss`, at the end, is the whole; the fused head
+(`fused.py`) gives the same loss and gradients without the logits, and is tested against this file.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from .weights import base_divergence, weight_rule
 
 
 IGNORE_INDEX = -100
-# Prefix sums are kept in integers of 2**-40. A confidence is at most 1, so 2**22 tokens fit; adding integers is exact in any
-# order, and unlike a floating-point cumsum it is allowed under torch.use_deterministic_algorithms on CUDA.
+# Prefix sums are kept in integers of 2**-40. A confidence is at most 1, so 2**22 tokens fit; adding integers is exact
+# in any order, and unlike a floating-point cumsum it is allowed under torch.use_deterministic_algorithms on CUDA.
 FIXED_POINT = 2**40
 
 
@@ -60,9 +60,10 @@ def supervised_tokens(
 class TokenTerms:
     r"""The supervised tokens of a batch with what the objective makes of each.
 
-    The loss is sum over tokens of `weight * sample_weight[sample] * nll + penalty`, divided by a count. Trainers log the terms, and
-    evaluate row by row. All are [num_valid] and float32 unless said; the fused head does not wait to learn how many samples there
-    are, so that some entries of `region_confidence` and `sample_weight` may stand for none: see `is_sample`.
+    The loss is sum over tokens of `weight * sample_weight[sample] * nll + penalty`, divided by a count. Trainers log
+    the terms, and evaluate row by row. All are [num_valid] and float32 unless said; the fused head does not wait to
+    learn how many samples there are, so that some entries of `region_confidence` and `sample_weight` may stand for
+    none: see `is_sample`.
     """
 
     nll: torch.Tensor  # -log c in nats, differentiable where it comes from `token_terms`
@@ -81,7 +82,7 @@ class TokenTerms:
         return torch.zeros_like(self.sample_weight, dtype=torch.bool).index_fill_(0, self.sample, True)
 
     def count(self, normalization: str, given: torch.Tensor | int | None = None) -> torch.Tensor | int:
-        """What the loss is divided by: what is given, or else the batch's tokens or samples, whose number may be on the device yet."""
+        """What the loss is divided by: what is given, or else its own tokens or samples (on the device)."""
         if given is not None:
             return given
         return self.nll.numel() if normalization == "tokens" else self.is_sample.sum()
@@ -166,8 +167,8 @@ def least_confident_window(
         window_means: C_t, [num_valid].
         sample: [num_valid], the sample of each token.
         num_samples: how many samples there are.
-        is_candidate: [num_valid] boolean; when given, only windows centred on these tokens count, except in a sample that has
-            none of them, where every window does.
+        is_candidate: [num_valid] boolean; when given, only windows centred on these tokens count, except in a sample
+            that has none of them, where every window does.
 
     Returns:
         C_n, [num_samples] float32.
@@ -212,7 +213,8 @@ def token_terms(
         reference_logits: [batch, length, vocab_size] of the base model, for ASFT.
 
     Raises:
-        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a reference.
+        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a
+            reference.
     """
     check_shapes("logits", logits, labels, cuda_mask, sample_ids)
     tokens = supervised_tokens(labels, cuda_mask, sample_ids)
@@ -289,10 +291,10 @@ def cuset_loss(
         tau: confidence threshold in [0, 1).
         lam: weight of CUDA tokens, at least 0.
         window: window length l in tokens.
-        num_items_in_batch: what the sum is divided by: the supervised tokens of the whole optimizer step, over accumulation and
-            ranks. None: those of this batch.
-        use_confidence_mask, use_cuda_mask, use_region_weight: the three parts, one by one (Table 5). Without all of them the loss
-            is plain cross-entropy.
+        num_items_in_batch: what the sum is divided by: the supervised tokens of the whole optimizer step, over
+            accumulation and ranks. None: those of this batch.
+        use_confidence_mask, use_cuda_mask, use_region_weight: the three parts, one by one (Table 5). Without all of
+            them the loss is plain cross-entropy.
         region_scope: "response", every window (Eq. 7), or "cuda", windows centred on a CUDA token.
         normalization: what None means for num_items_in_batch: "tokens", or "samples" (Eq. 9 read literally).
 
@@ -300,7 +302,8 @@ def cuset_loss(
         A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
 
     Raises:
-        ValueError: a hyper-parameter out of range, shapes that do not match, labels outside the vocabulary, NaN or infinite logits.
+        ValueError: a hyper-parameter out of range, shapes that do not match, labels outside the vocabulary, NaN or
+            infinite logits.
     """
     switches = use_confidence_mask, use_cuda_mask, use_region_weight
     settings = ObjectiveSettings("cuset", tau, lam, window, *switches, region_scope, normalization)
@@ -317,7 +320,7 @@ def check_shapes(
     cuda_mask: torch.Tensor | None,
     sample_ids: torch.Tensor | None,
 ) -> None:
-    """Raise ValueError unless `tensor`, the logits or hidden states called `name`, and the tensors of a batch belong together."""
+    """Raise ValueError unless `tensor`, called `name`, and the tensors of a batch have shapes that belong together."""
     if tensor.dim() != 3 or labels.dim() != 2:
         raise ValueError(
             f"expected {name} [batch, length, {'vocab_size' if name == 'logits' else 'hidden_size'}] and labels "
@@ -347,12 +350,12 @@ def check_finite(is_finite: torch.Tensor) -> None:
     """Raise ValueError unless the terms of all tokens, [num_valid] boolean, are finite. Waits for the device."""
     if not is_finite.all():
         raise ValueError(
-            f"{int((~is_finite).sum())} of {is_finite.numel()} supervised tokens have NaN or infinite logits: training has diverged "
-            "or the weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in place of fp16."
+            f"{int((~is_finite).sum())} of {is_finite.numel()} supervised tokens have NaN or infinite logits: "
+            "training has diverged or the weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in "
+            "place of fp16."
         )
 
 
 def no_loss(*tensors: torch.Tensor) -> torch.Tensor:
-    """The loss of a batch without a supervised token: 0 whatever `tensors` hold, with a gradient path to each that a distributed run
-    needs."""
+    """The loss without a supervised token: 0 whatever `tensors` hold, with the gradient path that every rank needs."""
     return torch.stack([t[:0].sum(dtype=torch.promote_types(t.dtype, torch.float32)) for t in tensors]).sum()

@@ -1,8 +1,9 @@
-"""The fused head's loop: supervised rows of hidden states to losses and gradients, a chunk of logits at a time (torch only).
+"""The fused head's loop: hidden states to losses and gradients, a chunk of logits at a time (torch only).
 
-A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the products for the
-gradients. The passes here are plain PyTorch and serve CPUs and GPUs without Triton; `triton_kernels` has functions of the same
-signatures, and `choose_backend` takes either. Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
+A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the
+products for the gradients. The passes here are plain PyTorch and serve CPUs and GPUs without Triton; `triton_kernels`
+has functions of the same signatures, and `choose_backend` takes either. Nothing here knows autograd: `fused.py`
+carries the gradients into the backward pass.
 """
 
 import functools
@@ -21,22 +22,23 @@ from .cuset import SupervisedTokens, weigh_samples
 from .weights import WeightRule, base_divergence
 
 
-# What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit smaller cards;
-# 0.25 GiB makes 863 rows of a 152k vocabulary in bf16.
+# What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit
+# smaller cards; 0.25 GiB makes 863 rows of a 152k vocabulary in bf16.
 CHUNK_BYTES = int(0.25 * 2**30)
-# Chunks have one row less than a multiple of this: on an H200 cuBLAS 13.1 then takes tiles of 192 x 208 and 256 x 120, which even
-# numbers of rows do not get. 863 rows cost 3% less a row than 896, and 6% less than 1024 (two products, 3584 x 152064).
+# Chunks have one row less than a multiple of this: on an H200 cuBLAS 13.1 then takes tiles of 192 x 208 and 256 x 120,
+# which even numbers of rows do not get. 863 rows cost 3% less a row than 896, and 6% less than 1024 (two products,
+# 3584 x 152064).
 ROW_TILE = 96
-# Rows of the logits start at multiples of this many elements, so that kernels load 16 bytes at a time whatever the vocabulary.
+# Rows of the logits start at multiples of this many elements: kernels load 16 bytes at a time whatever the vocabulary.
 COLUMN_TILE = 64
 
 
 @dataclass(frozen=True)
 class Head:
-    """A language model's head. `weight` [vocab_size, hidden_size], `bias` [vocab_size] or None, in the dtype of the products."""
+    """A language model's head in the dtype of the products."""
 
-    weight: torch.Tensor
-    bias: torch.Tensor | None = None
+    weight: torch.Tensor  # [vocab_size, hidden_size]
+    bias: torch.Tensor | None = None  # [vocab_size]
 
     @property
     def columns(self) -> int:
@@ -73,7 +75,7 @@ class HeadGradients:
         None  # [vocab_size, hidden_size], summed with the samples' weights, in float32 at least
     )
     bias: torch.Tensor | None = None  # [vocab_size], likewise
-    # [num_valid], what `rows` are still to be multiplied with; None: 1, as it has to be where `weight` or `bias` is wanted.
+    # [num_valid], what `rows` are still to be multiplied with; None: 1, as where `weight` or `bias` is wanted.
     factor: torch.Tensor | None = None
     token_scale: torch.Tensor | None = (
         None  # [num_valid], the samples' weights that enter `weight` and `bias`; None: 1
@@ -85,7 +87,7 @@ class HeadGradients:
         return any(part is not None for part in (self.rows, self.weight, self.bias))
 
     def add(self, rows: torch.Tensor, logit_gradient: torch.Tensor, head: Head, part: slice) -> None:
-        """The products of a chunk, `part` of the tokens: its hidden states and the gradient of its logits [rows, vocab_size]."""
+        """Add the products of a chunk, `part` of the tokens, from its hidden states and the gradient of its logits."""
         if self.rows is not None:
             torch.mm(logit_gradient, head.weight, out=self.rows[part])
         scale = None if self.token_scale is None else self.token_scale[part].to(rows.dtype)
@@ -129,16 +131,16 @@ def chunk_step(
         gradient = gradient_scale * (M * (p - onehot(target)) + a * (p - q))
 
     Args:
-        logits: [rows, vocab_size] of the dtype the model computes in; holds the gradient afterwards when that is wanted.
+        logits: [rows, vocab_size] of the model's dtype; holds the gradient afterwards when that is wanted.
         target: [rows].
-        statistics: of the rows, written; an nll is NaN where the target is outside the vocabulary. The weight is the start of `rule` on
-            entry and M afterwards; the penalty is written when there is a reference.
+        statistics: of the rows, written; an nll is NaN where the target is outside the vocabulary. The weight is the
+            start of `rule` on entry and M afterwards; the penalty is written when there is a reference.
         rule: how M follows from the logits.
         reference: [rows, vocab_size], logits of the base model.
         want_gradient: False leaves the logits alone.
         gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
-        factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this, row by row, which
-            spares the kernel that does so a second read of the logits. Here it is 1.
+        factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this,
+            row by row, which spares the kernel that does so a second read of the logits. Here it is 1.
     """
     nll, weight, penalty = statistics
     dtype = nll.dtype
@@ -188,7 +190,7 @@ def scatter_rows(
 
 
 class Backend(NamedTuple):
-    """Functions that do not multiply matrices, as `chunk_step`, `cuset.weigh_samples` and `scatter_rows` document them."""
+    """What does not multiply matrices: see the functions of these names, here and in `cuset.py`."""
 
     chunk_step: Callable[..., None]
     weigh_samples: Callable[..., tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
@@ -200,7 +202,7 @@ TORCH = Backend(chunk_step, weigh_samples, scatter_rows)
 
 @functools.cache
 def _finds_compiler() -> bool:
-    """Whether Triton has the C compiler that it builds its launchers with, in the places where it looks; if not, one warning."""
+    """Whether Triton finds the C compiler that it builds its launchers with; if not, one warning."""
     try:
         from triton.knobs import build
     except ImportError:  # an older Triton
@@ -210,8 +212,8 @@ def _finds_compiler() -> bool:
     found = bool(own_way or os.environ.get("CC") or shutil.which("clang") or shutil.which("gcc"))
     if not found:
         warnings.warn(
-            "Triton finds no C compiler, so the fused head takes PyTorch's operations, which are slower: install gcc or clang, or "
-            "name one with CC=/path/to/it.",
+            "Triton finds no C compiler, so the fused head takes PyTorch's operations, which are slower: install gcc "
+            "or clang, or name one with CC=/path/to/it.",
             stacklevel=3,
         )
     return found
@@ -253,7 +255,7 @@ def on_device(device: torch.device) -> AbstractContextManager:
 
 
 def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -> int:
-    """How many tokens go through the head at once: all, or what the budget allows, one less than a multiple of `ROW_TILE`."""
+    """How many tokens go through the head at once: all, or what the budget allows, `ROW_TILE` * n - 1."""
     most = max(1, budget // row_bytes)
     if most < ROW_TILE:
         return min(most, num_tokens)
@@ -274,8 +276,9 @@ def run_head(
 ) -> Iterator[None]:
     """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
 
-    Yields once, when what fills `statistics` is queued and the last chunk's products for the gradients are still to come: what the
-    host will want to know is queued best then. The current device is that of the tensors: see `on_device`.
+    Yields once, when what fills `statistics` is queued and the last chunk's products for the gradients are still to
+    come: what the host will want to know is queued best then. The current device is that of the tensors: see
+    `on_device`.
 
     Args:
         sources: hidden states [batch * length, hidden_size] and the head; behind them, for ASFT, the base model's.

@@ -1,7 +1,7 @@
-"""The objectives from hidden states and the head's weight, without the logits [batch, length, vocab_size] (torch only).
+"""The objectives from hidden states and the head's weight, without the logits (torch only).
 
-`fused_linear_cuset_loss` is for anybody's training loop; `fused_objective` is what the trainer calls. Both equal the readable
-loss of the materialised logits (`cuset.py`), in value and gradients.
+`fused_linear_cuset_loss` is for anybody's training loop; `fused_objective` is what the trainer calls. Both equal the
+readable loss of the materialised logits (`cuset.py`), in value and gradients.
 """
 
 import math
@@ -15,7 +15,7 @@ from .settings import ObjectiveSettings
 from .weights import WeightRule, weight_rule
 
 
-# In float16 the probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head still stay far from its maximum.
+# In float16 probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head stay far from its maximum.
 FLOAT16_GRADIENT_SCALE = 128.0
 
 
@@ -53,8 +53,8 @@ def fused_linear_cuset_loss(
         A scalar in nats per supervised token. Without a supervised token: 0, with a gradient path.
 
     Raises:
-        ValueError: as `cuset_loss`; what only the device can see (labels outside the vocabulary, NaN or infinite logits) is raised
-            by the backward pass, where there is one.
+        ValueError: as `cuset_loss`; what only the device can see (labels outside the vocabulary, NaN or infinite
+            logits) is raised by the backward pass, where there is one.
     """
     switches = use_confidence_mask, use_cuda_mask, use_region_weight
     settings = ObjectiveSettings("cuset", tau, lam, window, *switches, region_scope, normalization)
@@ -86,8 +86,9 @@ def fused_objective(
         logits = hidden @ weight.T + bias
         objective_loss(logits, labels, cuda_mask, sample_ids, settings, ...), token_terms(logits, ...)
 
-    With a frozen head each supervised token goes through two products. A trainable head takes a third, and a fourth where the
-    samples' weights (Eq. 8) have to be known before a token enters the head's gradient, which is summed in float32.
+    With a frozen head each supervised token goes through two products. A trainable head takes a third, and a fourth
+    where the samples' weights (Eq. 8) have to be known before a token enters the head's gradient, which is summed in
+    float32.
 
     Args:
         hidden: [batch, length, hidden_size], after the final norm.
@@ -97,18 +98,20 @@ def fused_objective(
         bias: [vocab_size] or None.
         reference_hidden: [batch, length, hidden_size] of the base model, for ASFT.
         reference_weight, reference_bias: the base model's head; None: the same head.
-        num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as `settings.normalization` says.
+        num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as
+            `settings.normalization` says.
         backend: see `engine.choose_backend`.
         chunk_rows: tokens that go through the head at once; None: by a budget of memory.
 
     Returns:
-        The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a gradient, and the
-        terms, detached. Where nothing requires a gradient, or under torch.no_grad, only the forward product is computed.
+        The loss in nats per supervised token, differentiable in hidden, weight and bias as far as they require a
+        gradient, and the terms, detached. Where nothing requires a gradient, or under torch.no_grad, only the forward
+        product is computed.
 
     Raises:
-        ValueError: shapes or dtypes that do not match, ASFT without a reference; labels outside the vocabulary, NaN or infinite
-            logits: at once where no gradient is wanted, else from the backward pass, so that the host need not wait for the
-            device before that; until then the loss is NaN or infinite.
+        ValueError: shapes or dtypes that do not match, ASFT without a reference; labels outside the vocabulary, NaN or
+            infinite logits: at once where no gradient is wanted, else from the backward pass, so that the host need
+            not wait for the device before that; until then the loss is NaN or infinite.
     """
     _check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids)
     dtype = _compute_dtype(hidden, weight, bias)
@@ -122,9 +125,8 @@ def fused_objective(
         if settings.needs_reference:
             sources.append(_reference(hidden, head, reference_hidden, reference_weight, reference_bias))
 
-        tokens = supervised_tokens(
-            labels, cuda_mask, sample_ids
-        )  # the only wait for the device before the backward pass
+        # The host waits for the number of tokens here, and then not before the backward pass.
+        tokens = supervised_tokens(labels, cuda_mask, sample_ids)
         rule, start = weight_rule(settings, tokens.is_cuda, full)
         penalty = torch.empty_like(start) if settings.needs_reference else None
         statistics = HeadStatistics(torch.empty_like(start), start, penalty)
@@ -149,9 +151,7 @@ def fused_objective(
 
         if waits_for_samples:
             gradients.token_scale = row_scale
-            steps = run(
-                WeightRule(), statistics, gradients
-            )  # takes the weights as they are, and finds the same losses
+            steps = run(WeightRule(), statistics, gradients)  # weights as they are; the losses come out the same
         for _ in steps:
             pass
         if gradients.factor is not None:
@@ -197,10 +197,10 @@ class FusedLossFunction(torch.autograd.Function):
 
 
 class AsyncScalar:
-    """A number on its way to the host: the copy is queued at once, and `get` waits for it and not for what is queued later.
+    """A number on its way to the host: its copy is queued at once, and `get` waits for no more than that.
 
-    The copy goes to pinned memory of its own, which PyTorch does not give to anybody else before the copy is done. On devices
-    other than GPUs `get` is `item`.
+    The copy goes to pinned memory of its own, which PyTorch does not give to anybody else before the copy is done. On
+    devices other than GPUs `get` is `item`.
     """
 
     def __init__(self, value: torch.Tensor):
@@ -263,12 +263,13 @@ def _check_inputs(
         # A kernel that reads another GPU's memory would take the whole process down.
         if values is not None and values.device != hidden.device:
             raise ValueError(
-                f"{key} is on {values.device}, hidden on {hidden.device}: expected one device; move the batch to the head's."
+                f"{key} is on {values.device}, hidden on {hidden.device}: expected one device; "
+                "move the batch to the head's."
             )
     if weight.dim() != 2 or hidden.size(-1) != weight.size(-1):
         raise ValueError(
-            f"hidden {list(hidden.shape)} and weight {list(weight.shape)} have different hidden sizes: expected the head's own "
-            "weight, [vocab_size, hidden_size]; a sharded head (ZeRO-3, FSDP) has to be gathered first."
+            f"hidden {list(hidden.shape)} and weight {list(weight.shape)} have different hidden sizes: expected the "
+            "head's own weight, [vocab_size, hidden_size]; a sharded head (ZeRO-3, FSDP) has to be gathered first."
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ValueError(
@@ -284,7 +285,8 @@ def _compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tenso
     dtypes = {tensor.dtype for tensor in (hidden, weight, bias) if tensor is not None}
     if len(dtypes) > 1 or not hidden.is_floating_point():
         raise ValueError(
-            f"hidden is {hidden.dtype} and the head {weight.dtype}{'' if bias is None else f' with a bias in {bias.dtype}'}: "
+            f"hidden is {hidden.dtype} and the head {weight.dtype}"
+            f"{'' if bias is None else f' with a bias in {bias.dtype}'}: "
             "expected one floating dtype, or torch.autocast around the call."
         )
     return hidden.dtype
@@ -302,8 +304,8 @@ def _reference(
         raise ValueError("the objective asft needs the base model's hidden states: pass reference_hidden.")
     if reference_hidden.shape[:2] != hidden.shape[:2]:
         raise ValueError(
-            f"reference_hidden has the shape {list(reference_hidden.shape)}, hidden {list(hidden.shape)}: expected the same "
-            "batch and length."
+            f"reference_hidden has the shape {list(reference_hidden.shape)}, hidden {list(hidden.shape)}: "
+            "expected the same batch and length."
         )
     base = head
     if reference_weight is not None:

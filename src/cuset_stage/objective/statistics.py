@@ -7,20 +7,9 @@ import torch
 from .cuset import TokenTerms
 
 
-SUMS = (
-    "tokens",
-    "nll",
-    "confident",
-    "left_out",
-    "cuda",
-    "cuda_nll",
-    "cuda_confidence",
-    "confidence",
-    "samples",
-    "region_confidence",
-    "sample_weight",
-)
+TOKEN_SUMS = ("tokens", "nll", "confident", "left_out", "cuda", "cuda_nll", "cuda_confidence", "confidence")
 EXTREMES = ("region_confidence", "sample_weight")
+SUMS = (*TOKEN_SUMS, "samples", *EXTREMES)
 
 # Reduces a 1-D tensor over the ranks of a run with "sum" or "max".
 Reduce = Callable[[torch.Tensor, str], torch.Tensor]
@@ -29,8 +18,8 @@ Reduce = Callable[[torch.Tensor, str], torch.Tensor]
 class ObjectiveMeter:
     """Collects `TokenTerms` on their device, without waiting for it, until `compute` turns them into averages.
 
-    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`: neither the number of micro-batches
-    nor the number of ranks, nor how full each of them is, changes the result.
+    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`: neither the number of
+    micro-batches nor the number of ranks, nor how full each of them is, changes the result.
     """
 
     def __init__(self) -> None:
@@ -67,8 +56,8 @@ class ObjectiveMeter:
     def compute(self, device: torch.device, reduce: Reduce | None = None) -> dict[str, float]:
         """Average what was collected, over all ranks when `reduce` is given, and start anew.
 
-        Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and confidences in
-        [0, 1].
+        Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and
+        confidences in [0, 1].
         """
         sums, maxima = self._sums, self._maxima
         if sums is None:

@@ -1,17 +1,17 @@
 """What runs between and after the fused head's products, as Triton kernels (torch and triton).
 
-Between the products one program handles one row of logits. `_chunk_kernel` reads the row for the log-sum-exp, forms the token's
-weight, and reads the row again, from its end to its start so that the L2 cache still holds much of it, to write the gradient in
-place. Each lane keeps its own running maximum and sum: the loops need no exchange between threads. Work is in float32 and base 2,
-the natural base of the hardware.
+Between the products one program handles one row of logits. `_chunk_kernel` reads the row for the log-sum-exp, forms
+the token's weight, and reads the row again, from its end to its start so that the L2 cache still holds much of it, to
+write the gradient in place. Each lane keeps its own running maximum and sum: the loops need no exchange between
+threads. Work is in float32 and base 2, the natural base of the hardware.
 
-Where each row's gradient may come with a factor that is applied later, `_unscaled_kernel` reads the row once: neither the sum of the
-exponentials nor the token's weight is needed to write them down. EAFT's entropy comes first, from a kernel that finds the 20 largest
-logits exactly without sorting (`_top_entropy_kernel`). After the last row `_region_kernel` weighs the samples, and in the backward
-pass `_scatter_kernel` puts the gradients where they belong.
+Where each row's gradient may come with a factor that is applied later, `_unscaled_kernel` reads the row once: neither
+the sum of the exponentials nor the token's weight is needed to write them down. EAFT's entropy comes first, from a
+kernel that finds the 20 largest logits exactly without sorting (`_top_entropy_kernel`). After the last row
+`_region_kernel` weighs the samples, and in the backward pass `_scatter_kernel` puts the gradients where they belong.
 
-Arguments that change from step to step are not specialised on (`do_not_specialize`): Triton would compile a kernel again for
-another number of tokens, or where another chunk's statistics begin at other than a multiple of 16 bytes.
+Arguments that change from step to step are not specialised on (`do_not_specialize`): Triton would compile a kernel
+again for another number of tokens, or where another chunk's statistics begin at other than a multiple of 16 bytes.
 """
 
 import torch
@@ -24,7 +24,7 @@ from .settings import ObjectiveSettings
 from .weights import EAFT_TOP_K, WeightRule, entropy_to_weight
 
 
-_GIVEN, _ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
+_ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
 _RULES = {"given": 0, "above": 1, "within": 2, "probability": 3, "entropy": 0}
 _LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
@@ -32,8 +32,8 @@ _RANGE = tl.constexpr(64.0)  # in bits, of 127 that exponents have upwards: sums
 _SLOTS = tl.constexpr(32)  # the power of two above the 20 of EAFT
 _FIXED_POINT = tl.constexpr(float(FIXED_POINT))
 
-# (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second read finds
-# them in the L2 cache; small vocabularies would leave such programs half empty.
+# (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second
+# read finds them in the L2 cache; small vocabularies would leave such programs half empty.
 LAUNCH_SHAPES = ((65536, 8192, 32), (8192, 2048, 8), (0, 1024, 4))
 UNSCALED_LAUNCH_SHAPES = ((65536, 16384, 32), (8192, 4096, 8), (0, 1024, 4))
 REGION_LANES = 1024
@@ -127,7 +127,8 @@ def _finish_block(
 def _chunk_kernel(
     logits, reference, row_stride, reference_stride, targets, nlls, weights, penalties,
     low, high, penalty_scale, gradient_scale,
-    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr, LANES: tl.constexpr,
+    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr,
+    LANES: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
@@ -153,13 +154,13 @@ def _chunk_kernel(
         full: tl.constexpr = SIZE // LANES
         if full * LANES < SIZE:
             divergence = _finish_block(
-                logits, reference, full * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale,
-                divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, True,
+                logits, reference, full * LANES + lanes, target, lse, reference_lse, weight, penalty_scale,
+                gradient_scale, divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, True,
             )  # fmt: skip
         for i in range(full):
             divergence = _finish_block(
-                logits, reference, (full - 1 - i) * LANES + lanes, target, lse, reference_lse, weight, penalty_scale, gradient_scale,
-                divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, False,
+                logits, reference, (full - 1 - i) * LANES + lanes, target, lse, reference_lse, weight, penalty_scale,
+                gradient_scale, divergence, SIZE, HAS_REFERENCE, WANT_GRADIENT, False,
             )  # fmt: skip
         if HAS_REFERENCE:
             tl.store(penalties + row, tl.sum(divergence, axis=0) * _LN2 * penalty_scale)
@@ -167,16 +168,14 @@ def _chunk_kernel(
 
 @triton.jit
 def _unscaled_block(pointer, start, x, total, base, SIZE: tl.constexpr, LANES: tl.constexpr, MASKED: tl.constexpr):
-    """Write exp2(z - base) over a block of logits x; returns its lanes' sums added to `total`, and the base, raised where
-    the block's largest logit is out of its range."""
+    """Write exp2(z - base) over a block of logits x; returns its lanes' sums added to `total`, and the base, raised
+    where the block's largest logit is out of its range."""
     lanes = tl.arange(0, LANES)
     z = _bits(x)
     if MASKED:
         z = tl.where(start + lanes < SIZE, z, -float("inf"))
     rise = tl.ceil(tl.max(z, axis=0) - base)
-    if (
-        rise > _RANGE
-    ):  # hardly ever: what was written so far is brought to the new base, by a power of two and so exactly
+    if rise > _RANGE:  # hardly ever: what was written so far is brought to the new base, exactly, by a power of two
         tl.debug_barrier()
         base += rise
         shrink = tl.exp2(-rise)
@@ -202,11 +201,12 @@ def _unscaled_kernel(
     logits, row_stride, targets, nlls, weights, factors, low, high, gradient_scale,
     SIZE: tl.constexpr, RULE: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes exp(z - base) - s * onehot, which is
-    the gradient but for the factor M / s.
+    r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes exp(z - base) - s * onehot,
+    which is the gradient but for the factor M / s.
 
-    In base 2 and rounded to an integer, the base is the target's logit, or the largest so far where that is out of reach. The dtypes
-    have float32's exponents, which reach far enough from there to hold every probability that counts.
+    In base 2 and rounded to an integer, the base is the target's logit, or the largest so far where that is out of
+    reach. The dtypes have float32's exponents, which reach far enough from there to hold every probability that
+    counts.
     """
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
@@ -249,9 +249,9 @@ def _top_entropy_kernel(
 ):  # fmt: skip
     r"""Entropy of the TOP largest probabilities of a row, scaled to sum to 1.
 
-    Lane i is the elements i, i + LANES, i + 2 * LANES, ... of the row. The TOP lanes with the largest maxima hold TOP elements that
-    no element of another lane exceeds, so the TOP largest values of those lanes are those of the row. One read of the row finds the
-    lanes; they are small enough (DEPTH elements each) to be searched in registers.
+    Lane i is the elements i, i + LANES, i + 2 * LANES, ... of the row. The TOP lanes with the largest maxima hold TOP
+    elements that no element of another lane exceeds, so the TOP largest values of those lanes are those of the row.
+    One read of the row finds the lanes; they are small enough (DEPTH elements each) to be searched in registers.
     """
     row = tl.program_id(0).to(tl.int64)
     logits += row * row_stride
@@ -434,8 +434,8 @@ def _region_kernel(
 def weigh_samples(
     confidence: torch.Tensor, tokens: SupervisedTokens, settings: ObjectiveSettings
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What `cuset.weigh_samples` does, in one kernel and without waiting for the number of samples: C and w have [num_valid] entries,
-    those of a sample at its first token, and anything elsewhere."""
+    """What `cuset.weigh_samples` does, in one kernel and without waiting for the number of samples: C and w have
+    [num_valid] entries, those of a sample at its first token, and anything elsewhere."""
     row = tokens.row.contiguous()
     region, sample, prefix = torch.empty_like(confidence), torch.empty_like(row), torch.empty_like(row)
     sample_id = row if tokens.sample_id is None else tokens.sample_id

@@ -1,7 +1,7 @@
 """What each objective makes of a token, in a form that works on any slice of the tokens (torch only).
 
-`weight_rule` says how a token's weight, the constant factor of its negative log-likelihood, follows from its logits; the readable
-loss and both backends of the fused head use it. CuSeT's weight is spelled out in `cuset.py` (Eq. 2 to 4).
+`weight_rule` says how a token's weight, the constant factor of its negative log-likelihood, follows from its logits;
+the readable loss and both backends of the fused head use it. CuSeT's weight is spelled out in `cuset.py` (Eq. 2 to 4).
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
 
 @dataclass(frozen=True)
 class WeightRule:
-    r"""How a token's weight M follows from its logits, starting from a vector that is known beforehand, and ASFT's penalty.
+    r"""How a token's weight M follows from its logits and a start that is known before them; ASFT's penalty.
 
     Args:
-        kind: "given", the start as it is; "above", start + 1[c > low]; "within", 1[low <= c <= high]; "probability", c;
-            "entropy", (H / 3.0)^alpha with H the entropy of the 20 largest probabilities.
+        kind: "given", the start as it is; "above", start + 1[c > low]; "within", 1[low <= c <= high]; "probability",
+            c; "entropy", (H / 3.0)^alpha with H the entropy of the 20 largest probabilities.
         low, high: thresholds of "above" and "within".
         alpha: exponent of "entropy".
         penalty_scale: what the KL term to the base model is multiplied by, where there is one.
@@ -34,7 +34,7 @@ class WeightRule:
     penalty_scale: float = 0.0
 
     def __call__(self, start: torch.Tensor, confidence: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        """M, [num_valid], from the start and c, [num_valid], and the logits [num_valid, vocab_size]; nothing is differentiated."""
+        """M, [num_valid], from the start and c, [num_valid], and the logits [num_valid, vocab_size], detached."""
         match self.kind:
             case "above":
                 return start + (confidence > self.low)
@@ -93,13 +93,14 @@ def top_entropy(logits: torch.Tensor) -> torch.Tensor:
 
 
 def entropy_to_weight(entropy: torch.Tensor, alpha: float) -> torch.Tensor:
-    """EAFT's (H / 3.0)^alpha; rounding can leave the entropy of a sure token a hair below 0, which a power would make NaN."""
+    """EAFT's (H / 3.0)^alpha."""
+    # Rounding can leave the entropy of a sure token a hair below 0, which a power would make NaN.
     return (entropy.clamp_min(0.0) / EAFT_ENTROPY_SCALE).pow(alpha)
 
 
 def base_divergence(log_p: torch.Tensor, log_base: torch.Tensor) -> torch.Tensor:
-    """KL(base || model) of each token over the vocabulary: what ASFT adds to DFT's loss times asft_alpha (0.1 in the authors' code,
-    0.05 in their README, with LoRA r 8, alpha 16). Unlike a weight it is differentiable, in `log_p`.
+    """KL(base || model) of each token over the vocabulary: what ASFT adds to DFT's loss times asft_alpha (0.1 in the
+    authors' code, 0.05 in their README, with LoRA r 8, alpha 16). Unlike a weight it is differentiable, in `log_p`.
 
     Args:
         log_p, log_base: [num_valid, vocab_size], log-probabilities of the model and of the frozen base model.
