@@ -1,7 +1,6 @@
 """What `write` leaves for LLaMA-Factory: both formats, a merged dataset_info.json, a split by task, a data card."""
 
 import json
-import tracemalloc
 from collections import Counter
 
 import pytest
@@ -332,19 +331,6 @@ def test_two_processes_do_not_write_into_one_folder(tmp_path):
     with _locked(folder), pytest.raises(CurationError, match="another process"):
         write(tmp_path, rows(8))
     assert (folder / "curated.json").read_bytes() == before
-
-
-def test_the_sides_of_tasks_are_not_held_in_memory(tmp_path):
-    from cuset_stage.curate.training_text import split_tasks
-
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows(1500, 1)), encoding="utf-8")
-    tracemalloc.start()
-    split = split_tasks(read_stage_rows([path]), 0.25, 0)
-    held, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert sum(side == "eval" for side in split.sides.values()) == 375
-    assert held < 80_000  # a dictionary of 1,500 keys takes more
 
 
 def test_the_lengths_of_rows_are_counted_by_length():

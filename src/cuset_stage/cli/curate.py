@@ -134,8 +134,6 @@ def _stage(work: Callable[[], "Summary"]) -> None:
 @contextmanager
 def _errors() -> Iterator[None]:
     """Errors as sentences."""
-    import sqlite3
-
     from ..curate.stage_rows import CurationError
     from ..sandbox import SandboxError
     from ..settings import SettingsError
@@ -146,11 +144,6 @@ def _errors() -> Iterator[None]:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename or 'a file'}: {error.strerror}. What was done so far is kept.") from None
-    except sqlite3.OperationalError as error:  # its temporary files are the only ones that we have it write
-        raise fail(
-            f"temporary files: {error}. They lie where SQLITE_TMPDIR or TMPDIR says, else in /var/tmp: give a folder with more room. "
-            "What was done so far is kept."
-        ) from None
     except KeyboardInterrupt:
         typer.echo("\ncuset: interrupted; what is done is kept. Run the same command again to resume.", err=True)
         raise typer.Exit(130) from None

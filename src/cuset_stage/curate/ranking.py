@@ -1,7 +1,6 @@
-"""Which of the rows that are left are worth training on: the best answers to a task, and ConCuR's rule.
+"""Which of the rows that are left are worth training on: the best answers to a task, ConCuR's rule, and balance between families.
 
-Everything here works on `Candidate`, a small record of a row, and needs the answers to one task at a time; `candidates.py` holds them
-all. Only what `verify` measured counts: a speed-up that the source claims is not looked at.
+Only what `verify` measured counts: a speed-up that the source claims is not looked at.
 """
 
 from __future__ import annotations
@@ -10,12 +9,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from statistics import median
 
 from ..report.rewards import grpo, kevin
 from .stage_rows import Row
 
 
+LENGTH_BINS = 4
 FAST = 5.0  # ConCuR: answers this much faster than the baseline are kept whatever their reasoning
 REWARDS = {"kevin": kevin, "grpo": grpo}
 
@@ -54,33 +55,26 @@ def is_judged(candidate: Candidate) -> bool:
     return candidate.reasoning is not None and candidate.speedup is not None
 
 
-def concur(candidates: Sequence[Candidate]) -> tuple[set[str], dict[str, str]]:
-    """ConCuR's selection of answers with reasoning: (keys to keep, key -> why the others go).
+def concur(candidates: Iterable[Candidate]) -> dict[str, str]:
+    """ConCuR's selection of answers with reasoning: key -> why it is dropped.
 
     Kept of the right answers to a task: (a) the one with the shortest reasoning where it is the fastest kernel as well, (b) those
     more than 5x faster than the baseline, (c) of a task of a single operator, for balance, the one with the shortest reasoning.
     Rows without reasoning are not the rule's business and stay; so do rows without a measured speed-up, such as programs, which
     have no baseline: without (b) and (c) the rule would throw most of their tasks away.
     """
-    kept: set[str] = set()
     reasons: dict[str, str] = {}
-    for members in by_group(candidates).values():
-        judged = [each for each in members if is_judged(each)]
-        kept.update(each.key for each in members if not is_judged(each))
-        if not judged:
-            continue
-        shortest = min(judged, key=lambda each: (each.reasoning, each.id))
-        fastest = max(each.speedup or 0.0 for each in judged)
-        for each in judged:
+    for members in by_group(each for each in candidates if is_judged(each)).values():
+        shortest = min(members, key=lambda each: (each.reasoning, each.id))
+        fastest = max(each.speedup or 0.0 for each in members)
+        for each in members:
             speedup = each.speedup or 0.0
-            if speedup > FAST or (each is shortest and (speedup == fastest or each.single_operator)):
-                kept.add(each.key)
-            else:
+            if speedup <= FAST and not (each is shortest and (speedup == fastest or each.single_operator)):
                 reasons[each.key] = (
                     f"speed-up {speedup:.2f}, {each.reasoning} tokens of reasoning; the task's shortest has {shortest.reasoning} "
                     f"and its fastest {fastest:.2f}"
                 )
-    return kept, reasons
+    return reasons
 
 
 def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
@@ -107,9 +101,8 @@ def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
     return {each.key: speed(each) for each in answers}
 
 
-def best_answers(candidates: Sequence[Candidate], count: int, reward: str) -> tuple[set[str], dict[str, str]]:
-    """The `count` answers to each task with the highest reward, of `speeds`; of equal ones the shorter."""
-    kept: set[str] = set()
+def worse_answers(candidates: Iterable[Candidate], count: int, reward: str) -> dict[str, str]:
+    """Key -> why, of all but the `count` answers to each task with the highest reward, of `speeds`; of equal ones the shorter stay."""
     reasons: dict[str, str] = {}
     for members in by_group(candidates).values():
         rewards = {  # of right answers: rows that were not right did not come this far
@@ -117,12 +110,33 @@ def best_answers(candidates: Sequence[Candidate], count: int, reward: str) -> tu
             for key, speed in speeds(members).items()
         }
         ranked = sorted(members, key=lambda each: (-rewards[each.key], each.tokens, each.id))
-        kept.update(each.key for each in ranked[:count])
         for place, each in enumerate(ranked[count:], start=count + 1):
             reasons[each.key] = (
                 f"place {place} of {len(ranked)} answers by the reward {reward} ({rewards[each.key]:.3f})"
             )
-    return kept, reasons
+    return reasons
+
+
+def beyond_balance(candidates: Iterable[Candidate], most: int) -> dict[str, str]:
+    """Key -> why, of what is over `most` rows a family.
+
+    They are taken in turns from the family's length quartiles, so that short programs do not crowd out long ones; within a quartile
+    faster ones first, then those whose key is smaller, which is as good as chance, and repeatable.
+    """
+    families: dict[str, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        families[each.family].append(each)
+    reasons: dict[str, str] = {}
+    for family, members in families.items():
+        members.sort(key=lambda each: (each.tokens, each.key))
+        size = ceil(len(members) / LENGTH_BINS)
+        turns: list[tuple[int, int, str]] = []
+        for number, start in enumerate(range(0, len(members), size)):
+            chosen = sorted(members[start : start + size], key=lambda each: (-(each.speedup or 0.0), each.key))
+            turns += [(turn, number, each.key) for turn, each in enumerate(chosen)]
+        for _, _, key in sorted(turns)[most:]:
+            reasons[key] = f"the family {family} has {len(members)} rows; {most} are taken"
+    return reasons
 
 
 def is_single_operator(row: Row) -> bool:

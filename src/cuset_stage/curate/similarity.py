@@ -8,10 +8,10 @@ reformatting hides a copy; of a prompt, a run of words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from hashlib import blake2b
 
 import numpy as np
 from datasketch import MinHash
@@ -19,7 +19,6 @@ from datasketch import MinHash
 from ..cuda_source import Token, chosen_names, functions, normalised, tokens
 from .module_text import bare, renamed
 from .stage_rows import digest
-from .store import temporary_store
 
 
 PERMUTATIONS = 128
@@ -138,56 +137,40 @@ def _minhash(shingles: Iterable[str]) -> np.ndarray | None:
 
 
 class NearIndex:
-    """Finds prints whose estimated similarity is at least a threshold. It lies in a temporary file, so that memory does not grow.
+    """Finds prints whose estimated similarity is at least a threshold.
 
     The bands are those of locality-sensitive hashing (Indyk and Motwani 1998), cut so narrow that a pair at the threshold is missed
     in fewer than one of a thousand cases; what they find is then checked against the estimate itself.
     """
 
     def __init__(self, threshold: float) -> None:
-        if not 0 < threshold <= 1:
-            raise ValueError(f"threshold={threshold}: in (0, 1]")
         self.threshold = threshold
         self._rows = _band_rows(threshold)
-        self._store = temporary_store(
-            self,
-            """
-            CREATE TABLE prints (number INTEGER PRIMARY KEY, name TEXT, near BLOB);
-            CREATE TABLE bands (band INTEGER, number INTEGER, PRIMARY KEY (band, number)) WITHOUT ROWID;
-            """,
-        )
+        self._prints: list[tuple[str, np.ndarray]] = []
+        self._bands: dict[int, list[int]] = defaultdict(list)
 
     def add(self, name: str, near: np.ndarray | None) -> None:
-        if near is None:
-            return
-        number = self._store.execute("INSERT INTO prints (name, near) VALUES (?, ?)", (name, near.tobytes())).lastrowid
-        self._store.executemany("INSERT INTO bands VALUES (?, ?)", [(band, number) for band in self._bands(near)])
+        if near is not None:
+            for band in self._bands_of(near):
+                self._bands[band].append(len(self._prints))
+            self._prints.append((name, near))
 
     def matches(self, near: np.ndarray | None) -> list[tuple[str, float]]:
         """(name, estimate) of every print at or above the threshold, the most similar first."""
         if near is None:
             return []
-        bands = self._bands(near)
-        marks = ",".join("?" * len(bands))
-        candidates = self._store.execute(
-            f"SELECT number, name, near FROM prints WHERE number IN (SELECT number FROM bands WHERE band IN ({marks}))",
-            bands,
-        )
-        found = [(jaccard(near, np.frombuffer(each, near.dtype)), number, name) for number, name, each in candidates]
-        found = sorted((each for each in found if each[0] >= self.threshold), key=lambda each: (-each[0], each[1]))
-        return [(name, similarity) for similarity, _, name in found]
+        numbers = sorted({number for band in self._bands_of(near) for number in self._bands.get(band, ())})
+        found = [(self._prints[number][0], jaccard(near, self._prints[number][1])) for number in numbers]
+        return sorted((each for each in found if each[1] >= self.threshold), key=lambda each: -each[1])
 
     def best(self, near: np.ndarray | None) -> tuple[str, float] | None:
         """The first of `matches`, None when there is none."""
         return next(iter(self.matches(near)), None)
 
-    def _bands(self, near: np.ndarray) -> list[int]:
+    def _bands_of(self, near: np.ndarray) -> Iterator[int]:
         """A number of 64 bits for each band of a print, its place among the bands included."""
-        found = []
         for start in range(0, PERMUTATIONS - self._rows + 1, self._rows):
-            band = start.to_bytes(2) + near[start : start + self._rows].tobytes()
-            found.append(int.from_bytes(blake2b(band, digest_size=8).digest(), signed=True))
-        return found
+            yield hash((start, near[start : start + self._rows].tobytes()))
 
 
 def _band_rows(threshold: float) -> int:

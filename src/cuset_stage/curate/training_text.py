@@ -1,7 +1,5 @@
 """The two texts of a training row: what a model is asked, and what it should answer; which rows answer the same task, and on which
 side of the split each task is.
-
-What is known of the tasks lies in files, so that memory does not grow with them.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from ..answers import extract_code
 from .adapt import program_of, task_identity
 from .similarity import module_exact, prose_exact
 from .stage_rows import Row, StageRows, digest
-from .store import DiskMap
 
 
 _BACKTICKS = re.compile(r"`{3,}")
@@ -50,13 +47,10 @@ def task_keys(row: Row) -> tuple[str, ...]:
 
 
 class Groups:
-    """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added.
-
-    The keys lie in a file, so that memory does not grow with the rows.
-    """
+    """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added."""
 
     def __init__(self) -> None:
-        self._parent = DiskMap()
+        self._parent: dict[str, str] = {}
 
     def add(self, row: Row) -> str:
         """Note a row; returns a key of it, for `of`."""
@@ -127,7 +121,7 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
     """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every
     time. One is always left to train on."""
     groups = Groups()
-    said = DiskMap()  # key of a row -> what it says
+    said: dict[str, str] = {}  # key of a row -> what it says
     unknown: Counter[str] = Counter()
     for item in rows:
         if item.row is not None:
@@ -138,16 +132,12 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
             # Held out by one source is held out altogether.
             if split == "eval" or not said.get(key):
                 said[key] = split
-    sides = DiskMap()  # group -> side, empty where none is said
+    sides: dict[str, str] = {}  # group -> side, empty where none is said
     for key, split in said.items():
         group = groups.of(key)
         sides[group] = max(split, sides.get(group, ""), key=("", "train", "eval").index)
-    free = DiskMap()  # groups without a side, in an order that the seed decides
-    declared: Counter[str] = Counter()
-    for group, split in sides.items():
-        declared[split] += 1
-        if not split:
-            free[digest(str(seed), group)] = group
+    declared = Counter(sides.values())
+    free = sorted((group for group, split in sides.items() if not split), key=lambda group: digest(str(seed), group))
     held_out = round(validation * len(free))
     if validation > 0 and not held_out and len(free) > 1 and not declared["eval"]:
         held_out = 1
@@ -163,6 +153,6 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
         for word, count in unknown.items()
         if count
     ]
-    for index, group in enumerate(free.values()):
+    for index, group in enumerate(free):
         sides[group] = "eval" if index < held_out else "train"
     return Split(sides, groups, tuple(notes))

@@ -23,7 +23,6 @@ from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .settings import WriteSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, read_stage_rows
-from .store import DiskMap
 from .training_text import Split, answer_text, is_read_back, prompt_text, split_tasks
 
 
@@ -124,7 +123,7 @@ class _Writer:
         self._streams: dict[tuple[str, str], IO[str]] = {}
         self._count = token_counter(settings.tokenizer)
         self.facts = _Facts()
-        self._groups = DiskMap()  # those that have a row in the set
+        self._groups: set[str] = set()  # those that have a row in the set
 
     def __enter__(self) -> _Writer:
         for form in _ENTRIES:  # what a process that was killed has left
@@ -170,7 +169,7 @@ class _Writer:
         for form in dict.fromkeys(self._settings.formats):
             self._append(form, split, records[form])
         self.facts.tasks[split] += group not in self._groups
-        self._groups[group] = split
+        self._groups.add(group)
         self._note(split, about, prompt, answer, row)
         return Kept(
             {"id": row["id"], "source": row["source"], "split": split, "provenance": row.get("provenance", [])}
