@@ -1,27 +1,24 @@
 """Results that survive `kill -9`: a result is one line, appended and synced, and the files themselves are the journal.
 
 There is no second file that says what the first one holds, so the two cannot disagree. A line that was torn by the end of the
-process is cut off when the journal is opened again, and its row is done once more. Standard library only.
+process is cut off when the journal is opened again, and its row is done once more.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import shutil
 import time
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from .stage_rows import CurationError, dumps
 
 
-_KEY = re.compile(rb'\{"key": "([0-9a-f]{32})"')
-_REASON = re.compile(rb'\{"key": "[0-9a-f]{32}", "reason": "([a-z0-9_]{1,60})"')
+_START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "reason": "([a-z0-9_]{1,60})")?')
 
 
 def repair(path: Path) -> int:
@@ -29,8 +26,7 @@ def repair(path: Path) -> int:
     if not path.exists():
         return 0
     with path.open("r+b") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        end = size
+        size = end = stream.seek(0, os.SEEK_END)
         while end:
             start = max(0, end - 65536)
             stream.seek(start)
@@ -45,7 +41,7 @@ def repair(path: Path) -> int:
         return size - end
 
 
-def empty(folder: Path) -> None:
+def _empty(folder: Path) -> None:
     """Remove what lies in a folder but its lock: a new lock file would be free while the old one is held."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
@@ -78,33 +74,40 @@ class Journal:
             self._lock.close()
             raise CurationError(f"{folder}: another process is working in it; wait for it, or stop it.") from None
         if fresh:
-            empty(folder)
+            _empty(folder)
         self.repaired = repair(self.rows) + repair(self.dropped)
         self.done: set[bytes] = set()
         self.kept = 0
         self.reasons: Counter[str] = Counter()
-        self._read()
+        for path in (self.rows, self.dropped):
+            with path.open("ab+") as stream:
+                stream.seek(0)
+                for line in stream:
+                    key, reason = self._start(line, path)
+                    if key not in self.done:
+                        self.done.add(key)
+                        self._count(reason, 1)
         self._streams = {path: path.open("ab", buffering=0) for path in (self.rows, self.dropped)}
 
-    def _read(self) -> None:
-        for path in (self.rows, self.dropped):
-            if not path.exists():
-                continue
-            with path.open("rb") as stream:
-                for line in stream:
-                    key = bytes.fromhex(_line_key(line, path))
-                    if key in self.done:
-                        continue
-                    self.done.add(key)
-                    if path is self.rows:
-                        self.kept += 1
-                    else:
-                        self.reasons[_line_reason(line, path)] += 1
+    def _start(self, line: bytes, path: Path) -> tuple[bytes, str | None]:
+        """The key of a line, and the reason of a dropped one."""
+        match = _START.match(line)
+        if not match or (path is self.dropped and match[2] is None):
+            raise CurationError(
+                f"{path}: a line does not begin with the key, or the reason, that this stage writes; the file was edited. Move the "
+                "folder away, or run the stage with fresh=true."
+            )
+        return bytes.fromhex(match[1].decode()), match[2].decode() if path is self.dropped else None
+
+    def _count(self, reason: str | None, number: int) -> None:
+        if reason is None:
+            self.kept += number
+        else:
+            self.reasons[reason] += number
 
     def keep(self, key: str, row: dict[str, Any]) -> None:
         """Append a row that goes on to the next stage."""
-        body = {name: value for name, value in row.items() if name != "key"}
-        self._append(self.rows, {"key": key, **body})
+        self._append(self.rows, {"key": key, **{name: value for name, value in row.items() if name != "key"}})
         self.kept += 1
 
     def drop(self, key: str, reason: str, record: dict[str, Any]) -> None:
@@ -132,12 +135,11 @@ class Journal:
             fresh = path.with_suffix(".part")
             with path.open("rb") as old, fresh.open("wb") as new:
                 for line in old:
-                    if bytes.fromhex(_line_key(line, path)) not in stale:
-                        new.write(line)
-                    elif path is self.rows:
-                        self.kept -= 1
+                    key, reason = self._start(line, path)
+                    if key in stale:
+                        self._count(reason, -1)
                     else:
-                        self.reasons[_line_reason(line, path)] -= 1
+                        new.write(line)
                 new.flush()
                 os.fsync(new.fileno())
             stream.close()
@@ -145,39 +147,11 @@ class Journal:
             self._streams[path] = path.open("ab", buffering=0)
         self.reasons += Counter()  # drops what has come down to 0
 
-    def close(self) -> None:
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         self.sync()
         for stream in self._streams.values():
             stream.close()
         self._lock.close()
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _line_key(line: bytes, path: Path) -> str:
-    match = _KEY.match(line)
-    if not match:
-        raise CurationError(
-            f"{path}: a line does not begin with the key this stage writes; the file was edited. Move the folder away, or run "
-            "the stage with fresh=true."
-        )
-    return match[1].decode("ascii")
-
-
-def _line_reason(line: bytes, path: Path) -> str:
-    match = _REASON.match(line)
-    if match:
-        return match[1].decode("ascii")
-    try:
-        return str(json.loads(line)["reason"])
-    except (ValueError, KeyError, TypeError):
-        raise CurationError(
-            f"{path}: a line has no `reason` this stage writes; the file was edited. Move the folder away, or run the stage "
-            "with fresh=true."
-        ) from None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES = (*_FUNCTIONS, ast.ClassDef)
 _KEPT_METHODS = {"forward"}  # what nn.Module calls, beside what has underscores on both sides
 
 
@@ -26,8 +27,17 @@ def renamed(source: str) -> str | None:
     tree = _parsed(source)
     if tree is None:
         return None
+    imported: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported.update({each.asname: each.name for each in node.names if each.asname})
+        elif isinstance(node, ast.ImportFrom):
+            imported.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
+    own = _own_attributes(tree)
     try:
-        return _text(_Renamer(tree).visit(tree))
+        _rename(tree, [(_bound(tree), {}, "g")], imported, own, {})
+        tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+        return _text(tree)
     except RecursionError:
         return None
 
@@ -55,11 +65,11 @@ def _text(tree: ast.AST) -> str:
 
 def _bound(node: ast.AST) -> set[str]:
     """The names a function or a file gives a value itself, not those of functions and classes within it."""
-    found: set[str] = set()
-    if isinstance(node, _FUNCTIONS):
-        given = node.args
-        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-        found.update(each.arg for each in every if each is not None)
+    found = (
+        {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        if isinstance(node, _FUNCTIONS)
+        else set()
+    )
     for each in _within(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             found.add(each.id)
@@ -71,95 +81,54 @@ def _bound(node: ast.AST) -> set[str]:
 def _within(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         yield child
-        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+        if not isinstance(child, _SCOPES):
             yield from _within(child)
 
 
-class _Renamer(ast.NodeTransformer):
-    """Numbers names where they first come. A scope maps what it binds; a name that none binds is a library's and stays."""
+def _own_attributes(tree: ast.Module) -> set[str]:
+    """The methods of the file's classes, and what they assign to `self`."""
+    methods = {each.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for each in node.body
+               if isinstance(each, ast.FunctionDef)}  # fmt: skip
+    own = {name for name in methods if not name.endswith("__") and name not in _KEPT_METHODS}
+    return own | {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name)
+    }
 
-    def __init__(self, tree: ast.Module) -> None:
-        self._imported: dict[str, str] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                self._imported.update({each.asname: each.name for each in node.names if each.asname})
-            elif isinstance(node, ast.ImportFrom):
-                self._imported.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
-        self._scopes: list[tuple[str, set[str], dict[str, str]]] = [("g", _bound(tree), {})]
-        self._self: list[tuple[str, set[str]]] = []
-        self._attributes: dict[str, str] = {}
 
-    def _name(self, name: str) -> str:
-        for prefix, bound, numbers in reversed(self._scopes):
+_Scope = tuple[set[str], dict[str, str], str]  # names that it binds, their numbers, and what stands before a number
+
+
+def _is_local(node: ast.AST, scopes: list[_Scope]) -> bool:
+    return isinstance(node, ast.Name) and any(node.id in bound for bound, _, _ in scopes[1:])
+
+
+def _rename(
+    node: ast.AST, scopes: list[_Scope], imported: dict[str, str], own: set[str], attributes: dict[str, str]
+) -> None:
+    """Number names where they first come. A name that no scope binds is a library's and stays."""
+
+    def name_of(name: str) -> str:
+        for bound, numbers, prefix in reversed(scopes):
             if name in bound:
                 return numbers.setdefault(name, f"{prefix}{len(numbers)}")
-        return self._imported.get(name, name)
+        return imported.get(name, name)
 
-    def visit_Import(self, node: ast.Import) -> None:
-        """Left out: names carry where they come from."""
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """As `visit_Import`."""
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self._name(node.id), node.ctx)
-
-    def visit_Global(self, node: ast.Global) -> ast.Global:
-        return ast.Global([self._name(name) for name in node.names])
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        return ast.arg(self._name(node.arg))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        own = self._self and isinstance(node.value, ast.Name) and node.value.id == self._self[-1][0]
-        name = self._attribute(node.attr) if own and node.attr in self._self[-1][1] else node.attr
-        return ast.Attribute(self.visit(node.value), name, node.ctx)
-
-    def _attribute(self, name: str) -> str:
-        return self._attributes.setdefault(name, f"a{len(self._attributes)}")
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.name = self._name(node.name)
-        methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-        own = {each.name for each in methods if not each.name.endswith("__") and each.name not in _KEPT_METHODS}
-        for method in methods:
-            first = method.args.args[0].arg if method.args.args else ""
-            own.update(
-                each.attr
-                for each in ast.walk(method)
-                if isinstance(each, ast.Attribute)
-                and isinstance(each.ctx, ast.Store)
-                and isinstance(each.value, ast.Name)
-                and each.value.id == first
-            )
-        node.bases = [self.visit(each) for each in node.bases]
-        node.keywords = [self.visit(each) for each in node.keywords]
-        node.decorator_list = [self.visit(each) for each in node.decorator_list]
-        body: list[ast.stmt] = []
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef):
-                self._self.append((each.args.args[0].arg if each.args.args else "", own))
-                if each.name in own:
-                    each.name = self._attribute(each.name)
-                body.append(self._function(each))
-                self._self.pop()
-            else:
-                body.append(self.visit(each))
-        node.body = body
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.name = self._name(node.name)
-        return self._function(node)
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return self._function(node)
-
-    def _function(self, node: ast.FunctionDef | ast.Lambda) -> ast.AST:
-        node.args.defaults = [self.visit(each) for each in node.args.defaults]  # of the scope around
-        self._scopes.append((f"l{len(self._scopes)}_", _bound(node), {}))
-        defaults, node.args.defaults = node.args.defaults, []
-        self.generic_visit(node)
-        node.args.defaults = defaults
-        self._scopes.pop()
-        return node
+    for child in ast.iter_child_nodes(node):
+        inner = scopes
+        if isinstance(child, _FUNCTIONS):
+            inner = [*scopes, (_bound(child), {}, f"l{len(scopes)}_")]
+        if isinstance(child, ast.Name):
+            child.id = name_of(child.id)
+        elif isinstance(child, ast.arg):
+            child.arg = name_of(child.arg)
+        elif isinstance(child, ast.Global):
+            child.names = [name_of(name) for name in child.names]
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(node, ast.ClassDef):
+            child.name = attributes.setdefault(child.name, f"a{len(attributes)}") if child.name in own else child.name
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            child.name = name_of(child.name)
+        elif isinstance(child, ast.Attribute) and child.attr in own and _is_local(child.value, scopes):
+            child.attr = attributes.setdefault(child.attr, f"a{len(attributes)}")
+        _rename(child, inner, imported, own, attributes)

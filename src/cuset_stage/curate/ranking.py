@@ -14,6 +14,7 @@ from statistics import median
 
 from ..report.rewards import grpo, kevin
 from .stage_rows import Row
+from .torch_modules import method_of
 
 
 LENGTH_BINS = 4
@@ -144,11 +145,7 @@ def is_single_operator(row: Row) -> bool:
     if str(row.get("level", "")).lower().removeprefix("level") == "1":
         return True
     try:
-        tree = ast.parse(row.get("module_code") or "")
+        forward = method_of(ast.parse(row.get("module_code") or ""), "Model", "forward")
     except (SyntaxError, ValueError, RecursionError):
         return False
-    model = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"), None)
-    forward = model and next(
-        (node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None
-    )
-    return bool(forward) and sum(isinstance(node, (ast.Call, ast.BinOp)) for node in ast.walk(forward)) == 1
+    return forward is not None and sum(isinstance(node, (ast.Call, ast.BinOp)) for node in ast.walk(forward)) == 1

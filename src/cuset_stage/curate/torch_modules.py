@@ -1,13 +1,16 @@
-"""A torch extension's `forward` as a Python answer with ModelNew, the form that KernelBench's kind of judge takes.
+"""PyTorch modules in the form that KernelBench's kind of judge takes. Read on the syntax tree, changed in the text.
 
-The AI CUDA Engineer archive pairs the CUDA source with a functional PyTorch module whose `forward` takes the function to call
-as `fn`. ModelNew is that module with the extension's `forward` in the function's place. Standard library only.
+A torch extension becomes a Python answer with ModelNew: the AI CUDA Engineer archive pairs the CUDA source with a functional module
+whose `forward` takes the function to call as `fn`, and ModelNew is that module with the extension's `forward` in its place.
+KernelBook's modules have a class of another name, and arguments with keywords (`[[], {"in_channels": 4}]`), which KernelBench's
+`get_init_inputs` does not. Standard library only.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import zlib
 
 
 class AdaptError(ValueError):
@@ -65,14 +68,8 @@ def model_new(cuda: str, functional: str) -> str:
         raise AdaptError("no_forward", "the extension defines no function called forward")
     if '"""' in cuda:
         raise AdaptError("unsupported_source", 'the source holds """, which would end the Python string around it')
-    try:
-        tree = ast.parse(functional)
-    except (SyntaxError, ValueError) as error:
-        raise AdaptError("not_python", f"the functional module does not parse: {error}") from None
-    model = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"), None)
-    forward = model and next(
-        (node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == "forward"), None
-    )
+    tree = parse(functional)
+    forward = method_of(tree, "Model", "forward")
     if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
         raise AdaptError(
             "no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called"
@@ -90,7 +87,7 @@ def model_new(cuda: str, functional: str) -> str:
     return _ANSWER.format(
         module=text,
         cuda=cuda.strip("\n"),
-        name=f"extension_{abs(_stable(cuda)):08x}",
+        name=f"extension_{zlib.crc32(cuda.encode(errors='replace')):08x}",
         declaration="" if bound else " ".join(declared[1].split()).replace('"', '\\"') + ";",
         functions=None if bound else '["forward"]',
     )
@@ -106,10 +103,12 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def _stable(text: str) -> int:
-    import zlib
-
-    return zlib.crc32(text.encode("utf-8", errors="replace"))
+def parse(code: str) -> ast.Module:
+    """Raises AdaptError where it is no Python."""
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise AdaptError("not_python", f"the module does not parse: {error}") from None
 
 
 def defined_names(tree: ast.Module) -> set[str]:
@@ -128,11 +127,7 @@ def defined_names(tree: ast.Module) -> set[str]:
 
 def check_module(code: str, *names: str) -> None:
     """Raise AdaptError unless Python source defines all of `names` (classes, functions, assignments) at its top level."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise AdaptError("not_python", f"the module does not parse: {error}") from None
-    defined = defined_names(tree)
+    defined = defined_names(parse(code))
     missing = [name for name in names if name not in defined]
     if missing:
         raise AdaptError("not_a_module", f"the module defines no {', '.join(missing)}")
@@ -147,48 +142,32 @@ def kernelbench_form(module: str, entry: str | None) -> str:
     Raises:
         AdaptError: Python that does not parse, or keywords that cannot be given by position.
     """
-    tree = _parse(module)
+    tree = parse(module)
     defined = defined_names(tree)
     if entry and entry != "Model" and entry in defined and "Model" not in defined:
         module = re.sub(rf"\b{re.escape(entry)}\b", "Model", module)
-        tree = _parse(module)
+        tree = parse(module)
     if "get_init_inputs" not in defined:
         return f"{module.rstrip()}\n\n\ndef get_init_inputs():\n    return []\n"
     return _with_positions(module, tree)
 
 
-def _parse(module: str) -> ast.Module:
-    try:
-        return ast.parse(module)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise AdaptError("not_python", f"the module does not parse: {error}") from None
-
-
 def _with_positions(module: str, tree: ast.Module) -> str:
     """`return [[a], {"k": v}]` in get_init_inputs as `return [a, v]`, in the order of Model's __init__."""
-    last = _init_inputs(tree)
-    if last is None:
+    given = _init_inputs(tree)
+    if given is None or len(given.elts) != 2:
         return module
-    given = last.elts
-    if len(given) != 2 or not isinstance(given[0], (ast.List, ast.Tuple)) or not isinstance(given[1], ast.Dict):
+    listed, named = given.elts
+    if not isinstance(listed, (ast.List, ast.Tuple)) or not isinstance(named, ast.Dict):
         return module
-    values = [_text(module, value) for value in given[0].elts]
-    if any(not isinstance(key, ast.Constant) or not isinstance(key.value, str) for key in given[1].keys):
-        raise AdaptError("not_a_module", "get_init_inputs: the keywords are not written out")
-    keywords = {
-        str(key.value): _text(module, value)
-        for key, value in zip(given[1].keys, given[1].values, strict=True)
-        if isinstance(key, ast.Constant)
-    }
-    if keywords:
-        values += _by_position(module, tree, len(values), keywords)
-    flat = f"[{', '.join(values)}]"
-    lines = source_lines(module)
-    start = sum(len(line) for line in lines[: last.lineno - 1])
-    head = lines[last.lineno - 1].encode("utf-8")[: last.col_offset].decode("utf-8")
-    tail = lines[int(last.end_lineno or last.lineno) - 1].encode("utf-8")[last.end_col_offset :].decode("utf-8")
-    after = sum(len(line) for line in lines[: int(last.end_lineno or last.lineno)])
-    return module[:start] + head + flat + tail + module[after:]
+    values = [_text(module, value) for value in listed.elts]
+    keywords = {}
+    for key, value in zip(named.keys, named.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            raise AdaptError("not_a_module", "get_init_inputs: the keywords are not written out")
+        keywords[key.value] = _text(module, value)
+    values += _by_position(module, tree, len(values), keywords)
+    return f"[{', '.join(values)}]".join(module.rsplit(_text(module, given), 1))
 
 
 def _init_inputs(tree: ast.Module) -> ast.List | ast.Tuple | None:
@@ -207,28 +186,33 @@ def _init_inputs(tree: ast.Module) -> ast.List | ast.Tuple | None:
 
 def _by_position(module: str, tree: ast.Module, count: int, keywords: dict[str, str]) -> list[str]:
     """The keywords' values in the order of Model.__init__, with its defaults where one in between is not given."""
-    model = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"), None)
-    init = model and next(
-        (node for node in model.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None
-    )
+    if not keywords:
+        return []
+    init = method_of(tree, "Model", "__init__")
     if init is None:
         raise AdaptError("not_a_module", "get_init_inputs gives keywords, and Model has no __init__ that names them")
     names = [argument.arg for argument in (*init.args.posonlyargs, *init.args.args)][1:]
-    defaults = dict(
-        zip(reversed(names), (_text(module, value) for value in reversed(init.args.defaults)), strict=False)
-    )
+    written = (_text(module, value) for value in reversed(init.args.defaults))
+    defaults = dict(zip(reversed(names), written, strict=False))
     unknown = sorted(set(keywords) - set(names[count:]))
     if unknown:
         raise AdaptError(
             "not_a_module", f"get_init_inputs gives {unknown[0]!r}, which Model.__init__ takes by name only, or not"
         )
-    until = max(names.index(name) for name in keywords) + 1
-    values = []
-    for name in names[count:until]:
-        if name not in keywords and name not in defaults:
-            raise AdaptError("not_a_module", f"get_init_inputs leaves out {name!r} of Model.__init__")
-        values.append(keywords.get(name, defaults.get(name, "")))
-    return values
+    wanted = names[count : max(names.index(name) for name in keywords) + 1]
+    missing = next((name for name in wanted if name not in keywords and name not in defaults), None)
+    if missing is not None:
+        raise AdaptError("not_a_module", f"get_init_inputs leaves out {missing!r} of Model.__init__")
+    return [keywords.get(name, defaults.get(name, "")) for name in wanted]
+
+
+def method_of(tree: ast.Module, model: str, name: str) -> ast.FunctionDef | None:
+    """A method of a class of the file."""
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == model)
+    methods = (
+        each for node in classes for each in node.body if isinstance(each, ast.FunctionDef) and each.name == name
+    )
+    return next(methods, None)
 
 
 def _text(module: str, node: ast.expr) -> str:
