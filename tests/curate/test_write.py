@@ -8,9 +8,9 @@ from curation_steps import write as write_set
 
 from cuset_stage.answers import extract_code
 from cuset_stage.curate.folders import read_funnel
-from cuset_stage.curate.lengths import length_report
 from cuset_stage.curate.settings import WriteSettings
 from cuset_stage.curate.stage_rows import CurationError, read_stage_rows
+from cuset_stage.curate.training_text import length_report
 from cuset_stage.settings import SettingsError
 from cuset_stage.spans import find_spans
 

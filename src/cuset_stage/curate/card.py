@@ -3,126 +3,138 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment
+
 from .. import __version__
-from .folders import Step, read_funnel
+from .folders import read_funnel
 from .stage_rows import CurationError
 
 
-_UNKNOWN = {**dict.fromkeys(("toolkit", "arch", "driver", "times"), "unknown"), "flags": (), "mutants": 0}
+_CARD = """\
+# Data card: {{ name }}
+
+Written by cuset-stage {{ version }} on {{ today }}.
+
+## Contents
+
+| split | rows | tasks |
+|---|---:|---:|
+{% for split in ("train", "eval") %}
+| {{ split }} | {{ facts.rows[split] | n }} | {{ facts.tasks[split] | n }} |
+{% endfor %}
+
+Entries of dataset_info.json: {% for key, entry in entries.items() %}`{{ key }}` ({{ entry.file_name }}){{ ", " if not loop.last }}\
+{% else %}none: no row was left{% endfor %}. No task is in both splits.
+
+{% if steps | selectattr("stale") | list %}
+## Out of date
+
+{% for step in steps if step.stale %}
+- {{ step.stale }}
+{% endfor %}
+
+{% endif %}
+## Verification
+
+Rows by verdict: {{ facts.verdicts | counts(": ") or "no rows" }}.
+
+{% if verify is none %}
+The programs were not verified.
+{% else %}
+{% if verify.stopped %}
+The verification was stopped: {{ verify.unsettled | n }} of {{ verify.read | n }} rows are still to come.
+
+{% endif %}
+{% set given = verify.settings %}
+{% if given.compile_only %}
+Programs were compiled and not run: nvcc {{ given.toolkit or "unknown" }}, `-arch={{ given.arch }}`.
+{% else %}
+Every program passed every case {{ given.times }} times on: \
+{{ given.gpu + ", driver " + (given.driver or "unknown") if given.gpu else "no GPU (host programs)" }}; \
+nvcc {{ given.toolkit or "unknown" }}, `-arch={{ given.arch }}`, `{{ (given.flags or ()) | join(" ") }}`.\
+{% if given.gpu and given.mutants %}
+ Of up to {{ given.mutants }} wrong versions of each, at least one was found out by its cases\
+{% if facts.without_mutants %}; {{ facts.without_mutants | n }} rows have none (modules, or nothing that compiled){% endif %}.\
+{% endif %}
+
+{% endif %}
+{% endif %}
+
+{% for title, column, counter in tables if counter %}
+## {{ title }}
+
+| {{ column }} | rows |
+|---|---:|
+{% for key, count in counter.most_common() %}
+| {{ key }} | {{ count | n }} |
+{% endfor %}
+
+{% endfor %}
+## Funnel
+
+| stage | read | kept | dropped | to try again | why dropped |
+|---|---:|---:|---:|---:|---|
+{% for step in steps %}
+| {{ step.stage }} | {{ step.read | n }} | {{ step.kept | n }} | {{ step.dropped | n }} | {{ step.unsettled | n }} | {{ step.reasons | counts(" ") }} |
+{% endfor %}
+
+{% set lengths = facts.length_report %}
+{% if lengths.rows %}
+## Lengths
+
+Tokens of prompt and answer ({{ lengths.counted_by }}): \
+{% for q, value in lengths.quantiles.items() %}{{ "{:.0%}".format(q | float) }}: {{ value | n }}, {% endfor %}\
+longest {{ lengths.longest | n }}. {{ lengths.over | n }} rows are longer than cutoff_len {{ lengths.cutoff_len | n }}; training would \
+cut {{ lengths.tokens_lost | n }} of {{ lengths.tokens | n }} tokens.
+
+{% endif %}
+## Benchmarks
+
+{% if against %}
+Held against {% for key, entry in against.items() %}{{ key }} ({{ entry.tasks | n }} tasks, sha256 {{ entry.sha256[:12] }})\
+{{ ", " if not loop.last }}{% endfor %}. Rows removed: {{ found | counts(" ") or "none" }}.
+{% else %}
+The set was not held against any benchmark.
+{% endif %}
+"""
 
 
 def data_card(folder: Path, name: str, facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """Markdown. facts: the counters of `write._Facts`."""
-    try:
-        steps = read_funnel(folder)
-    except CurationError:
-        steps = []
-    steps = [step for step in steps if step.stage != "write"]
-    parts = [
-        f"# Data card: {name}\n\nWritten by cuset-stage {__version__} on {datetime.now(UTC):%Y-%m-%d}.\n",
-        _contents(facts, entries),
-        _stale(steps),
-        _verification(steps, facts.verdicts, facts.without_mutants),
-        _table("Families", "family", facts.families),
-        _table("Licences", "licence", facts.licences),
-        _table("Sources", "source and revision", facts.sources),
-        _funnel(steps),
-        _lengths(facts.length_report),
-        _contamination(folder, steps),
-    ]
-    return "\n".join(part for part in parts if part)
-
-
-def _contents(facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
-    lines = ["| split | rows | tasks |", "|---|---:|---:|"]
-    lines += [f"| {split} | {facts.rows[split]:,} | {facts.tasks[split]:,} |" for split in ("train", "eval")]
-    files = ", ".join(f"`{name}` ({entry['file_name']})" for name, entry in entries.items()) or "none: no row was left"
-    return "\n".join(
-        ["## Contents\n", *lines, f"\nEntries of dataset_info.json: {files}. No task is in both splits.\n"]
+    """Markdown. facts: the counters of `write._Facts`. entries: of dataset_info.json."""
+    steps = []
+    with suppress(CurationError):
+        steps = [step for step in read_funnel(folder) if step.stage != "write"]
+    settings = {step.stage: step.settings for step in steps}
+    found = {}
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        selection = (folder / "select" / "selection.json").read_text(encoding="utf-8")
+        found = json.loads(selection)["found_in_benchmarks"]
+    page = Environment(trim_blocks=True, lstrip_blocks=True, autoescape=False, keep_trailing_newline=True)
+    page.filters["n"] = "{:,}".format
+    page.filters["counts"] = _counts
+    return page.from_string(_CARD).render(
+        name=name,
+        version=__version__,
+        today=f"{datetime.now(UTC):%Y-%m-%d}",
+        facts=facts,
+        entries=entries,
+        steps=steps,
+        verify=next((step for step in steps if step.stage == "verify"), None),
+        tables=[
+            ("Families", "family", facts.families),
+            ("Licences", "licence", facts.licences),
+            ("Sources", "source and revision", facts.sources),
+        ],
+        against=settings.get("select", {}).get("against", {}),
+        found=found,
     )
 
 
-def _stale(steps: list[Step]) -> str:
-    old = [f"- {step.stale}" for step in steps if step.stale]
-    return "\n".join(["## Out of date\n", *old, ""]) if old else ""
-
-
-def _verification(steps: list[Step], verdicts: Counter[str], without_mutants: int) -> str:
-    step = next((step for step in steps if step.stage == "verify"), None)
-    counts = ", ".join(f"{verdict}: {count:,}" for verdict, count in verdicts.most_common()) or "no rows"
-    lines = ["## Verification\n", f"Rows by verdict: {counts}.\n"]
-    if step is None:
-        lines.append("The programs were not verified.\n")
-        return "\n".join(lines)
-    if step.stopped:
-        lines.append(f"The verification was stopped: {step.unsettled:,} of {step.read:,} rows are still to come.\n")
-    settings = {**_UNKNOWN, **step.settings}
-    if settings.get("compile_only"):
-        lines.append(f"Programs were compiled and not run: nvcc {settings['toolkit']}, `-arch={settings['arch']}`.\n")
-    else:
-        where = f"{settings['gpu']}, driver {settings['driver']}" if settings.get("gpu") else "no GPU (host programs)"
-        but = f"; {without_mutants:,} rows have none (modules, or nothing that compiled)" if without_mutants else ""
-        tested = (
-            f" Of up to {settings['mutants']} wrong versions of each, at least one was found out by its cases{but}."
-            if settings.get("gpu") and settings["mutants"]
-            else ""
-        )
-        lines.append(
-            f"Every program passed every case {settings['times']} times on: {where}; nvcc {settings['toolkit']}, "
-            f"`-arch={settings['arch']}`, `{' '.join(settings['flags'])}`.{tested}\n"
-        )
-    return "\n".join(lines)
-
-
-def _table(title: str, column: str, counts: Counter[str]) -> str:
-    if not counts:
-        return ""
-    rows = [f"| {name} | {count:,} |" for name, count in counts.most_common()]
-    return "\n".join([f"## {title}\n", f"| {column} | rows |", "|---|---:|", *rows, ""])
-
-
-def _funnel(steps: list[Step]) -> str:
-    lines = [
-        "## Funnel\n",
-        "| stage | read | kept | dropped | to try again | why dropped |",
-        "|---|---:|---:|---:|---:|---|",
-    ]
-    for step in steps:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in step.reasons.items())
-        lines.append(
-            f"| {step.stage} | {step.read:,} | {step.kept:,} | {step.dropped:,} | {step.unsettled:,} | {reasons} |"
-        )
-    return "\n".join([*lines, ""])
-
-
-def _lengths(report: Mapping[str, Any]) -> str:
-    if not report.get("rows"):
-        return ""
-    quantiles = ", ".join(f"{float(q):.0%}: {value:,}" for q, value in report["quantiles"].items())
-    return (
-        f"## Lengths\n\nTokens of prompt and answer ({report['counted_by']}): {quantiles}, longest {report['longest']:,}. "
-        f"{report['over']:,} rows are longer than cutoff_len {report['cutoff_len']:,}; training would cut {report['tokens_lost']:,} of "
-        f"{report['tokens']:,} tokens.\n"
-    )
-
-
-def _contamination(folder: Path, steps: list[Step]) -> str:
-    step = next((step for step in steps if step.stage == "select"), None)
-    against = {} if step is None else step.settings.get("against", {})
-    if not against:
-        return "## Benchmarks\n\nThe set was not held against any benchmark.\n"
-    try:
-        found = json.loads((folder / "select" / "selection.json").read_text(encoding="utf-8"))["found_in_benchmarks"]
-    except (OSError, ValueError, KeyError, TypeError):
-        found = {}
-    names = ", ".join(
-        f"{name} ({entry['tasks']:,} tasks, sha256 {entry['sha256'][:12]})" for name, entry in against.items()
-    )
-    removed = ", ".join(f"{what} {count:,}" for what, count in found.items()) or "none"
-    return f"## Benchmarks\n\nHeld against {names}. Rows removed: {removed}.\n"
+def _counts(counts: Mapping[str, int], sign: str) -> str:
+    return ", ".join(f"{what}{sign}{count:,}" for what, count in counts.items())

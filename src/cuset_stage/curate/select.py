@@ -20,13 +20,12 @@ from math import inf
 from ..files import write_atomically
 from .contamination import Benchmarks, Contamination
 from .folders import input_files
-from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .ranking import Candidate, beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
 from .similarity import NearIndex, Print, row_print, same_device_code
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import Row, StageRows, content_key, digest, dumps, read_stage_rows
-from .training_text import Groups, answer_text, prompt_text
+from .training_text import TEMPLATE_TOKENS, Groups, answer_text, length_report, prompt_text, token_counter
 
 
 _SCHEMA = 3

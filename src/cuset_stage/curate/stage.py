@@ -30,7 +30,7 @@ from .folders import hashes, inputs_before, is_part, read_state
 from .journal import Journal
 from .parallel import unordered_map
 from .settings import Executor
-from .stage_rows import CurationError, Item, Row, StageRows, dumps, with_provenance
+from .stage_rows import CurationError, Item, Problem, Row, StageRows, dumps, with_provenance
 
 
 REPORTED = 20  # unsettled rows that a summary names
@@ -107,7 +107,6 @@ def run_stage(
     per_gpu: int | None = None,
     sync_s: float = 1.0,
     fresh: bool = False,
-    total: int | None = None,
     notes: Sequence[str] = (),
 ) -> Summary:
     """Take every item that has no result yet through `work` and write what becomes of it.
@@ -115,13 +114,12 @@ def run_stage(
     Args:
         folder: the stage's own folder.
         items: of a part of the stage before (`read_stage_rows` of other files than its) results of other rows are kept; otherwise
-            a result whose row is gone goes, too.
+            a result whose row is gone is dropped, too.
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
         executor, workers, per_gpu: as in `unordered_map`.
         sync_s: as in `Journal`.
-        fresh: throw earlier results of the stage away.
-        total: the number of items, for the progress bar.
+        fresh: delete earlier results of the stage.
         notes: for the summary.
 
     Raises:
@@ -134,29 +132,43 @@ def run_stage(
         files = items.files if isinstance(items, StageRows) else ()
         part = is_part(folder.parent, stage, files) if files else False
         inputs = hashes(folder.parent, files)  # before they are read: rows that are appended later show as a change
-        todo = _Todo(items, journal.done, total, name or stage)
-        unsettled: list[dict[str, Any]] = []
+        seen: set[bytes] = set()
         count: Counter[str] = Counter()
+        bar = tqdm(desc=name or stage, unit="row", disable=None, dynamic_ncols=True)
+
+        def todo() -> Iterator[Item]:
+            """The items without a result, read as they are asked for. A row given twice counts once."""
+            for item in items:
+                count["read"] += 1
+                key = bytes.fromhex(item.key)
+                if key in seen or key in journal.done:
+                    count["repeated" if key in seen else "resumed"] += 1
+                    bar.update()
+                    seen.add(key)
+                else:
+                    seen.add(key)
+                    yield item
+
+        unsettled: list[dict[str, Any]] = []
         with (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry:
-            outcomes = unordered_map(
-                _Guarded(work), todo, executor=executor, workers=workers, per_gpu=per_gpu, lost=_worker_lost
-            )
-            for item, outcome in outcomes:
+            guarded = _Guarded(work)
+            for item, outcome in unordered_map(
+                guarded, todo(), executor=executor, workers=workers, per_gpu=per_gpu, lost=_worker_lost
+            ):
                 if isinstance(outcome, Kept):
                     journal.keep(item.key, with_provenance(outcome.row, stage, **outcome.details))
                 elif isinstance(outcome, Dropped):
                     saved = item.saved() if outcome.row is None else outcome.row
                     journal.drop(item.key, outcome.reason, {"detail": outcome.detail, **_place(item), "data": saved})
                 else:
-                    count[outcome.reason] += 1
+                    count["unsettled"] += 1
                     record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
                     retry.write(dumps(record) + "\n")
                     retry.flush()
-                    if len(unsettled) < REPORTED:
-                        unsettled.append(record)
-                todo.bar.update()
-        todo.bar.close()
-        others = journal.done - todo.seen
+                    unsettled += [record] if len(unsettled) < REPORTED else []
+                bar.update()
+        bar.close()
+        others = journal.done - seen
         if part and others:
             inputs = {**inputs_before(folder / "summary.json"), **inputs}
         elif others:  # rows that the input no longer has
@@ -166,14 +178,14 @@ def run_stage(
             name=name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             cuset_stage=__version__,
-            read=todo.read,
+            read=count["read"],
             kept=journal.kept,
             dropped=sum(journal.reasons.values()),
             reasons=dict(journal.reasons.most_common()),
-            unsettled=sum(count.values()),
+            unsettled=count["unsettled"],
             unsettled_rows=unsettled,
-            resumed=todo.resumed,
-            repeated=todo.repeated,
+            resumed=count["resumed"],
+            repeated=count["repeated"],
             repaired_bytes=journal.repaired,
             seconds=round(time.perf_counter() - started, 3),
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
@@ -199,31 +211,6 @@ def _place(item: Item) -> dict[str, Any]:
     return {"file": found[0], "row": found[1], "id": row.get("id")}
 
 
-class _Todo:
-    """The items without a result, read as they are asked for; counts what it sees. A row given twice counts once."""
-
-    def __init__(self, items: Iterable[Item], done: set[bytes], total: int | None, label: str) -> None:
-        self._items, self._done = items, done
-        self.seen: set[bytes] = set()
-        self.read = self.resumed = self.repeated = 0
-        self.bar = tqdm(total=total, desc=label, unit="row", disable=None, dynamic_ncols=True)
-
-    def __iter__(self) -> Iterator[Item]:
-        for item in self._items:
-            self.read += 1
-            key = bytes.fromhex(item.key)
-            if key in self.seen:
-                self.repeated += 1
-            elif key in self._done:
-                self.resumed += 1
-            else:
-                self.seen.add(key)
-                yield item
-                continue
-            self.seen.add(key)
-            self.bar.update()
-
-
 @dataclass(frozen=True)
 class _Guarded:
     """`work` on an item; a defect of ours in one row is reported with that row and does not end the run."""
@@ -232,10 +219,8 @@ class _Guarded:
 
     def __call__(self, item: Item) -> Outcome:
         if item.row is None:
-            problem = item.problem
-            return (
-                Dropped(problem.reason, problem.detail) if problem else Dropped("empty", "there is nothing in the row")
-            )
+            problem = item.problem or Problem("empty", "there is nothing in the row")
+            return Dropped(problem.reason, problem.detail)
         try:
             return self.work(item.row)
         except CurationError:
@@ -252,12 +237,14 @@ def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> No
     if not path.exists():
         write_atomically(path, text)
         return
-    old = read_state(path)
-    new = json.loads(text)
-    differing = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-    if differing:
-        changes = "; ".join(f"{key}: {old.get(key)!r}, now {new.get(key)!r}" for key in differing)
+    old, new = read_state(path), json.loads(text)
+    changes = [
+        f"{key}: {old.get(key)!r}, now {new.get(key)!r}"
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+    if changes:
         raise CurationError(
-            f"{folder}: its results were made with other settings ({changes}). Give the same settings to take the run up, "
-            f"fresh=true to do the stage ({stage}) again, or another folder."
+            f"{folder}: its results were made with other settings ({'; '.join(changes)}). Give the same settings to resume, say "
+            f"fresh=true to do the stage ({stage}) again, or give another folder."
         )

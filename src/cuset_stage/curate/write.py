@@ -19,11 +19,19 @@ from typing import IO, Any
 from ..files import write_atomically
 from .card import data_card
 from .folders import STAGES, input_files, stale_stages
-from .lengths import TEMPLATE_TOKENS, length_report, token_counter
 from .settings import WriteSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, read_stage_rows
-from .training_text import Split, answer_text, is_read_back, prompt_text, split_tasks
+from .training_text import (
+    TEMPLATE_TOKENS,
+    Split,
+    answer_text,
+    is_read_back,
+    length_report,
+    prompt_text,
+    split_tasks,
+    token_counter,
+)
 
 
 _SCHEMA = 2
