@@ -198,8 +198,3 @@ def row_print(row: dict[str, object]) -> Print | None:
         return code_print(code)
     module = str(row.get("module_code") or "")
     return replace(module_print(module), near=None) if module.strip() else None
-
-
-def any_equal(values: Sequence[str], known: dict[str, str]) -> str | None:
-    """The name under which the first of `values` is known."""
-    return next((known[value] for value in values if value in known), None)
