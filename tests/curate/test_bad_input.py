@@ -44,7 +44,7 @@ def test_broken_lines_are_named_and_kept(tmp_path):
         5: "wrong_type",
         6: "missing_column",
     }
-    assert "'text' holds a number" in dropped[5]["detail"] or "'text' holds a whole number" in dropped[5]["detail"]
+    assert "column 'text': code is 5; expected text" in dropped[5]["detail"]
     assert dropped[2]["data"]["base64"] and dropped[5]["data"] == {"text": 5}  # nothing is lost
     kept = lines(tmp_path / "work" / "import" / "bad" / "rows.jsonl")
     assert [row["source"]["row"] for row in kept] == [1, 8] and kept[0]["source"]["licence"] == "MIT"

@@ -167,7 +167,7 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
     _, kept, dropped = adapted(tmp_path / "bench", bench, "cudabench", allow_unknown=True)
     assert kept[0]["prompt"] == "Double x." and kept[0]["description"].startswith("Doubles")
     assert kept[0]["form"] == "task" and kept[0]["program"] == kernel and "data/x.bin" in kept[0]["task"]["prompt"]
-    assert [each["reason"] for each in dropped] == ["bad_task"] and "gen.py: is empty" in dropped[0]["detail"]
+    assert [each["reason"] for each in dropped] == ["bad_task"] and "gen.py is" in dropped[0]["detail"]
 
     problems = tmp_path / "kernelbench.parquet"
     given = {"code": MODULE % "x + 1", "level": 1, "name": "1_Add_one", "problem_id": 1}

@@ -1,52 +1,64 @@
-"""From a source's columns to ours: the maps of known data sets, and `columns=ours=theirs`."""
+"""From a source's columns to ours: what a row can hold, and the maps of known data sets."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+from pydantic import Field, StrictInt, StrictStr, ValidationError
+
+from ..row_checks import Object, RowModel, Text, Truth, wrong_value
 from ..text import nearest
 from .licence_names import UNKNOWN, all_of
 from .stage_rows import CurationError, Problem, Row, is_utf8
 
 
-# What a row can hold, and the type it has to have. `Any` columns are kept as they come.
-FIELDS: dict[str, type | tuple[type, ...]] = {
-    "name": str,  # what people call the task
-    "family": str,
-    "prompt": str,
-    "description": str,  # one or two sentences; a prompt is made from it
-    "code": str,  # CUDA C++: a program, a kernel, or a torch extension
-    "wrapper": str,  # a host function that launches `code`'s kernel
-    "intro": str,  # stands before the program in a training response
-    "answer": str,  # a whole answer of a model; its code is taken out by `adapt`
-    "reasoning": str,
-    "cpu_code": str,  # C or C++ of the same function for the CPU
-    "module_code": str,  # PyTorch: Model, get_inputs, get_init_inputs
-    "functional_code": str,  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer archive has it
-    "entry": str,  # the module's class when it is not called Model
-    "licence": (str, list),
-    "url": str,
-    "revision": str,
-    "speedup": (float, int),  # what the source claims; kept, and nothing is ranked by it: `verify` measures
-    "correct": bool,
-    "task": dict,  # a whole task in the `cuset` format, or these parts of one:
-    "inputs": list,
-    "outputs": list,
-    "cases": list,
-    "reference": str,
-    "system": str,
-    "split": str,
-    "level": (str, int),
-    "idioms": list,
-    "key": (str, int),  # the source's own identifier
-}
+_Key = Annotated[StrictStr | StrictInt, Field(description="text or a whole number")]
+_Number = Annotated[float, Field(strict=True, description="a number")]
+_List = Annotated[list[Any], Field(strict=True, description="a list")]
+_Licence = Annotated[StrictStr | list[Any], Field(description="text or a list")]
+
+
+class SourceRow(RowModel):
+    """What a row can hold, in our names."""
+
+    name: Text | None = None  # what people call the task
+    family: Text | None = None
+    prompt: Text | None = None
+    description: Text | None = None  # one or two sentences
+    code: Text | None = None  # CUDA C++: a program, a kernel, or a torch extension
+    wrapper: Text | None = None  # a host function that launches `code`'s kernel
+    intro: Text | None = None  # stands before the program in a training response
+    answer: Text | None = None  # a whole answer of a model; its code is taken out by `adapt`
+    reasoning: Text | None = None
+    cpu_code: Text | None = None  # C or C++ of the same function for the CPU
+    module_code: Text | None = None  # PyTorch: Model, get_inputs, get_init_inputs
+    functional_code: Text | None = (
+        None  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer archive has it
+    )
+    entry: Text | None = None  # the module's class when it is not called Model
+    licence: _Licence | None = None
+    url: Text | None = None
+    revision: Text | None = None
+    speedup: _Number | None = None  # what the source claims; kept, and nothing is ranked by it: `verify` measures
+    correct: Truth | None = None
+    task: Object | None = None  # a whole task in the `cuset` format, or these parts of one:
+    inputs: _List | None = None
+    outputs: _List | None = None
+    cases: _List | None = None
+    reference: Text | None = None
+    system: Text | None = None
+    split: Text | None = None
+    level: _Key | None = None
+    idioms: _List | None = None
+    key: _Key | None = None  # the source's own identifier
 
 
 # Where rows state their licence, whatever the map says: a statement must not be passed over for the way it is spelt.
 _LICENCE_COLUMNS = ("licence", "license", "licences", "licenses", "License", "Licence")
+_EMPTY = (None, "", [])
 
 
 @dataclass(frozen=True)
@@ -60,30 +72,22 @@ class ColumnMap:
     columns: Mapping[str, str]
     licence: str | None = None
     needs: tuple[str, ...] = ("code",)
-    note: str = ""
-    constants: Mapping[str, Any] = field(default_factory=dict)
 
 
 MAPS: dict[str, ColumnMap] = {
+    # C and CUDA pairs: kernels without inputs
     "babeltower": ColumnMap(
-        {
-            "key": "id",
-            "cpu_code": "cpp_code",
-            "code": "cuda_code",
-            "wrapper": "cuda_wrapper",
-        },
+        {"key": "id", "cpu_code": "cpp_code", "code": "cuda_code", "wrapper": "cuda_wrapper"},
         licence="Apache-2.0",
         needs=("code", "cpu_code"),
-        note="C and CUDA pairs; the C function is the reference. Its test cases (consistent_cuda_inputs, consistent_outputs) are not taken: "
-        "each is a statement of C++ with a handful of literal elements, less than a warp, and its result is text with six digits. The same "
-        "C function gives exact results for larger inputs",
     ),
-    "regrapht": ColumnMap({"key": "index", "name": "name", "code": "kernel"}, note="states no licence of its own"),
+    "regrapht": ColumnMap({"key": "index", "name": "name", "code": "kernel"}),  # states no licence
+    # PyTorch modules with Triton kernels: tasks without a CUDA answer
     "kernelbook": ColumnMap(
         {"module_code": "python_code", "entry": "entry_point", "licence": "licenses", "url": "repo_name"},
         needs=("module_code",),
-        note="PyTorch modules with Triton kernels: tasks without a CUDA answer",
     ),
+    # made from KernelBench tasks: keep it out of KernelBench evaluation
     "ai-cuda-engineer": ColumnMap(
         {
             "name": "Kernel_Name",
@@ -98,9 +102,8 @@ MAPS: dict[str, ColumnMap] = {
         },
         licence="CC-BY-4.0",
         needs=("code", "functional_code"),
-        note="made from KernelBench tasks: keep it out of KernelBench evaluation",
     ),
-    "concur": ColumnMap(
+    "concur": ColumnMap(  # states no licence
         {
             "key": "uuid",
             "name": "problem_name",
@@ -110,8 +113,8 @@ MAPS: dict[str, ColumnMap] = {
             "speedup": "speedup_over_eager",
         },
         needs=("module_code", "answer"),
-        note="states no licence",
     ),
+    # a benchmark without a licence
     "cudabench": ColumnMap(
         {
             "key": "id",
@@ -119,26 +122,17 @@ MAPS: dict[str, ColumnMap] = {
             "description": "task_description",
             "prompt": "level1_prompt",
             "code": "bench.cu",
-        },
-        note="a benchmark without a licence: for decontamination",
+        }
     ),
+    # a benchmark
     "kernelbench": ColumnMap(
         {"key": "problem_id", "name": "name", "level": "level", "module_code": "code"},
         licence="MIT",
         needs=("module_code",),
-        note="a benchmark: for decontamination",
     ),
+    # our own task format; inputs, outputs, cases and reference come with it
     "cuset": ColumnMap(
-        {
-            "key": "id",
-            "family": "family",
-            "prompt": "prompt",
-            "code": "solution",
-            "licence": "licence",
-            "idioms": "idioms",
-            "intro": "intro",
-        },
-        note="our own task format; inputs, outputs, cases and reference come with it",
+        {"key": "id", "code": "solution", **{n: n for n in ("family", "prompt", "licence", "idioms", "intro")}}
     ),
 }
 
@@ -150,16 +144,15 @@ def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
         CurationError: no such data set, or no such field.
     """
     for ours in columns:
-        if ours not in FIELDS:
-            raise CurationError(f"columns: there is no field {ours!r}; {nearest(ours, FIELDS)}")
+        if ours not in SourceRow.model_fields:
+            raise CurationError(f"columns: there is no field {ours!r}; {nearest(ours, SourceRow.model_fields)}")
     if name is None:
-        if columns:
-            return ColumnMap(columns, needs=tuple(field for field in ("code",) if field in columns))
-        return ColumnMap({field: field for field in FIELDS}, needs=())
+        needs = ("code",) if "code" in columns else ()
+        return ColumnMap(columns or {name: name for name in SourceRow.model_fields}, needs=needs)
     if name not in MAPS:
         raise CurationError(f"preset={name}: {nearest(name, MAPS)}; or say columns=ours=theirs,...")
     preset = MAPS[name]
-    return ColumnMap({**preset.columns, **columns}, preset.licence, preset.needs, preset.note, preset.constants)
+    return ColumnMap({**preset.columns, **columns}, preset.licence, preset.needs)
 
 
 def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, Problem | None]:
@@ -167,28 +160,19 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, Pro
 
     A column that is missing or null is left out; one of another type than its field's, or not in UTF-8, is an error of the row.
     """
-    row: Row = dict(column_map.constants)
     columns = dict(column_map.columns)
-    if given.get(columns.get("licence", "")) in (None, "", []):
-        columns["licence"] = next(
-            (each for each in _LICENCE_COLUMNS if given.get(each) not in (None, "", [])), "licence"
-        )
-    for ours, theirs in columns.items():
-        value = given.get(theirs)
-        if value is None or value == "":
-            continue
-        wanted = FIELDS[ours]
-        if isinstance(value, bool) and wanted is not bool:
-            return row, Problem("wrong_type", f"column {theirs!r} holds a truth value, {_name(wanted)} was expected")
-        if not isinstance(value, wanted):
-            detail = f"column {theirs!r} holds {_name(type(value))}, {_name(wanted)} was expected"
-            return row, Problem("wrong_type", detail)
+    if given.get(columns.get("licence", "")) in _EMPTY:
+        columns["licence"] = next((each for each in _LICENCE_COLUMNS if given.get(each) not in _EMPTY), "licence")
+    row: Row = {ours: given[theirs] for ours, theirs in columns.items() if given.get(theirs) not in (None, "")}
+    try:
+        SourceRow.model_validate(row)
+    except ValidationError as error:
+        column = columns[str(error.errors()[0]["loc"][0])]
+        return row, Problem("wrong_type", f"column {column!r}: {wrong_value(error, SourceRow, row)}")
+    for ours, value in row.items():
         if not is_utf8(json.dumps(value, ensure_ascii=False)):
-            return row, Problem("not_utf8", f"column {theirs!r} is not UTF-8")
-        row[ours] = value
-    missing = [
-        column_map.columns[field] for field in column_map.needs if field not in row and field in column_map.columns
-    ]
+            return row, Problem("not_utf8", f"column {columns[ours]!r} is not UTF-8")
+    missing = [columns[field] for field in column_map.needs if field not in row and field in columns]
     if missing:
         return row, Problem("missing_column", f"column {missing[0]!r} is missing or empty")
     if not any(field in row for field in ("code", "answer", "module_code", "task")):
@@ -202,18 +186,4 @@ def licence_of(row: Row, column_map: ColumnMap) -> str:
     stated = row.get("licence", column_map.licence)
     if stated is None:
         return UNKNOWN
-    names: Iterable[str] = stated if isinstance(stated, list) else [stated]
-    return all_of(str(name) for name in names)
-
-
-def _name(kind: type | tuple[type, ...]) -> str:
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    words = {
-        str: "text",
-        list: "a list",
-        dict: "an object",
-        float: "a number",
-        int: "a whole number",
-        bool: "true or false",
-    }
-    return " or ".join(words.get(each, each.__name__) for each in kinds)
+    return all_of(str(name) for name in (stated if isinstance(stated, list) else [stated]))
