@@ -48,9 +48,9 @@ def unordered_map(
     Raises:
         CurationError: Ray is not installed, or no machine has GPUs.
     """
-    if executor is Executor.INLINE or (executor is Executor.THREADS and workers == 1):
+    if executor == Executor.INLINE or (executor == Executor.THREADS and workers == 1):
         return ((item, work(item)) for item in items)
-    if executor is Executor.THREADS:
+    if executor == Executor.THREADS:
         return _threads(work, items, workers or cpu_count())
     return _ray(work, items, workers, per_gpu, lost)
 

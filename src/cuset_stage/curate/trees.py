@@ -78,7 +78,7 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
                 problem = Problem("not_utf8", f"byte {error.start} is not UTF-8")
                 yield Item(name, number, digest(name, data), None, problem, data)
                 continue
-            beside, problem = _read_beside(path)
+            beside, problem, declared = _read_beside(path)
             stated, headers = [_stated(path, code, "file", licences)], {}
             if path.suffix.lower() in _CUDA:
                 code, headers = with_local_headers(path, code, root)
@@ -86,7 +86,7 @@ def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
                 stated.append(_stated(header, text, header.relative_to(root.resolve()).as_posix(), licences))
             # The path and the content, not the number: a file that is added does not move the others. With all that the row
             # depends on: what lies beside the file, as bytes because a broken declaration has no fields, and the licences.
-            key = digest(name, code, *_bytes_beside(path), dumps(stated))
+            key = digest(name, code, *declared, dumps(stated))
             if problem is not None:
                 yield Item(name, number, key, None, problem, data)
                 continue
@@ -101,36 +101,26 @@ def _stated(path: Path, text: str, where: str, licences: FolderLicences) -> Stat
     return licences.of(path.parent) if found == UNKNOWN else Stated(found, where)
 
 
-def _beside(source: Path) -> list[Path]:
-    paths = (source.with_suffix(".json"), source.with_suffix(".ref.py"))
-    return [path for path in paths if path.is_file() and not path.is_symlink()]
-
-
-def _bytes_beside(source: Path) -> Iterator[bytes]:
-    for path in _beside(source):
-        yield path.name.encode("utf-8", errors="surrogateescape")
-        try:
-            yield path.read_bytes()
-        except OSError as error:
-            yield str(error.strerror).encode()
-
-
-def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None]:
-    """Fields that files of the same name declare for a source file: its inputs, outputs and cases, a prompt, a reference."""
+def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None, list[bytes]]:
+    """What files of the same name declare for a source file: fields of the row (inputs, outputs and cases, a prompt, a reference),
+    what is wrong with them, and the files' names and bytes."""
     fields: dict[str, Any] = {}
-    for path in _beside(source):
+    read: list[bytes] = []
+    problem = None
+    for path in (source.with_suffix(".json"), source.with_suffix(".ref.py")):
+        if not path.is_file() or path.is_symlink():
+            continue
+        read.append(path.name.encode("utf-8", errors="surrogateescape"))
         try:
-            text = path.read_text(encoding="utf-8-sig")
-            if path.suffix != ".json":
-                fields["reference"] = text
-                continue
-            record = json.loads(text)
+            read.append(path.read_bytes())
+            text = read[-1].decode("utf-8-sig")
+            record = plain(json.loads(text)) if path.suffix == ".json" else {"reference": text}
+            if not isinstance(record, dict):
+                raise ValueError("an object with fields of the row was expected")
+            fields.update(record)
         except (OSError, ValueError, RecursionError) as error:
-            return fields, Problem("bad_declaration", f"{path.name}: {error}")
-        if not isinstance(record, dict):
-            return fields, Problem("bad_declaration", f"{path.name}: an object with fields of the row was expected")
-        fields.update(plain(record))
-    return fields, None
+            problem = problem or Problem("bad_declaration", f"{path.name}: {error}")
+    return fields, problem, read
 
 
 def read_tasks(root: Path) -> Iterator[Item]:
