@@ -15,8 +15,6 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,20 +78,21 @@ def with_lines_of(original: str, mutant: str, line: int) -> str:
 def compare_code(run: Run, subjects: list[Subject]) -> None:
     """Note of each mutant whether it is the original to the machine."""
 
-    def code(source: str) -> MachineCode | None:
-        return machine_code(run.compiler.toolkit, source, flags=run.compiler.flags, arch=run.compiler.arch)
+    def code(source: str) -> dict[str, str]:
+        def find() -> dict[str, str]:
+            made = machine_code(run.compiler.toolkit, source, flags=run.compiler.flags, arch=run.compiler.arch)
+            if made is None:
+                raise SandboxError("nvcc did not compile it in time for the comparison of machine code")
+            return made._asdict()
 
-    left = [subject for subject in subjects if run.known("code", subject) is None]
-    sources = {subject.task.id: subject.task.solution for subject in left}
-    with ThreadPoolExecutor(run.options.jobs) as threads:
-        originals = dict(zip(sources, threads.map(code, sources.values()), strict=True))
+        known = run.ledger.once("machine code", [source, run.settings], find)
+        return {part: known[part] for part in MachineCode._fields}
 
     def compare(subject: Subject) -> None:
-        mutant = code(with_lines_of(subject.task.solution, subject.mutant.source, subject.mutant.line))
-        if mutant is None or originals[subject.task.id] is None:
-            raise SandboxError("nvcc did not compile it in time for the comparison of machine code")
-        run.ledger.put("code", run.key(subject), {"same": mutant == originals[subject.task.id]})
+        mutant = with_lines_of(subject.task.solution, subject.mutant.source, subject.mutant.line)
+        run.ledger.put("code", run.key(subject), {"same": code(mutant) == code(subject.task.solution)})
 
+    left = [subject for subject in subjects if run.known("code", subject) is None]
     run.each(compare, left, run.options.jobs, "machine code")
 
 
@@ -101,36 +100,29 @@ def is_same_code(run: Run, subject: Subject) -> bool:
     return (run.known("code", subject) or {}).get("same", False)
 
 
-@dataclass(frozen=True)
-class Sanitizer:
-    """compute-sanitizer, with a time limit in seconds for one run. Runs outside the sandbox, which would hide the program
-    from it: for programs of our own only.
+def run_sanitizer(
+    program: Path, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: str, seconds: float
+) -> tuple[bool, set[str]]:
+    """Whether a program ended with 0 under a tool of compute-sanitizer, and the kinds of error reported.
+
+    Outside the sandbox, which would hide the program from it: for programs of our own only.
+    inputs: name in the working directory -> file, copied. gpu: the UUID of the one that the program sees.
     """
-
-    program: Path
-    seconds: float = 30.0
-
-    def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: str) -> tuple[bool, set[str]]:
-        """Whether the program ended with 0 under a tool, and the kinds of error reported.
-
-        inputs: name in the working directory -> file, copied. gpu: the UUID of the one that the program sees.
-        """
-        with tempfile.TemporaryDirectory(prefix="cuset-sanitizer-") as name:
-            folder = Path(name)
-            (folder / "data").mkdir()
-            for path, file in inputs.items():
-                shutil.copyfile(file, folder / path)
-            command = [str(self.program), "--tool", tool, "--print-limit", "50", str(binary)]
-            environment = {**os.environ, "CUDA_VISIBLE_DEVICES": gpu}
-            ended, output = run_limited(command, folder, self.seconds, environment)
-        return ended == 0 and "SUMMARY:" in output, read_reports(output)
+    with tempfile.TemporaryDirectory(prefix="cuset-sanitizer-") as name:
+        folder = Path(name)
+        (folder / "data").mkdir()
+        for path, file in inputs.items():
+            shutil.copyfile(file, folder / path)
+        command = [str(program), "--tool", tool, "--print-limit", "50", str(binary)]
+        ended, output = run_limited(command, folder, seconds, {**os.environ, "CUDA_VISIBLE_DEVICES": gpu})
+    return ended == 0 and "SUMMARY:" in output, read_reports(output)
 
 
 def find_sanitizer(toolkit: Toolkit) -> Path | None:
     """compute-sanitizer on PATH, or in the toolkit."""
-    found = shutil.which("compute-sanitizer")
-    places = [toolkit.folder / folder / "compute-sanitizer" for folder in ("bin", "compute-sanitizer")]
-    return next((place for place in [*([Path(found)] if found else []), *places] if place.is_file()), None)
+    folders = (str(toolkit.folder / name) for name in ("bin", "compute-sanitizer"))
+    found = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=os.pathsep.join(folders))
+    return Path(found) if found else None
 
 
 def read_reports(output: str) -> set[str]:
@@ -171,7 +163,6 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     program = find_sanitizer(run.compiler.toolkit)
     if program is None:
         return "compute-sanitizer was found neither on PATH nor in the toolkit"
-    sanitizer = Sanitizer(program, run.options.sanitizer_timeout)
     unusable: set[str] = set()
 
     def examine(subject: Subject) -> None:
@@ -186,11 +177,11 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
             ended = True
             for case in cases:
                 prepared = run.judge.cases.prepare(subject.task, case)
-                original = _sanitized(run, sanitizer, tool, subject.task.solution, prepared)
+                original = _sanitized(run, program, tool, subject.task.solution, prepared)
                 if not original["complete"]:
                     ended = False
                     break  # with larger inputs it would not end either
-                mutant = _sanitized(run, sanitizer, tool, subject.mutant.source, prepared)
+                mutant = _sanitized(run, program, tool, subject.mutant.source, prepared)
                 ended = ended and mutant["complete"]
                 if more := set(mutant["errors"]) - set(original["errors"]):
                     found, ended = f"{tool}, case {case.name}: {'; '.join(sorted(more))}", True
@@ -208,7 +199,9 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     return f"no tool of compute-sanitizer came to an end with: {names}" if unusable else ""
 
 
-def _sanitized(run: Run, sanitizer: Sanitizer, tool: str, source: str, prepared: Any) -> dict[str, Any]:
+def _sanitized(run: Run, program: Path, tool: str, source: str, prepared: Any) -> dict[str, Any]:
+    seconds = run.options.sanitizer_timeout
+
     def find() -> dict[str, Any]:
         if run.is_late():
             raise SandboxError("time is up before compute-sanitizer came to it")
@@ -216,10 +209,10 @@ def _sanitized(run: Run, sanitizer: Sanitizer, tool: str, source: str, prepared:
         if compiled.binary is None:
             raise SandboxError(f"what passed does not compile any more: {compiled.message}")
         with run.pool.lease() as gpu:
-            complete, errors = sanitizer.run(tool, compiled.binary, prepared.inputs, gpu.uuid)
+            complete, errors = run_sanitizer(program, tool, compiled.binary, prepared.inputs, gpu.uuid, seconds)
         return {"complete": complete, "errors": sorted(errors)}
 
-    return run.ledger.once("sanitized", [tool, source, prepared.folder.name, sanitizer.seconds, run.settings], find)
+    return run.ledger.once("sanitized", [tool, source, prepared.folder.name, seconds, run.settings], find)
 
 
 def judge_adversely(run: Run, subjects: list[Subject]) -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuset_stage import find_spans
-from cuset_stage.cuda_source import Source, answer_code, comment_above, functions
+from cuset_stage.cuda_source import Source, answer_code, functions
 
 
 KERNELS = sorted((Path(__file__).parents[2] / "data" / "kernels").glob("*/kernel.cu"))
@@ -41,7 +41,7 @@ def test_a_kernel_is_found_however_it_is_written(head):
     kernel = next(function for function in functions(source) if function.is_kernel)
     assert kernel.name == "k"
     assert kernel.body_text(source) == BODY
-    assert kernel.source(source).endswith(BODY) and "before" not in kernel.source(source)
+    assert "k" in source[kernel.head : kernel.body[0]] and "before" not in source[kernel.head : kernel.body[0]]
     assert {"before", "after"} <= {function.name for function in functions(source)}
 
 
@@ -100,8 +100,8 @@ template <class T> const T& first(const T* a) { return *a; }
         ("", False, True, ()),
         ("first", False, False, (("T *", "a"),)),
     ]
-    assert functions(source)[0].source(source).startswith("template <int N>")
-    assert functions(source)[-1].source(source).startswith("template <class T>")
+    assert source.startswith("template <int N>", functions(source)[0].head)
+    assert source.startswith("template <class T>", functions(source)[-1].head)
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.parent.name)
@@ -114,19 +114,13 @@ def test_bundled_programs(path):
     for each in found:
         assert each.name.isidentifier() or each.name.startswith(("operator", "~")) or not each.parameters
         assert each.body_text(source)[0] + each.body_text(source)[-1] == "{}"
-        assert each.name in source[each.head : each.body[0]] and each.source(source)[0] not in " \n};"
+        assert each.name in source[each.head : each.body[0]] and source[each.head] not in " \n};"
 
 
 def test_code_keeps_its_length_and_loses_what_is_no_code():
     source = '#define A(x) \\\n  f(x)\nint s = 1; // "ä"\nf("x", \'c\'); /* 漢 */ g();\n'
     code = Source(source).code
     assert len(code) == len(source) and code.split() == ["int", "s", "=", "1;", "f(", ",", ");", "g();"]
-
-
-def test_comment_above():
-    source = "/* Adds\n * two. */\nint f() {}\n\n// One line,\n// and another.\nint g() {}\nint h() {}\n"
-    said = [comment_above(source, each.head) for each in functions(source)]
-    assert said == ["Adds\ntwo.", "One line,\nand another.", None]
 
 
 def test_answer_code():

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import mutation_table  # noqa: E402 - scripts are no package
-from mutation_evidence import Sanitizer, find_sanitizer  # noqa: E402
+from mutation_evidence import find_sanitizer, run_sanitizer  # noqa: E402
 
 
 # One warp, so that without the barrier the outputs are right all the same. Threads beyond n stay away from both arrays.
@@ -132,7 +132,7 @@ def sanitizer(tmp_path_factory):
 
     def run(tool: str, source: str):
         binary = compiler.compile(source).binary
-        return Sanitizer(program, 120.0).run(tool, binary, {"data/x.bin": file}, GPUS[0].uuid)
+        return run_sanitizer(program, tool, binary, {"data/x.bin": file}, GPUS[0].uuid, 120.0)
 
     if not run("memcheck", REVERSE)[0]:
         pytest.skip("compute-sanitizer does not support this device")

@@ -4,7 +4,7 @@ The tree is tree-sitter-cuda's. Where that misses a kernel or a device function 
 counts, so that none is invisible. May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 """
 
-from .source import Function, Source, answer_code, comment_above, functions
+from .source import Function, Source, answer_code, functions
 from .tokens import Token, chosen_names, normalised, tokens
 
 
@@ -14,7 +14,6 @@ __all__ = [
     "Token",
     "answer_code",
     "chosen_names",
-    "comment_above",
     "functions",
     "normalised",
     "tokens",

@@ -21,8 +21,6 @@ from .tokens import tokens
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
 _PARENTHESES = re.compile(r"\([^()]*\)")
 _CALLED = re.compile(r"(\w+)\s*(?:<[^<>]*>\s*)?\Z")
-_COMMENT_ABOVE = re.compile(r"(/\*(?:[^*]|\*(?!/))*\*/|(?:[ \t]*//[^\n]*\n)+)\s*\Z")
-_COMMENT_SIGNS = re.compile(r"^\s*(?:/\*+|\*+/?|//+)\s?|\*/\s*$")
 _NO_TYPE = frozenset({"const", "volatile", "__restrict__", "__restrict", "restrict", "std", "::", "("})
 
 
@@ -47,9 +45,6 @@ class Function:
     is_kernel: bool
     is_device: bool
     parameters: tuple[Parameter, ...] = field(default=(), compare=False)
-
-    def source(self, code: str) -> str:
-        return code[self.head : self.body[1]]
 
     def body_text(self, code: str) -> str:
         return code[self.body[0] : self.body[1]]
@@ -141,14 +136,6 @@ def _name_in(head: str) -> str:
 def functions(text: str) -> tuple[Function, ...]:
     """The functions of a program, methods included; see `Source`. Never raises."""
     return Source(text).functions
-
-
-def comment_above(text: str, position: int) -> str | None:
-    """The comment right above a function that begins here, without its stars and slashes; None where there is none."""
-    match = _COMMENT_ABOVE.search(text[:position])
-    if match is None:
-        return None
-    return "\n".join(_COMMENT_SIGNS.sub("", line).rstrip() for line in match[1].splitlines()).strip()
 
 
 def answer_code(answer: str) -> str:
