@@ -178,6 +178,13 @@ def test_any_text_is_read(text):
     assert len(answer_code(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    "head", ["k" + "(" * 20_000 + ")" * 20_000, "k" * 40_000 + "()", "k" + "<" * 40_000 + "()", "(" * 40_000]
+)
+def test_strange_heads_take_no_longer_than_long_ones(head):
+    assert len(functions(f"__global__ void {head} {{ }}")) <= 1
+
+
 def test_a_long_program_is_read_once_through():
     source = "".join(
         f"__global__ void k{i}(float* a) {{ if (a[{i}] > 0) {{ a[{i}] = {i}; }} }}\n" for i in range(2000)

@@ -19,7 +19,7 @@ from .tokens import tokens
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
-_PARENTHESES = re.compile(r"\([^()]*\)")
+_PARENTHESIS = re.compile(r"[()]")
 _CALLED = re.compile(r"(\w+)\s*(?:<[^<>]*>\s*)?\Z")
 _NO_TYPE = frozenset({"const", "volatile", "__restrict__", "__restrict", "restrict", "std", "::", "("})
 
@@ -125,10 +125,14 @@ def _whole_bodies(text: str, body: Body) -> list[Range]:
 
 
 def _name_in(head: str) -> str:
-    """The name in the head of a function, which is the last thing that parentheses follow."""
-    while (shorter := _PARENTHESES.sub(lambda match: "\1" * len(match[0]), head)) != head:
-        head = shorter
-    named = _CALLED.search(head.rpartition("\1")[0].rstrip("\1"))
+    """The name in the head of a function: what stands before its last parentheses, or before the first where branches mix them."""
+    depth, opening = 0, head.find("(")
+    for match in reversed([*_PARENTHESIS.finditer(head)]):
+        depth += 1 if match[0] == ")" else -1
+        if depth == 0:
+            opening = match.start()
+            break
+    named = _CALLED.search(head[max(0, opening - 300) : max(0, opening)])
     return named[1] if named and named[1] != "__device__" else ""  # a lambda has none
 
 
