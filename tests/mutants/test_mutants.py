@@ -342,6 +342,8 @@ def test_fenced_answers_and_cuda_in_python_strings():
 
 
 def test_text_without_code_has_no_mutants():
+    deep = "(1 + " * 20_000 + "1" + ")" * 20_000  # no compiler takes it
+    assert make_mutants(f"__global__ void k(int* a) {{ a[0] = {deep}; }}") == []
     assert make_mutants("for (int i = 0; i < n; ++i) is a loop.") == []
     assert make_mutants("") == []
 

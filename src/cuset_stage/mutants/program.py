@@ -16,6 +16,7 @@ from tree_sitter import Node
 
 from ..cuda_source import Function, Source, answer_code, tokens
 from ..cuda_source.nodes import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
+from ..spans.parser import is_flat
 
 
 COMPARISONS = frozenset({"<", ">", "<=", ">="})
@@ -84,7 +85,7 @@ class Program:
         self._tokens = tokens(self.code)
         self._starts = [token.start for token in self._tokens]
         self._nodes: dict[str, list[Node]] = defaultdict(list)
-        for node in walk(read.root):
+        for node in walk(read.root if is_flat(self.code) else None):
             if node.is_named and not node.has_error:
                 self._nodes[node.type].append(node)
 

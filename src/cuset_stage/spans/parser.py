@@ -39,8 +39,11 @@ def _grammar() -> tuple[Language, Query]:
 
 def is_parsable(code: str) -> bool:
     """Whether scrubbed code is short and flat enough for the parser to be worth its time."""
-    if len(code) > _LENGTH_LIMIT:
-        return False
+    return len(code) <= _LENGTH_LIMIT and is_flat(code)
+
+
+def is_flat(code: str) -> bool:
+    """Whether brackets nest no deeper than people write them, and compilers read them."""
     if code.count("(") + code.count("{") + code.count("[") <= _DEPTH_LIMIT:
         return True
     depth = deepest = 0
