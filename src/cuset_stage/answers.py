@@ -76,9 +76,10 @@ SHELLS, NO_CODE = (frozenset(tags.split()) for tags in (_SHELLS, _NO_CODE))
 OTHER_LANGUAGES = {"cuda": NO_CODE.union(_PYTHON.split()), "python": NO_CODE.union(_C_FAMILY.split())}
 _MARKDOWN = frozenset(("markdown", "md"))
 _KNOWN_TAGS = _MARKDOWN.union(*OTHER_LANGUAGES.values())
+# The word first and the boundary before it behind, because a search for a literal is fast.
 _LOOKS_LIKE = {
-    "cuda": re.compile(r"\b__global__\b|\bmain\s*+\("),
-    "python": re.compile(r"\bclass\s++ModelNew\b"),
+    "cuda": re.compile(r"main(?<!\wmain)\s*+\("),
+    "python": re.compile(r"class(?<!\wclass)\s++ModelNew\b"),
 }
 
 _RUN = re.compile(r"[`~](?:(?<=`)``++|(?<=~)~~++)")  # a set of characters first makes the search fast
@@ -165,7 +166,7 @@ def _best_code(found: "Answer", rule: ExtractRule, language: str) -> str | None:
 
 def looks_like_code(text: str, language: str = "cuda") -> bool:
     """Whether a text may be a whole program or module, not only a line of it."""
-    return _LOOKS_LIKE[language].search(text) is not None
+    return (language == "cuda" and "__global__" in text) or _LOOKS_LIKE[language].search(text) is not None
 
 
 def _cudabench_rule(answer: str) -> str | None:
