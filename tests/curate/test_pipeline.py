@@ -40,8 +40,8 @@ def curated(tmp_path_factory):
     tmp = tmp_path_factory.mktemp("pipeline")
     root = make_tree(tmp / "tree")
     recipe = tmp / "curate.yaml"
-    recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nuse_gpu: false\nmutants: 6\nname: mine\n")
-    out = run("run", recipe, "mutants=1", "validation=0.4")
+    recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nuse_gpu: false\ntimes: 3\nname: mine\n")
+    out = run("run", recipe, "times=2", "validation=0.4")
     left = lines(tmp / "work" / "verify" / "unsettled.jsonl")
     assert not left, left  # the judge's own failures
     return tmp / "work", out
@@ -81,7 +81,7 @@ def test_the_data_set_and_its_card_are_written(curated):
 def test_the_same_command_again_does_nothing_twice(curated):
     work, _ = curated
     before = (work / "verify" / "rows.jsonl").read_bytes()
-    out = run("verify", work, "use_gpu=false", "mutants=1")
+    out = run("verify", work, "use_gpu=false")
     assert "4 rows (4 of them before)" in out and (work / "verify" / "rows.jsonl").read_bytes() == before
 
 

@@ -11,6 +11,7 @@ from cuset_stage.curate import verify as module
 from cuset_stage.curate.parallel import cpu_count
 from cuset_stage.curate.stage_rows import CurationError
 from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.mutants import make_mutants
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
@@ -34,13 +35,19 @@ def row(tmp_path_factory):
     return ready_row(tmp_path_factory.mktemp("row"), "x * x + 1.0f", "x * x + 1.0")
 
 
-def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_is(tmp_path, gpus, row):
+def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_is(tmp_path, gpus, row, monkeypatch):
+    chosen = [
+        each
+        for each in make_mutants(row["program"], per_operator=1)
+        if each.operator in ("wrong_index", "wrong_operator")
+    ]
+    monkeypatch.setattr(module, "make_mutants", lambda code, per_operator: chosen)  # every one costs a compilation
     rows = put(tmp_path / "rows.jsonl", [{**row, "key": "0" * 32}])
-    # The first ones are errors of kernel and launch, which change nothing on the CPU.
-    summary = verify(tmp_path, rows, times=1, mutants=2)
+    # The first one is an error of the kernel, which changes nothing on the CPU.
+    summary = verify(tmp_path, rows, times=1, mutants=1)
     assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"weak_cases": 1}), summary.unsettled_rows
     detail = lines(tmp_path / "verify" / "dropped.jsonl")[0]["detail"]
-    assert detail.startswith("every mutant that compiled passes all cases: ") and detail.count(" in line ") == 2
+    assert detail.startswith("every mutant that compiled passes all cases: ") and detail.count(" in line ") == 1
     assert verify(tmp_path, rows, times=1, mutants=0, fresh=True).kept == 1
     summary = verify(tmp_path, rows, times=1, fresh=True)
     assert (summary.kept, summary.unsettled) == (1, 0), (summary.reasons, summary.unsettled_rows)

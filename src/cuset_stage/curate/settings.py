@@ -129,7 +129,9 @@ class _Verify(Settings):
     )
     compile_only: bool = Field(False, description="only compile: nothing is run, and rows are marked as not verified")
     times: int = Field(2, ge=1, description="runs of every case")
-    mutants: int = Field(6, ge=0, description="wrong versions of a program to try until its cases find one; 0: none")
+    mutants: int = Field(
+        6, ge=0, description="on a GPU, wrong versions of a program to try until its cases find one; 0: none"
+    )
     per_gpu: int = Field(1, ge=1, description="programs at a time on one GPU; with more than one, times say nothing")
     arch: str | None = Field(None, description="nvcc's -arch; without it the GPU's own")
     isolation: str = Field("auto", description="the sandbox, as in `cuset evaluate`")

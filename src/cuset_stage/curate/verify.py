@@ -196,9 +196,11 @@ class Verifier:
             return Unsettled("judge", weak[0].message)
         if weak:
             return Dropped("weak_cases", weak[0].message)
-        tested = self._mutants(task, code, judge, prepared)
         # Mutants are errors in CUDA code: where a program runs on the CPU, passing says nothing about its cases.
-        if bench.gpus and tested["compiled"] and not tested["found"]:
+        tested = (
+            self._mutants(task, code, judge, prepared) if bench.gpus else {"tried": 0, "compiled": 0, "found": None}
+        )
+        if tested["compiled"] and not tested["found"]:
             made = "; ".join(tested["passed"])
             return Dropped("weak_cases", f"every mutant that compiled passes all cases: {made}")
         facts = {
