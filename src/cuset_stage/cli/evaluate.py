@@ -9,11 +9,12 @@ import typer
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ..judge.judge_spec import JudgeSpec
+from ..settings import Settings
 from ._app import app, command, fail
 
 
-class EvaluateSettings(JudgeSpec):
-    positional: ClassVar[tuple[str, ...]] = ("answers",)
+class _Samples(Settings):
+    """What is judged; a class of its own so that these keys come first in the help."""
 
     answers: Path = Field(description="the answers: a JSONL file, or a folder with <task>/<sample>.cu or .md")
     tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
@@ -26,6 +27,11 @@ class EvaluateSettings(JudgeSpec):
         "first", description="which block of an answer is the code (first-any: CUDABench's rule)"
     )
     limit: PositiveInt | None = Field(None, description="only the first so many answers")
+
+
+class EvaluateSettings(JudgeSpec, _Samples):
+    positional: ClassVar[tuple[str, ...]] = ("answers",)
+
     jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
     retry_infra: NonNegativeInt = Field(2, description="further tries when the judge's own side fails")
     ray: bool = Field(False, description="judge on every machine of the Ray cluster at RAY_ADDRESS")
