@@ -322,11 +322,10 @@ def test_all_pass_and_one_task(write):
     assert "</html>" in render_html(report)
 
 
-def of_axis(chart, place: str) -> float:
-    """The value at a place of a chart ("37.5%"), by the first and the last tick of its axis."""
-    ticks = re.findall(r'<text x="([\d.]+)%"[^>]*>([\d,]+)</text>', chart.axis)
-    (x0, v0), (x1, v1) = ((float(x), float(v.replace(",", ""))) for x, v in (ticks[0], ticks[-1]))
-    return v0 + (float(place.rstrip("%")) - x0) * (v1 - v0) / (x1 - x0)
+def of_axis(chart, place: float) -> float:
+    """The value at a place of a chart, by the first and the last tick of its axis."""
+    (x0, v0), (x1, v1) = ((x, float(v.replace(",", ""))) for x, v in (chart.ticks[0], chart.ticks[-1]))
+    return v0 + (place - x0) * (v1 - v0) / (x1 - x0)
 
 
 def test_charts_draw_the_numbers(write):
@@ -336,31 +335,24 @@ def test_charts_draw_the_numbers(write):
     ]
     report = build_report(collect(paths), ks=(1, 2))
     page = render_html(report)
-    made = charts(report)
+    function, compilation, verdicts, tokens = charts(report)
     drawn = []
-    for chart in made["results"]:  # Function, Compilation
-        for _, svg in chart.rows:
-            assert str(svg) in page and str(chart.axis) in page
-            places = re.findall(r'<circle cx="([\d.]+%)"', svg)
-            drawn.append([pytest.approx(of_axis(chart, place), abs=0.05) for place in places])
+    for chart in (function, compilation):
+        for _, _, marks in chart.rows:
+            dots = [mark.start for mark in marks if mark.kind.startswith("dot")]
+            drawn.append([pytest.approx(of_axis(chart, place), abs=0.05) for place in dots])
     assert drawn == [[25, 50], [100, 100], [50, 50], [100, 100]]
-    (chart,) = made["verdicts"]
-    assert all(str(svg) in page for _, svg in chart.rows)
-    widths = [
-        {
-            verdict: float(width)
-            for verdict, width in re.findall(r'<rect class="v-(\w+)" x="[^"]+" width="([\d.]+)%"', svg)
-        }
-        for _, svg in chart.rows
-    ]
-    assert widths == [{P: 37.5, M: 12.5, C: 50.0}, {P: 100.0}]
-    (chart,) = made["tokens"]
-    assert all(str(svg) in page for _, svg in chart.rows)
-    medians = [re.search(r'class="median" x1="([\d.]+%)"', svg)[1] for _, svg in chart.rows]
-    ticks = re.findall(r'<text x="([\d.]+)%"[^>]*>([\d,]+)</text>', chart.axis)
-    assert [text for _, text in ticks] == ["500", "1,000", "2,000"]
-    expected = [100 * math.log(tokens / 500) / math.log(4) for tokens in (700, 1400)]
-    assert [float(place.rstrip("%")) for place in medians] == pytest.approx(expected, abs=0.01)
+    widths = [{mark.kind: mark.end - mark.start for mark in marks} for _, _, marks in verdicts.rows]
+    assert widths == [{f"v-{P}": 37.5, f"v-{M}": 12.5, f"v-{C}": 50.0}, {f"v-{P}": 100.0}]
+    assert [text for _, text in tokens.ticks] == ["500", "1,000", "2,000"]
+    means = [marks[-1].start for _, _, marks in tokens.rows]
+    assert means == pytest.approx([100 * math.log(count / 500) / math.log(4) for count in (700, 1400)])
+    bars, dots = (
+        re.findall(r'<rect class="v-.*? width="([\d.]+)%"', page),
+        re.findall(r'<circle .*? cx="([\d.]+)%"', page),
+    )
+    assert [float(width) for width in bars] == [37.5, 12.5, 50.0, 100.0]
+    assert [float(place) for place in dots[-2:]] == pytest.approx(means)
 
 
 class Page(HTMLParser):
@@ -368,11 +360,14 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.addresses, self.scripts, self.handlers, self.policy, self._open = [], {}, [], "", None
+        self.addresses, self.scripts, self.handlers, self.rows, self.tags = [], {}, [], [], set()
+        self.policy, self._open = "", None
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
+        self.tags.add(tag)
+        self.rows += [values] * (values.get("class") == "sample")
         self.addresses += [
             values[key] for key in ("src", "href", "action", "data", "poster", "srcset") if key in values
         ]
@@ -409,16 +404,19 @@ def test_the_page_loads_nothing_and_runs_nothing_but_its_own_script(write):
     assert "url(" not in text and "@import" not in text
     digest = base64.b64encode(hashlib.sha256(page.scripts["code"].encode()).digest()).decode()
     assert "default-src 'none'" in page.policy and f"script-src 'sha256-{digest}'" in page.policy
-    assert sorted(page.scripts) == ["block-0", "block-1", "code", "index"]
+    assert sorted(page.scripts) == ["block-0", "block-1", "code"]
     assert "{{ 7 * 7 }}" in text  # shown as it is, not evaluated
-    assert "<" not in page.scripts["index"]  # no tag, no comment that a browser could see in it
-    assert len(json.loads(page.scripts["index"])["rows"]) == 4
+    for parsed in (page, *(Page(sample) for samples in blocks(text) for sample in samples)):
+        assert all(address.startswith("#") for address in parsed.addresses) and not parsed.handlers
+        assert not {"img", "iframe", "object", "b"} & parsed.tags - ({"b"} if parsed is page else set())
+    assert len(page.rows) == 4
 
 
-def blocks(text: str) -> list[list[dict]]:
+def blocks(text: str) -> list[list[str]]:
+    """What the samples of each task open to."""
     scripts = Page(text).scripts
     packed = [scripts[f"block-{i}"] for i in range(sum(name.startswith("block-") for name in scripts))]
-    return [json.loads(zlib.decompress(base64.b64decode(block))) for block in packed]
+    return [zlib.decompress(base64.b64decode(block)).decode().split("<hr>")[:-1] for block in packed]
 
 
 def test_every_sample_is_behind_its_row(write, tmp_path):
@@ -436,23 +434,20 @@ def test_every_sample_is_behind_its_row(write, tmp_path):
         write("two", {"a": [P, P], "b": [M, M]}),
     ]
     text = render_html(build_report(collect(paths), ks=(1,)))
-    index, found = json.loads(Page(text).scripts["index"]), blocks(text)
-    first = {}
-    for i, (task, *_) in enumerate(index["rows"]):
-        first.setdefault(task, i)
-    for i, (task, run, number, verdict, tokens, message) in enumerate(index["rows"]):
-        detail = found[task][i - first[task]]
-        task_id, label = index["tasks"][task][0], index["runs"][run]["name"]
-        assert tokens == 700
-        if index["verdicts"][verdict][0] != "passed":
-            assert detail["message"] == index["messages"][message] == f"{index['verdicts'][verdict][0]} of {task_id}"
-        if label == "one":
-            excerpt = f"Thought {task_id}{number}."
-            assert excerpt in detail["answer"]
-            assert ("[the code]" in detail["answer"]) == (index["verdicts"][verdict][0] != "no_code")
+    found = blocks(text)
+    for row in Page(text).rows:
+        task, run, number, verdict = (row[f"data-{key}"] for key in ("task", "run", "sample", "verdict"))
+        block, at = row["data-at"].split(".")
+        detail = found[int(block)][int(at)]
+        assert (verdict == "passed") == (f"{verdict.split()[0]} of {task}" not in detail)
+        assert verdict == "passed" or f"<code>{verdict.split()[0]} of {task}</code>" in text
+        if run == "one":
+            assert f"Thought {task}{number}." in detail
+            assert ("[the code]" in detail) == (verdict != "no_code\nfailures")
         else:
-            assert "answer" not in detail
-            assert f"// {task_id} {number}" in detail["code"]
+            assert "Answer (excerpt)" not in detail
+            assert f"// {task} {number}" in detail
+    assert text.count("700 tok") == 8
 
 
 def test_answers_that_changed_since_are_not_shown(write, tmp_path):
@@ -461,7 +456,7 @@ def test_answers_that_changed_since_are_not_shown(write, tmp_path):
     path = write("one", {"a": [M]}, answers={"path": str(answers), "sha256": "0" * 64, "count": 1})
     text = render_html(build_report(collect([path]), ks=(1,)))
     assert "has changed since it was judged" in text
-    assert "answer" not in blocks(text)[0][0]
+    assert "Answer (excerpt)" not in blocks(text)[0][0]
 
 
 def test_a_large_evaluation_fits_a_page(write):
@@ -569,9 +564,9 @@ def test_a_browser_opens_a_sample_from_its_link(write, tmp_path):
         return subprocess.run(command, capture_output=True, timeout=120, encoding="utf-8").stdout
 
     failures = dom("verdict=failures&run=SFT")
-    assert len(re.findall(r'<details class="sample"', failures)) == 3
+    assert len(re.findall(r'<details class="sample"[^>]*data-set="[^"]*">', failures)) == 3
     opened = dom("run=SFT&task=a&sample=1")
-    assert len(re.findall(r'<details class="sample"', opened)) == 1
-    assert "t-cuda" in opened and re.search(r'class="line bad"', opened)
+    assert len(re.findall(r'<details class="sample"[^>]*data-set="[^"]*" open="">', opened)) == 1
+    assert "t-cuda" in opened and re.search(r'class="line wrong"', opened)
     assert "alert(1)&lt;/script&gt;" in opened
     assert "<img" not in opened

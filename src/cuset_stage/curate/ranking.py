@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 from statistics import median
 
-from ..report.rewards import grpo, kevin
+from ..judge.rewards import grpo, kevin
 from .stage_rows import Row
 from .torch_modules import method_of
 

@@ -1,7 +1,7 @@
-"""Tables as data: a cell's text, its value and the filter behind it; and how numbers are written."""
+"""Tables as data: columns of cells, each with a text, a value and the filter behind it; and how numbers are written."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ class Cell:
 @dataclass(frozen=True)
 class Column:
     name: str
+    cells: Sequence[Cell]
     group: str = ""
     text: bool = False  # left-aligned
 
@@ -41,22 +42,29 @@ class Table:
     key: str
     title: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
     text: str = ""
 
+    @property
+    def rows(self) -> list[tuple[Cell, ...]]:
+        return list(zip(*(column.cells for column in self.columns), strict=True))
 
-def text_columns(*names: str) -> list[Column]:
-    return [Column(name, text=True) for name in names]
+
+def text_column(name: str, texts: Iterable[str], group: str = "") -> Column:
+    return Column(name, [label(text) for text in texts], group, text=True)
+
+
+def number_column(name: str, values: Iterable[float | None], group: str = "", digits: int = 0) -> Column:
+    return Column(name, [number(value, digits) for value in values], group)
 
 
 def label(text: str, **link: str) -> Cell:
     return Cell(text, text, link=link)
 
 
-def number(value: float | None, digits: int = 0) -> Cell:
+def number(value: float | None, digits: int = 0, **link: str) -> Cell:
     """Absent for None and NaN."""
     known = value is not None and not math.isnan(value)
-    return Cell(f"{value:,.{digits}f}", round(value, 6)) if known else Cell(ABSENT)
+    return Cell(f"{value:,.{digits}f}", round(value, 6), link=link) if known else Cell(ABSENT)
 
 
 def share(value: float | None, **link: str) -> Cell:
@@ -65,27 +73,16 @@ def share(value: float | None, **link: str) -> Cell:
     return Cell(percent(value), round(100 * value, 4), shade=value, link=link) if known else Cell(ABSENT)
 
 
-def estimate_cell(estimate: Estimate | None, reason: str = "") -> Cell:
-    """A percentage with its interval; how many tasks it is over when some are left out."""
+def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool = False) -> Cell:
+    """A percentage, or a difference of two, with its interval; how many tasks it is over when some are left out."""
     if estimate is None:
         return Cell(ABSENT, detail=reason)
-    detail = f"{percent(estimate.low)}–{percent(estimate.high)}"
-    if estimate.left_out:
+    write = _signed if signed else percent
+    detail = f"{write(estimate.low)}{' to ' if signed else '–'}{write(estimate.high)}"
+    if estimate.left_out and not signed:
         detail += f", n = {estimate.tasks}"
-    return Cell(percent(estimate.value), round(100 * estimate.value, 4), detail)
-
-
-def difference_cell(estimate: Estimate | None) -> Cell:
-    """Percentage points with a sign, and their interval."""
-    if estimate is None:
-        return Cell(ABSENT)
-    value, low, high = estimate.value, estimate.low, estimate.high
-    ends = (round(100 * low, 4), round(100 * high, 4))
-    return Cell(_signed(value), round(100 * value, 4), f"{_signed(low)} to {_signed(high)}", ends)
-
-
-def p_cell(value: float) -> Cell:
-    return Cell(p_text(value), value)
+    value, *ends = (round(100 * number, 4) for number in (estimate.value, estimate.low, estimate.high))
+    return Cell(write(estimate.value), value, detail, tuple(ends))
 
 
 def p_text(value: float) -> str:
@@ -104,15 +101,14 @@ def _signed(value: float) -> str:
     return "0.0" if text in ("+0.0", "−0.0") else text
 
 
-def ranked(column: list[Cell], groups: list[list[int]]) -> list[Cell]:
+def ranked(column: list[Cell], groups: Iterable[list[int]]) -> list[Cell]:
     """The cells with the highest of each group marked, and the second of three or more; equal texts share a rank."""
     marked = list(column)
     for group in groups:
-        values = [float(column[i].text) for i in group if column[i].value is not None]
-        places = sorted(set(values), reverse=True)
-        for i in group:
-            if column[i].value is not None and len(places) > 1:
-                rank = 1 + places.index(float(column[i].text))
-                if rank == 1 or (rank == 2 and len(places) > 2):
-                    marked[i] = replace(column[i], rank=rank)
+        known = [i for i in group if column[i].value is not None]
+        places = sorted({float(column[i].text) for i in known}, reverse=True)
+        for i in known:
+            rank = 1 + places.index(float(column[i].text))
+            if rank < len(places) and rank <= 2:
+                marked[i] = replace(column[i], rank=rank)
     return marked

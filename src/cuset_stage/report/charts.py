@@ -1,141 +1,115 @@
-"""Charts as rows of inline SVG in percent coordinates: they follow the page's width and its colours without a script."""
+"""Charts as data, in percent of their width: the page draws them as SVG that follows its width and its colours without a script."""
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from markupsafe import Markup
-
+from .cells import percent
 from .collection import CRITERIA
 from .numbers import Report
 from .statistics import Rule
-from .tables import VERDICTS, spread
+from .tables import named_verdicts, spread
+
+
+class Mark(NamedTuple):
+    """A bar from `start` to `end`, or a dot at `start`; `kind` is its class, which has the colour. In a row 30 px high."""
+
+    kind: str
+    start: float
+    end: float
+    y: float
+    height: float
+    title: str
 
 
 @dataclass(frozen=True)
 class Chart:
-    """`rows` are (label, SVG); `legend` is (class of the mark, text)."""
-
+    section: str
     caption: str
-    rows: Sequence[tuple[str, Markup]]
-    axis: Markup
-    legend: Sequence[tuple[str, str]]
+    ticks: Sequence[tuple[float, str]]
+    rows: Sequence[tuple[str, str, Sequence[Mark]]]  # label, what a screen reader says, marks
+    legend: Sequence[tuple[str, str]]  # kind of a mark, text
 
 
-def charts(report: Report) -> dict[str, list[Chart]]:
-    """Section -> its charts."""
-    passed = [pass_chart(report, criterion) for criterion in reversed(report.collection.criteria)]
-    tokens = token_chart(report)
-    return defaultdict(list, results=passed, verdicts=[verdict_chart(report)], tokens=[tokens] if tokens else [])
+def charts(report: Report) -> Iterator[Chart]:
+    """All that have something to show."""
+    for criterion in reversed(report.collection.criteria):
+        yield pass_chart(report, criterion)
+    yield verdict_chart(report)
+    if any(report.collection.lines(run)["tokens"].notna().any() for run in report.collection.runs):
+        yield token_chart(report)
 
 
 def pass_chart(report: Report, criterion: str) -> Chart:
     """pass@k with its interval under CUDABench's rule, from 0 to the next ten points above the largest."""
-    estimates = {
-        run.label: [report.rates[run.label, Rule.FIRST, k, criterion] for k in report.ks]
-        for run in report.collection.runs
-    }
-    largest = max((e.high for found in estimates.values() for e in found if e), default=1.0)
-    limit = min(1.0, max(0.2, math.ceil(10 * largest) / 10))
-
-    def x(value: float) -> str:
-        return f"{100 * value / limit:.2f}%"
-
-    step = 2 if limit > 0.5 else 1
-    ticks = [tenths / 10 for tenths in range(0, round(10 * limit) + 1, step)]
+    ks, labels = report.ks, [run.label for run in report.collection.runs]
+    rates = {(label, k): report.rates[label, Rule.FIRST, k, criterion] for label in labels for k in ks}
+    limit = min(10, max(2, math.ceil(10 * max((rate.high for rate in rates.values() if rate), default=1.0))))
     rows = []
-    for label, found in estimates.items():
-        marks, said = [_grid(x, ticks)], []
-        for place, (k, e) in enumerate(zip(report.ks, found, strict=True)):
-            if e is None:
+    for label in labels:
+        marks, said = [], []
+        for place, k in enumerate(ks):
+            if not (rate := rates[label, k]):
                 said.append(f"pass@{k} unknown")
                 continue
-            said.append(f"pass@{k} {100 * e.value:.1f}% ({100 * e.low:.1f}–{100 * e.high:.1f})")
-            y = f"{15 + min(10, 22 / len(report.ks)) * (place - (len(report.ks) - 1) / 2):.1f}"
-            whisker = tag("line", class_="whisker", x1=x(e.low), x2=x(e.high), y1=y, y2=y)
-            dot = tag("circle", cx=x(e.value), cy=y, r=4.5)
-            marks.append(tag("g", tag("title", f"{label}, {said[-1]}"), whisker, dot, class_=f"k{min(place, 3)}"))
-        rows.append(_row(label, ", ".join(said), marks))
-    caption = f"{CRITERIA[criterion]}, % of tasks, first samples, with 95% intervals"
-    legend = [(f"dot k{min(place, 3)}", f"pass@{k}") for place, k in enumerate(report.ks)]
-    return Chart(caption, rows, _axis(x, [(tick, f"{100 * tick:.0f}") for tick in ticks]), legend)
+            said.append(f"pass@{k} {percent(rate.value)}% ({percent(rate.low)}–{percent(rate.high)})")
+            value, low, high = (1000 * end / limit for end in (rate.value, rate.low, rate.high))
+            y = 15 + min(10, 22 / len(ks)) * (place - (len(ks) - 1) / 2)
+            colour = f"k{min(place, 3)}"
+            marks.append(Mark(f"line {colour}", low, high, y - 1, 2, f"{label}, {said[-1]}"))
+            marks.append(Mark(f"dot {colour}", value, value, y, 9, f"{label}, {said[-1]}"))
+        rows.append((label, ", ".join(said), marks))
+    return Chart(
+        "results",
+        f"{CRITERIA[criterion]}, % of tasks, first samples, with 95% intervals",
+        [(100 * tick / limit, str(10 * tick)) for tick in range(0, limit + 1, 2 if limit > 5 else 1)],
+        rows,
+        [(f"dot k{min(place, 3)}", f"pass@{k}") for place, k in enumerate(ks)],
+    )
 
 
 def verdict_chart(report: Report) -> Chart:
     """How the samples of each run ended, as shares of all of them."""
     counts = {run.label: report.collection.verdicts(run) for run in report.collection.runs}
-    found = {verdict for count in counts.values() for verdict in count}
-    names = {verdict: text for verdict, text in VERDICTS.items() if verdict in found}
-    names |= {verdict: verdict for verdict in sorted(found - names.keys())}
+    names = named_verdicts(report.collection)
     rows = []
     for label, count in counts.items():
-        marks, at = [], 0.0
+        marks, at, total = [], 0.0, count.total() or 1
         for verdict, text in names.items():
-            width = 100 * count[verdict] / (count.total() or 1)
-            title = tag("title", f"{text}: {count[verdict]} of {count.total()} ({width:.1f}%)")
-            if width:
-                place = {"x": f"{at:.3f}%", "width": f"{width:.3f}%", "y": 5, "height": 20}
-                marks.append(tag("rect", title, class_=f"v-{verdict}", **place))
+            if width := 100 * count[verdict] / total:
+                title = f"{text}: {count[verdict]} of {total} ({width:.1f}%)"
+                marks.append(Mark(f"v-{verdict}", at, at + width, 5, 20, title))
             at += width
-        rows.append(_row(label, ", ".join(f"{names[verdict]} {n}" for verdict, n in count.most_common()), marks))
-    axis = _axis(lambda value: f"{value}%", [(tick, str(tick)) for tick in (0, 25, 50, 75, 100)])
-    legend = [(f"square v-{verdict}", text) for verdict, text in names.items()]
-    return Chart("Samples by verdict, %", rows, axis, legend)
+        rows.append((label, ", ".join(f"{names[verdict]} {number}" for verdict, number in count.most_common()), marks))
+    ticks = [(tick, str(tick)) for tick in (0, 25, 50, 75, 100)]
+    legend = [(f"v-{verdict}", text) for verdict, text in names.items()]
+    return Chart("verdicts", "Samples by verdict, %", ticks, rows, legend)
 
 
-def token_chart(report: Report) -> Chart | None:
-    """The spread of tokens a sample, on a logarithmic scale. None without counts."""
+def token_chart(report: Report) -> Chart:
+    """The spread of tokens a sample, on a logarithmic scale."""
     spreads = {run.label: spread(report.collection.lines(run)["tokens"]) for run in report.collection.runs}
     ends = [max(1.0, found[key]) for found in spreads.values() if found["count"] for key in ("5%", "95%")]
-    if not ends:
-        return None
     steps = [m * 10.0**e for e in range(16) for m in (1, 2, 5)]
     low, high = max(step for step in steps if step <= min(ends)), min(step for step in steps if step > max(ends))
 
     def place(value: float) -> float:
         return min(100.0, max(0.0, 100 * math.log(max(value, 1.0) / low) / math.log(high / low)))
 
-    def x(value: float) -> str:
-        return f"{place(value):.2f}%"
-
-    ticks = [step for step in steps if low <= step <= high]
     rows = []
-    for label, s in spreads.items():
-        marks, said = [_grid(x, ticks)], "no counts"
-        if s["count"]:
-            said = f"median {s['50%']:,.0f}, mean {s['mean']:,.0f}, half between {s['25%']:,.0f} and {s['75%']:,.0f}"
-            width = f"{place(s['75%']) - place(s['25%']):.2f}%"
-            shapes = (
-                tag("line", class_="whisker", x1=x(s["5%"]), x2=x(s["95%"]), y1=15, y2=15),
-                tag("rect", x=x(s["25%"]), width=width, y=7, height=16, rx=2),
-                tag("line", class_="median", x1=x(s["50%"]), x2=x(s["50%"]), y1=7, y2=23),
-                tag("circle", cx=x(s["mean"]), cy=15, r=3.5),
+    for label, found in spreads.items():
+        marks, said = [], "no counts"
+        if found["count"]:
+            low5, quarter, middle, most, high5, mean = (
+                place(found[key]) for key in ("5%", "25%", "50%", "75%", "95%", "mean")
             )
-            marks.append(tag("g", tag("title", f"{label}: {said}"), *shapes, class_="box"))
-        rows.append(_row(label, said, marks))
-    return Chart(
-        "Tokens a sample, logarithmic scale",
-        rows,
-        _axis(x, [(tick, f"{tick:,.0f}") for tick in ticks]),
-        [("line", "5% to 95%"), ("area", "half of the samples"), ("bar", "median"), ("dot mean", "mean")],
-    )
-
-
-def tag(name: str, *children: str, **attributes: object) -> Markup:
-    """An element; text and attributes are escaped. class_ is class."""
-    given = Markup(" ").join(Markup('{}="{}"').format(key.rstrip("_"), value) for key, value in attributes.items())
-    return Markup("<{} {}>{}</{}>").format(name, given, Markup("").join(children), name)
-
-
-def _row(label: str, said: str, marks: Sequence[Markup]) -> tuple[str, Markup]:
-    return label, tag("svg", *marks, role="img", **{"aria-label": f"{label}: {said}"}, width="100%", height=30)
-
-
-def _grid(x: Callable[[float], str], ticks: Sequence[float]) -> Markup:
-    return Markup("").join(tag("line", class_="grid", x1=x(tick), x2=x(tick), y1=0, y2=30) for tick in ticks)
-
-
-def _axis(x: Callable[[float], str], ticks: Sequence[tuple[float, str]]) -> Markup:
-    marks = [tag("text", text, x=x(tick), y=14, **{"text-anchor": "middle"}) for tick, text in ticks]
-    return tag("svg", *marks, class_="axis", width="100%", height=18, **{"aria-hidden": "true"})
+            said = f"median {found['50%']:,.0f}, mean {found['mean']:,.0f}, half between {found['25%']:,.0f} and {found['75%']:,.0f}"
+            marks.append(Mark("line k0", low5, high5, 14, 2, said))
+            marks.append(Mark("half", quarter, most, 7, 16, said))
+            marks.append(Mark("line k0", middle - 0.2, middle + 0.2, 7, 16, said))
+            marks.append(Mark("dot mean", mean, mean, 15, 8, said))
+        rows.append((label, said, marks))
+    ticks = [(place(step), f"{step:,.0f}") for step in steps if low <= step <= high]
+    legend = [("k0", "5% to 95%, with the median"), ("half", "half of the samples"), ("dot mean", "mean")]
+    return Chart("tokens", "Tokens a sample, logarithmic scale", ticks, rows, legend)

@@ -1,7 +1,8 @@
 """What a report is about: runs, tasks, and what a reader has to know of them. No reading, no statistics."""
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from ..judge.rewards import grpo, kevin
 
 
 INFRA_ERROR = "infra_error"
@@ -22,7 +25,7 @@ FIELDS = (
     *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
     *("reference_s", "kernel_s", "flags", "code_sha256", "compare_s", "cases", "same_as_sample"),
 )
-"""The columns of `Collection.lines`."""
+REWARDS = {"kevin": kevin, "grpo": grpo}
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,12 @@ class Run:
     present: int  # those of them that are there
     asked: frozenset[str] | None  # the ids of these tasks; None: those of all lines
 
-    def told(self, key: str, inner: str) -> Any:
-        """header[key][inner]; None where either is missing."""
-        return (self.header.get(key) or {}).get(inner)
+    def told(self, *keys: str) -> Any:
+        """What the header holds behind these keys, one in another; None where one is missing."""
+        found: Any = self.header
+        for key in keys:
+            found = (found or {}).get(key)
+        return found
 
     @property
     def complete(self) -> bool:
@@ -103,34 +109,46 @@ class Collection:
     audited: int | None  # how many of the tasks an audit covers; None: none was given
     audit_notes: Mapping[str, Mapping[str, str]]  # code -> task id -> message
 
-    def measure(self, run: Run, value: Callable[[Mapping[str, Any]], float]) -> NDArray[np.float64]:
-        """[T, S]: the value of each sample, 0 for an answer that was never given, NaN for what an interrupted run did not judge."""
-        values = np.empty((len(self.tasks), run.width))
-        for row, task in enumerate(self.tasks):
-            values[row] = 0.0 if run.absence(task.id) == NO_ANSWER else np.nan
-            for number in range(run.width):
-                if sample := run.samples.get((task.id, number)):
-                    values[row, number] = value(sample)
-        return values
+    @cached_property
+    def _samples(self) -> dict[str, pd.DataFrame]:
+        return {run.label: self._frame(run) for run in self.runs}
 
-    def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
-        """[T, S]: 1 and 0 as the sample's `compiled` or `passed`; NaN also for infra_error, unless the sample had compiled."""
+    def _frame(self, run: Run) -> pd.DataFrame:
+        rows = []
+        for task, number in itertools.product(self.tasks, range(run.width)):
+            if line := run.samples.get((task.id, number)):
+                charged = line["verdict"] != INFRA_ERROR
+                scores = {name: reward(line) if charged else None for name, reward in REWARDS.items()}
+                rows.append({**line, **scores, "judged": True})
+            else:
+                verdict = run.absence(task.id)
+                nothing = dict.fromkeys(("compiled", "passed", *REWARDS), 0.0 if verdict == NO_ANSWER else None)
+                rows.append({"task": task.id, "sample": number, "verdict": verdict, "judged": False, **nothing})
+        return pd.DataFrame(rows, columns=[*FIELDS, *REWARDS, "judged"], dtype=object)
 
-        def outcome(sample: Mapping[str, Any]) -> float:
-            known = sample["verdict"] != INFRA_ERROR or (criterion == "compiled" and sample["compiled"])
-            return sample[criterion] if known else np.nan
+    def samples(self, run: Run) -> pd.DataFrame:
+        """T x S rows in the order of the tasks: the run's lines, with their rewards, and a row where there is none.
 
-        return self.measure(run, outcome)
+        There `judged` is False, `verdict` NO_ANSWER or NOT_JUDGED, and outcomes and rewards are 0 or, when not judged, None.
+        Rewards are None also for an infra_error.
+        """
+        return self._samples[run.label]
 
     def lines(self, run: Run) -> pd.DataFrame:
-        """The run's lines on the collection's tasks, in their order."""
-        keys = ((task.id, number) for task in self.tasks for number in range(run.width))
-        lines = (run.samples[key] for key in keys if key in run.samples)
-        return pd.DataFrame([[line.get(field) for field in FIELDS] for line in lines], columns=FIELDS, dtype=object)
+        """The rows of `samples` that are lines of the results file."""
+        samples = self.samples(run)
+        return samples[samples["judged"].astype(bool)]
+
+    def outcomes(self, run: Run, criterion: str) -> NDArray[np.float64]:
+        """[T, S]: `compiled` or `passed` as 1 and 0, NaN where it is not known: of an infra_error only that it had compiled."""
+        samples = self.samples(run)
+        values = samples[criterion].astype(float)
+        unknown = samples["verdict"].eq(INFRA_ERROR) & ~(values.gt(0) & (criterion == "compiled"))
+        return values.mask(unknown).to_numpy().reshape(len(self.tasks), run.width)
 
     def verdicts(self, run: Run) -> Counter[str]:
         """How many samples ended how, those without a line included."""
-        return Counter(run.verdict(task.id, number) for task in self.tasks for number in range(run.width))
+        return Counter(self.samples(run)["verdict"])
 
     @property
     def unflagged(self) -> NDArray[np.bool_]:

@@ -1,18 +1,17 @@
 """The numbers of a report, computed once: rates with intervals, paired comparisons, published scores. No text, no layout."""
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from . import rewards
 from .collect import ReportError
-from .collection import INFRA_ERROR, Collection, Run
+from .collection import Collection
 from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
@@ -40,8 +39,8 @@ class Comparison:
 class Scores:
     """Published scores of a run: mean rewards a sample, and fast_p over first samples, empty without measured speed-ups."""
 
-    kevin: float | None
-    grpo: float | None
+    kevin: float  # NaN where no sample could be judged
+    grpo: float
     fast: Mapping[float, Estimate | None]
 
 
@@ -58,7 +57,7 @@ class Report:
     rates: Rates
     unflagged_rates: Rates | None  # None when no task is flagged
     comparisons: list[Comparison]
-    scores: dict[str, Scores]  # run's label -> scores
+    scores: dict[str, Scores]  # run's label -> scores, of runs that were run at all
 
 
 def build_report(
@@ -105,58 +104,47 @@ def pass_rates(collection: Collection, ks: Sequence[int], rows: NDArray[np.bool_
 
 def compare(collection: Collection, ks: Sequence[int], baseline: str | None, seed: int) -> list[Comparison]:
     """Every run against the baseline, or without one every pair; for each criterion both were judged on."""
-    if baseline is None:
-        pairs = [(second, first) for first, second in itertools.combinations(collection.runs, 2)]
-    else:
+    pairs = [(second, first) for first, second in itertools.combinations(collection.runs, 2)]
+    if baseline is not None:
         base = next(run for run in collection.runs if run.label == baseline)
         pairs = [(run, base) for run in collection.runs if run is not base]
     results: list[Comparison] = []
     for criterion in reversed(collection.criteria):
-        judged = [pair for pair in pairs if all(run.offers(criterion, 1) for run in pair)]
-        outcomes = {run.label: collection.outcomes(run, criterion) for pair in judged for run in pair}
-        tests = [mcnemar_exact(outcomes[a.label][:, 0], outcomes[b.label][:, 0]) for a, b in judged]
-        columns = {
-            (a.label, b.label, rule, k): task_scores(outcomes[a.label], k, rule)
-            - task_scores(outcomes[b.label], k, rule)
-            for a, b in judged
-            for rule, k in itertools.product(Rule, ks)
-            if min(a.width, b.width) >= k
-        }
+        judged = [(a, b) for a, b in pairs if a.offers(criterion, 1) and b.offers(criterion, 1)]
+        tests, gaps, columns = [], [], {}
+        for a, b in judged:
+            first, second = collection.outcomes(a, criterion), collection.outcomes(b, criterion)
+            tests.append(mcnemar_exact(first[:, 0], second[:, 0]))
+            gaps.append(first[:, 0] - second[:, 0])
+            for rule, k in itertools.product(Rule, ks):
+                if min(a.width, b.width) >= k:
+                    columns[a.label, b.label, rule, k] = task_scores(first, k, rule) - task_scores(second, k, rule)
         estimates = _estimates(columns, seed, bounds=(-1.0, 1.0))
-        for (a, b), test, adjusted in zip(judged, tests, holm([test.p_value for test in tests]), strict=True):
-            pair = (a.label, b.label)
-            gap = outcomes[a.label][:, 0] - outcomes[b.label][:, 0]
-            differences = {key[2:]: estimate for key, estimate in estimates.items() if key[:2] == pair}
+        adjusted = holm([test.p_value for test in tests])
+        for (a, b), test, p, gap in zip(judged, tests, adjusted, gaps, strict=True):
+            differences = {key[2:]: one for key, one in estimates.items() if key[:2] == (a.label, b.label)}
             only = (np.flatnonzero(gap > 0).tolist(), np.flatnonzero(gap < 0).tolist())
-            results.append(Comparison(*pair, criterion, test, adjusted, differences, *only))
+            results.append(Comparison(a.label, b.label, criterion, test, p, differences, *only))
     return results
 
 
 def published_scores(collection: Collection, seed: int) -> dict[str, Scores]:
-    """The scores of every run that was run at all."""
+    """Rewards are means over tasks of their samples' means; what nobody is charged with is left out."""
     runs = [run for run in collection.runs if run.offers("passed", 1)]
     columns = {}
     for run in runs:
-        speedups = collection.measure(run, lambda sample: sample.get("speedup") or np.nan)
-        right = collection.outcomes(run, "passed")
-        if ((right > 0) & (speedups > 0)).any():
-            columns |= {(run.label, p): fast_p(right[:, 0], speedups[:, 0], p) for p in FAST_P}
+        samples = collection.samples(run)
+        if (samples["passed"].astype(float).gt(0) & samples["speedup"].astype(float).gt(0)).any():
+            speedups = samples.loc[samples["sample"] == 0, "speedup"].astype(float)
+            right = collection.outcomes(run, "passed")[:, 0]
+            columns |= {(run.label, p): fast_p(right, speedups, p) for p in FAST_P}
     estimates = _estimates(columns, seed)
-    return {
-        run.label: Scores(
-            _mean_reward(collection, run, rewards.kevin),
-            _mean_reward(collection, run, rewards.grpo),
-            {p: estimates[label, p] for label, p in estimates if label == run.label},
-        )
-        for run in runs
-    }
-
-
-def _mean_reward(collection: Collection, run: Run, reward: Callable[[Mapping[str, Any]], float]) -> float | None:
-    """The mean over tasks of their samples' mean; an infra_error is left out."""
-    values = collection.measure(run, lambda one: np.nan if one["verdict"] == INFRA_ERROR else reward(one))
-    values = values[~np.isnan(values).all(axis=1)]
-    return float(np.nanmean(values, axis=1).mean()) if len(values) else None
+    scores = {}
+    for run in runs:
+        rewards = collection.samples(run).astype({"kevin": float, "grpo": float}).groupby("task")[["kevin", "grpo"]]
+        fast = {p: estimate for (label, p), estimate in estimates.items() if label == run.label}
+        scores[run.label] = Scores(**rewards.mean().mean(), fast=fast)
+    return scores
 
 
 def _estimates(

@@ -1,41 +1,37 @@
 """The report as one HTML page that loads nothing: tables, charts, and every sample behind them.
 
-The samples stand in it as a list with its filters, and a compressed block of details a task: a program is some 5 KB and the samples
-of a task resemble each other, so a block compresses about tenfold; the page unpacks it when its first sample is opened.
+Each sample is a row that the page's filters show or hide. What a row opens to lies in a compressed block a task, which the page unpacks
+when it is asked for: a program is some 5 KB and the samples of a task resemble each other, so a block compresses about tenfold.
 """
 
 import base64
 import hashlib
 import itertools
-import json
+import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from ..judge.run_header import content_sha256
 from ..tasks.answers_file import AnswersError, read_answers
 from ..text import shorten
-from .cells import Column
 from .charts import charts
-from .collection import CRITERIA, Run
+from .collection import CRITERIA, NOT_JUDGED, Collection, Run, TaskInfo
 from .numbers import Report
 from .sections import methods, sections, summary
-from .tables import VERDICTS
+from .tables import VERDICTS, named_verdicts
 
 
 CODE_LIMIT = 64_000  # characters of one sample; what is longer is an answer that repeats itself until the token limit
 MESSAGE_LIMIT = 12_000
-DETAILS = (
-    *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
-    *("reference_s", "kernel_s", "code_sha256"),
-)
-Answers = Mapping[str, Mapping[tuple[str, int], str]]  # run's label -> (task, sample) -> the whole answer
+NO_FAILURE = ("passed", "compiled", NOT_JUDGED)
+ERROR_LINE = re.compile(r"\.(?:cu|cpp|cc|py)(?:\((\d+)\)|:(\d+):\d+): (?:fatal |catastrophic )?error")
 
 
 def render_html(report: Report) -> str:
@@ -44,88 +40,99 @@ def render_html(report: Report) -> str:
     template, style, script = (files.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     notes: list[str] = []
     answers = {run.label: _answers(run, notes) for run in report.collection.runs}
-    index = sample_index(report)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"digits": digits, "duration": duration}
     environment.filters["fragment"] = lambda link: "#" + urlencode(link, quote_via=quote)  # the page's script reads it
-    environment.filters["runs"] = _runs
+    environment.filters["runs"] = lambda columns: [
+        (group, len(list(of_group))) for group, of_group in itertools.groupby(columns, key=lambda column: column.group)
+    ]
+    environment.filters["packed"] = lambda text: base64.b64encode(
+        zlib.compress(text.encode(errors="replace"), 9)
+    ).decode()
+    sets = _sets(report)
     return environment.from_string(template).render(
         report=report,
         summary=summary(report),
         sections=sections(report),
-        charts=charts(report),
+        charts=list(charts(report)),
         methods=methods(report),
         notes=notes,
-        blocks=detail_blocks(report, answers),
-        index=_in_script(index),
-        filters=_filters(index),
+        tasks=[(task, list(_samples(report.collection, task, answers, sets))) for task in report.collection.tasks],
+        filters=_filters(report.collection, sets),
         style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
-def _filters(index: Mapping[str, Any]) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+def _sets(report: Report) -> dict[str, tuple[str, set[str], tuple[str, str]]]:
+    """Key of a filter -> its name, the tasks that one method alone solves, and the two methods."""
+    sets = {}
+    for index, one in enumerate(report.comparisons):
+        pair, criterion = (one.first, one.second), CRITERIA[one.criterion].lower()
+        for key, (better, worse), rows in (("a", pair, one.only_first), ("b", pair[::-1], one.only_second)):
+            if rows:
+                tasks = {report.collection.tasks[row].id for row in rows}
+                name = f"{better} passes, {worse} does not ({criterion}): {len(tasks)}"
+                sets[f"{index}{key}"] = (name, tasks, pair)
+    return sets
+
+
+def _filters(collection: Collection, sets: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Key, label and options of the filters above the list of samples."""
-    present = {row[3] for row in index["rows"]}
-    verdicts = [(key, text) for i, (key, text) in enumerate(index["verdicts"]) if i in present]
-    yield "run", "Method", [(run["name"], run["name"]) for run in index["runs"]]
-    yield "verdict", "Verdict", [("failures", "all failures"), ("suspicious", "with a suspicion"), *verdicts]
-    yield "family", "Family", [(family, family) for family in sorted({task[2] for task in index["tasks"]})]
-    flagged = any(task[3] for task in index["tasks"])
-    audit = [("flagged", "flagged by the audit"), ("clean", "not flagged by the audit")] if flagged else []
-    yield "set", "Tasks", [*audit, *((one["key"], f"{one['name']}: {len(one['tasks'])}") for one in index["sets"])]
+    flagged = {"flagged": "flagged by the audit", "clean": "not flagged by the audit"}
+    yield "run", "Method", {run.label: run.label for run in collection.runs}
+    yield (
+        "verdict",
+        "Verdict",
+        {"failures": "all failures", "suspicious": "with a suspicion", **named_verdicts(collection)},
+    )
+    yield "family", "Family", {family: family for family in sorted({task.family for task in collection.tasks})}
+    audit = {} if collection.unflagged.all() else flagged
+    yield "set", "Tasks", audit | {key: name for key, (name, _, _) in sets.items()}
 
 
-def _runs(columns: Sequence[Column]) -> Iterator[tuple[str, int]]:
-    """Each group of neighbouring columns, and how many they are."""
-    for group, of_group in itertools.groupby(columns, key=lambda column: column.group):
-        yield group, len(list(of_group))
+def _samples(
+    collection: Collection,
+    task: TaskInfo,
+    answers: Mapping[str, Mapping[tuple[str, int], str]],
+    sets: Mapping[str, Any],
+) -> Iterator[dict[str, Any]]:
+    """The samples of a task: their lines of the results files, and what the page makes of these."""
+    for run, number in ((one, number) for one in collection.runs for number in range(one.width)):
+        line = run.samples.get((task.id, number)) or {}
+        verdict, message, code = run.verdict(task.id, number), line.get("message") or "", line.get("code") or ""
+        groups = ["failures"] * (verdict not in NO_FAILURE) + ["suspicious"] * bool(line.get("flags"))
+        solved = [key for key, (_, tasks, pair) in sets.items() if task.id in tasks and run.label in pair]
+        yield {
+            "run": run,
+            "number": number,
+            "line": line,
+            "verdict": [verdict, *groups],
+            "named": VERDICTS.get(verdict, verdict),
+            "sets": ["flagged" if task.findings else "clean", *solved],
+            "said": first_line(message),
+            "message": shorten(message, MESSAGE_LIMIT),
+            "wrong": [one or other for one, other in ERROR_LINE.findall(message)],
+            # Not stripped, so that the compiler's line numbers hold.
+            "code": code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT),
+            "answer": _around(answers[run.label].get((task.id, number)), code.strip()),
+        }
 
 
-def _in_script(value: Any) -> Markup:
-    """JSON that cannot end the script element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+def digits(value: float | None) -> str:
+    """Four digits that count; nothing for what is missing."""
+    return f"{value:.4g}" if isinstance(value, int | float) else ""
 
 
-def sample_index(report: Report) -> dict[str, Any]:
-    """What the list of samples and its filters need; messages, verdicts, tasks and runs by number."""
-    collection = report.collection
-    labels, verdicts = [run.label for run in collection.runs], list(VERDICTS)
-    messages: dict[str, int] = {}
-    rows, flags, sets = [], {}, []
-    for t, task in enumerate(collection.tasks):
-        for r, run in enumerate(collection.runs):
-            for number in range(run.width):
-                verdict = run.verdict(task.id, number)
-                if verdict not in verdicts:
-                    verdicts.append(verdict)
-                sample = run.samples.get((task.id, number)) or {}
-                if sample.get("flags"):
-                    flags[len(rows)] = "; ".join(sample["flags"])
-                message = messages.setdefault(first_line(sample.get("message") or ""), len(messages))
-                rows.append([t, r, number, verdicts.index(verdict), sample.get("tokens"), message])
-    for index, comparison in enumerate(report.comparisons):
-        pair, criterion = [comparison.first, comparison.second], CRITERIA[comparison.criterion].lower()
-        for side, (one, other), tasks in (
-            ("a", pair, comparison.only_first),
-            ("b", pair[::-1], comparison.only_second),
-        ):
-            if tasks:
-                name = f"{one} passes, {other} does not ({criterion})"
-                runs = [labels.index(one), labels.index(other)]
-                sets.append({"key": f"{index}{side}", "name": name, "tasks": tasks, "runs": runs})
-    return {
-        "runs": [
-            {"name": run.label, "python": run.told("tasks", "format") == "kernelbench"} for run in collection.runs
-        ],
-        "tasks": [[task.id, task.name, task.family, "; ".join(task.findings)] for task in collection.tasks],
-        "verdicts": [[verdict, VERDICTS.get(verdict, verdict)] for verdict in verdicts],
-        "rows": rows,
-        "messages": list(messages),
-        "flags": flags,
-        "sets": sets,
-    }
+def duration(seconds: float | None) -> str:
+    """Three digits that count, in the unit that shows them: 45 µs, 1.23 ms, 2.50 s."""
+    if not isinstance(seconds, int | float):
+        return ""
+    for unit, scale in (("µs", 1e6), ("ms", 1e3)):
+        if seconds * scale < 999.5:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds:.{2 if seconds < 100 else 0}f} s"
 
 
 def first_line(message: str, limit: int = 140) -> str:
@@ -135,36 +142,12 @@ def first_line(message: str, limit: int = 140) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def detail_blocks(report: Report, answers: Answers) -> list[str]:
-    """A compressed block a task: the details of its samples in the order of the index."""
-    blocks = []
-    for task in report.collection.tasks:
-        details = []
-        for run in report.collection.runs:
-            for key in ((task.id, number) for number in range(run.width)):
-                sample = run.samples.get(key)
-                details.append(_details(sample, answers[run.label].get(key)) if sample else {})
-        raw = json.dumps(details, separators=(",", ":")).encode()
-        blocks.append(base64.b64encode(zlib.compress(raw, 9)).decode())
-    return blocks
-
-
-def _details(sample: Mapping[str, Any], answer: str | None) -> dict[str, Any]:
-    code, cases = sample.get("code") or "", sample.get("cases") or []
-    record = {key: sample[key] for key in DETAILS if sample.get(key) not in (None, False)}
-    record["message"] = shorten(sample.get("message") or "", MESSAGE_LIMIT)
-    record["case"] = sample.get("case")
-    if len(cases) > 1:
-        record["cases"] = cases
-    elif cases:
-        record |= {key: cases[0].get(key) for key in ("max_abs_error", "max_rel_error")}
-    # Not stripped, so that the compiler's line numbers hold.
-    record["code"] = code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT)
-    if answer is not None:
-        bare = code.strip()
-        found = bool(bare) and bare in answer
-        record["answer"] = shorten(answer.replace(bare, "[the code]", 1), 2_200) if found else shorten(answer, 5_500)
-    return record
+def _around(answer: str | None, code: str) -> str:
+    """An excerpt of an answer; its code stands by itself."""
+    if answer is None:
+        return ""
+    found = bool(code) and code in answer
+    return shorten(answer.replace(code, "[the code]", 1), 2_200) if found else shorten(answer, 5_500)
 
 
 def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:

@@ -1,15 +1,25 @@
 """The tables of results; Markdown, CSV and the page lay out the same cells."""
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
 import pandas as pd
 
-from .cells import ABSENT, Cell, Column, Table, difference_cell, estimate_cell, label, number, p_cell, ranked, share
-from .cells import text_columns as texts
-from .collection import CRITERIA, INFRA_ERROR, NO_ANSWER, NOT_JUDGED, Run
+from .cells import (
+    ABSENT,
+    Cell,
+    Column,
+    Table,
+    estimate_cell,
+    label,
+    number,
+    number_column,
+    p_text,
+    ranked,
+    share,
+    text_column,
+)
+from .collection import CRITERIA, INFRA_ERROR, NO_ANSWER, NOT_JUDGED, Collection, Run
 from .notes import counted
-from .numbers import Comparison, Report
+from .numbers import FAST_P, Comparison, Report
 from .statistics import Rule, task_scores
 
 
@@ -28,9 +38,15 @@ VERDICTS = {
 } | {"compiled": "compiled (not run)"}
 
 
-def by_run(report: Report, cells: Callable[[Run], Iterable[Cell]]) -> list[list[Cell]]:
-    """A row a run: its name, linked to its samples, and the cells."""
-    return [[label(run.label, run=run.label), *cells(run)] for run in report.collection.runs]
+def named_verdicts(collection: Collection) -> dict[str, str]:
+    """The verdicts that occur, each with its name."""
+    found = set().union(*(collection.verdicts(run) for run in collection.runs))
+    return {one: VERDICTS.get(one, one) for one in (*VERDICTS, *sorted(found - VERDICTS.keys())) if one in found}
+
+
+def method_column(report: Report) -> Column:
+    """The names of the runs, linked to their samples."""
+    return Column("Method", [label(run.label, run=run.label) for run in report.collection.runs], text=True)
 
 
 def spread(values: pd.Series) -> pd.Series:
@@ -43,21 +59,18 @@ def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
     collection = report.collection
     runs, rates = collection.runs, report.unflagged_rates if unflagged else report.rates
     # Runs of one model compete for bold type, as in the paper's Table 2, or all when every model has one run.
-    groups: dict[tuple[str, int], list[int]] = {}
-    for index, run in enumerate(runs):
-        groups.setdefault((run.model, run.level), []).append(index)
-    competing = list(groups.values()) if len(groups) < len(runs) else [list(range(len(runs)))]
-    columns = texts("Model", "Method")
-    cells = [[label(run.model or ABSENT) for run in runs], [label(run.label, run=run.label) for run in runs]]
+    competing = pd.Series(range(len(runs))).groupby([f"{run.model}, {run.level}" for run in runs]).agg(list)
+    if len(competing) == len(runs):
+        competing = [list(range(len(runs)))]
+    columns = [text_column("Model", [run.model or ABSENT for run in runs]), method_column(report)]
     for k in report.ks:
         for criterion in collection.criteria:
-            columns.append(Column(CRITERIA[criterion], f"pass@{k} (%)"))
-            column = [estimate_cell(rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs]
-            cells.append(ranked(column, competing))
+            cells = [estimate_cell(rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs]
+            columns.append(Column(CRITERIA[criterion], ranked(cells, competing), f"pass@{k} (%)"))
     if not unflagged:
         spreads = [spread(collection.lines(run)["tokens"]) for run in runs]
-        columns += [Column("mean", "Tokens a sample"), Column("median", "Tokens a sample")]
-        cells += [[number(found[key]) for found in spreads] for key in ("mean", "50%")]
+        for name, key in (("mean", "mean"), ("median", "50%")):
+            columns.append(number_column(name, [found[key] for found in spreads], "Tokens a sample"))
     count = int(collection.unflagged.sum()) if unflagged else len(collection.tasks)
     text = f"{RULE_TEXTS[rule]} Over {count} tasks{', those without a finding of the audit' if unflagged else ''}, with 95% intervals"
     left_out = any(rate and rate.left_out for (_, of, _, _), rate in rates.items() if of is rule)
@@ -65,7 +78,6 @@ def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
         f"{'unflagged' if unflagged else 'main'}_{rule}",
         f"pass@k, {RULE_NAMES[rule]}" + (", without flagged tasks" if unflagged else ""),
         columns,
-        list(zip(*cells, strict=True)),
         text + ("; n where tasks are left out." if left_out else "."),
     )
 
@@ -93,76 +105,74 @@ def conclusion(comparison: Comparison) -> str:
 
 def comparison_table(report: Report) -> Table | None:
     """The paired tests; None with one run."""
-    if not report.comparisons:
+    found = report.comparisons
+    if not found:
         return None
-    keys = {key for comparison in report.comparisons for key in comparison.differences}
-    adjusted = len(report.comparisons) > len({comparison.criterion for comparison in report.comparisons})
+    adjusted = len(found) > len({one.criterion for one in found})
+    solved = "Tasks passed, first sample"
     columns = [
-        *texts("Criterion", "A", "B"),
-        *(Column(name, "Tasks passed, first sample") for name in ("A only", "B only", "both", "neither")),
-        *(Column(name, "McNemar") for name in ("p", "p, Holm")[: 1 + adjusted]),
-        *texts("Finding"),
+        text_column("Criterion", [CRITERIA[one.criterion] for one in found]),
+        text_column("A", [one.first for one in found]),
+        text_column("B", [one.second for one in found]),
+        Column("A only", [number(one.test.only_first, set=f"{i}a") for i, one in enumerate(found)], solved),
+        Column("B only", [number(one.test.only_second, set=f"{i}b") for i, one in enumerate(found)], solved),
+        number_column("both", [one.test.both for one in found], solved),
+        number_column("neither", [one.test.neither for one in found], solved),
+        Column("p", [Cell(p_text(one.test.p_value), one.test.p_value) for one in found], "McNemar"),
     ]
-    rows = []
-    for index, comparison in enumerate(report.comparisons):
-        test = comparison.test
-        row = [
-            *(label(text) for text in (CRITERIA[comparison.criterion], comparison.first, comparison.second)),
-            Cell(str(test.only_first), test.only_first, link={"set": f"{index}a"}),
-            Cell(str(test.only_second), test.only_second, link={"set": f"{index}b"}),
-            *(number(test.both), number(test.neither)),
-            *(p_cell(p) for p in (test.p_value, comparison.adjusted)[: 1 + adjusted]),
-            label(conclusion(comparison)),
-        ]
-        rows.append(row)
-    for rule in Rule:
-        for k in report.ks:
-            if (rule, k) in keys:
-                columns.append(Column(f"pass@{k}, {rule}", "A − B (points)"))
-                for row, comparison in zip(rows, report.comparisons, strict=True):
-                    row.append(difference_cell(comparison.differences.get((rule, k))))
+    if adjusted:
+        columns.append(Column("p, Holm", [Cell(p_text(one.adjusted), one.adjusted) for one in found], "McNemar"))
+    columns.append(text_column("Finding", map(conclusion, found)))
+    for key in ((rule, k) for rule in Rule for k in report.ks):
+        if any(key in one.differences for one in found):
+            cells = [estimate_cell(one.differences.get(key), signed=True) for one in found]
+            columns.append(Column(f"pass@{key[1]}, {key[0]}", cells, "A − B (points)"))
     text = "Exact McNemar test on first samples; the difference in pass@k with a paired bootstrap interval over tasks."
     if adjusted:
         text += " Holm's adjustment is over the comparisons of one criterion; the intervals are not adjusted."
     text += f" The finding is the test's, at the 5% level{' of the adjusted p' if adjusted else ''}. A large p does not show that methods are equal."
-    return Table("comparisons", "Paired comparison", columns, rows, text)
+    return Table("comparisons", "Paired comparison", columns, text)
 
 
 def verdict_table(report: Report) -> Table:
     """How many samples ended how."""
     counts = {run.label: report.collection.verdicts(run) for run in report.collection.runs}
-    found = {verdict for count in counts.values() for verdict in count}
-    shown = [verdict for verdict in VERDICTS if verdict in found] + sorted(found - set(VERDICTS))
+    columns = [method_column(report)]
+    for verdict, name in named_verdicts(report.collection).items():
+        cells = [
+            number(count[verdict], **({"run": run, "verdict": verdict} if count[verdict] else {}))
+            for run, count in counts.items()
+        ]
+        columns.append(Column(name, cells))
+    columns.append(number_column("samples", [count.total() for count in counts.values()]))
+    return Table("verdicts", "Verdicts", columns)
 
-    def cells(run: Run) -> Iterable[Cell]:
-        for verdict in shown:
-            count = counts[run.label][verdict]
-            yield Cell(str(count), count, link={"run": run.label, "verdict": verdict} if count else {})
-        yield number(counts[run.label].total())
 
-    columns = [*texts("Method"), *(Column(VERDICTS.get(verdict, verdict)) for verdict in shown), Column("samples")]
-    return Table("verdicts", "Verdicts", columns, by_run(report, cells))
+def flag_table(report: Report) -> Table | None:
+    """Suspicions of the judge, counted in samples; None without any."""
+    counts = {
+        run.label: report.collection.lines(run)["flags"].explode().value_counts() for run in report.collection.runs
+    }
+    flags = sorted(set().union(*(count.index for count in counts.values())))
+    columns = [text_column("Suspicion", flags)]
+    columns += [number_column(run, [int(count.get(flag, 0)) for flag in flags]) for run, count in counts.items()]
+    text = "Samples the judge passed on with a warning. They stand in every number above as they were judged."
+    return Table("flags", "Suspicions", columns, text) if flags else None
 
 
 def token_table(report: Report) -> Table:
     """Table 3's efficiency column with its spread."""
-
-    def cells(run: Run) -> Iterable[Cell]:
-        lines = report.collection.lines(run)
-        found = spread(lines["tokens"])
-        yield from (number(found[key]) for key in ("mean", "50%", "5%", "95%", "max"))
-        cut = int(lines["finish_reason"].eq("length").sum())
-        yield Cell(f"{cut} of {len(lines)}", cut)
-        yield number(int(lines["tokens"].isna().sum()))
-
-    names = ("mean", "median", "5%", "95%", "largest", "cut at the limit", "not counted")
-    return Table(
-        "tokens",
-        "Tokens used",
-        [*texts("Method"), *map(Column, names)],
-        by_run(report, cells),
-        "Generated tokens a sample, reasoning included, prompt not; over all answers. The mean is the paper's Avg. Consumed Tokens.",
+    lines = [report.collection.lines(run) for run in report.collection.runs]
+    spreads = [spread(of["tokens"]) for of in lines]
+    names = {"mean": "mean", "median": "50%", "5%": "5%", "95%": "95%", "largest": "max"}
+    columns = [number_column(name, [found[key] for found in spreads]) for name, key in names.items()]
+    cut = [int(of["finish_reason"].eq("length").sum()) for of in lines]
+    columns.append(
+        Column("cut at the limit", [Cell(f"{n} of {len(of)}", n) for n, of in zip(cut, lines, strict=True)])
     )
+    columns.append(number_column("not counted", [int(of["tokens"].isna().sum()) for of in lines]))
+    text = "Generated tokens a sample, reasoning included, prompt not; over all answers. The mean is the paper's Avg. Consumed Tokens."
+    return Table("tokens", "Tokens used", [method_column(report), *columns], text)
 
 
 def family_table(report: Report) -> Table:
@@ -170,45 +180,91 @@ def family_table(report: Report) -> Table:
     collection = report.collection
     criterion = collection.criteria[-1]
     ks = [k for k in report.ks if any(run.width >= k for run in collection.runs)] or [1]
-    outcomes = {run.label: collection.outcomes(run, criterion) for run in collection.runs}
-    families = pd.Series([task.family for task in collection.tasks])
-    rows = []
-    for family in sorted(families.unique()):
-        mask = families.eq(family).to_numpy()
-        row = [label(family, family=family), number(int(mask.sum()))]
-        for run in collection.runs:
-            for k in ks:
-                scores = np.empty(0)
-                if run.offers(criterion, k):
-                    scores = task_scores(outcomes[run.label][mask], k, Rule.FIRST)
-                row.append(share(pd.Series(scores).mean(), run=run.label, family=family))
-        rows.append(row)
-    columns = [*texts("Family"), Column("tasks")]
-    columns += [Column(f"pass@{k}", run.label) for run in collection.runs for k in ks]
+    tasks = pd.Series([task.family for task in collection.tasks])
+    families = tasks.value_counts().sort_index()
+    columns = [
+        Column("Family", [label(family, family=family) for family in families.index], text=True),
+        number_column("tasks", map(int, families)),
+    ]
+    for run in collection.runs:
+        for k in ks:
+            scores = np.full(len(tasks), np.nan)
+            if run.offers(criterion, k):
+                scores = task_scores(collection.outcomes(run, criterion), k, Rule.FIRST)
+            means = pd.Series(scores).groupby(tasks).mean()
+            cells = [share(means[family], run=run.label, family=family) for family in families.index]
+            columns.append(Column(f"pass@{k}", cells, run.label))
     text = f"{CRITERIA[criterion]}, %, {RULE_NAMES[Rule.FIRST]}. Families are small: single cells carry wide intervals that are not shown."
-    return Table("families", "Results by family", columns, rows, text)
+    return Table("families", "Results by family", columns, text)
 
 
 def case_table(report: Report) -> Table | None:
     """Which cases fail; None when no task has two."""
-    counts: dict[str, pd.DataFrame] = {}
-    several = False
-    for run in report.collection.runs:
-        listed = report.collection.lines(run)["cases"]
-        several |= bool(listed.str.len().gt(1).any())
-        cases = pd.DataFrame(listed.explode().dropna().tolist(), columns=["name", "verdict"])
-        passed = cases["verdict"].eq("passed").where(cases["verdict"] != INFRA_ERROR).astype(float)
-        counts[run.label] = passed.groupby(cases["name"]).agg(["mean", "count"])
-    if not several:
+    listed = {run.label: report.collection.lines(run)["cases"] for run in report.collection.runs}
+    if not any(cases.str.len().gt(1).any() for cases in listed.values()):
         return None
-    columns = texts("Case")
-    columns += [Column(name, run.label) for run in report.collection.runs for name in ("passed (%)", "judged")]
-    rows = []
-    for name in sorted(set().union(*(found.index for found in counts.values()))):
-        row = [label(name)]
-        for found in counts.values():
-            passed, judged = found.loc[name] if name in found.index else (None, 0)
-            row += [share(passed), number(int(judged))]
-        rows.append(row)
+    counts = {}
+    for run, found in listed.items():
+        cases = pd.DataFrame(found.explode().dropna().tolist(), columns=["name", "verdict"])
+        passed = cases["verdict"].eq("passed").where(cases["verdict"] != INFRA_ERROR).astype(float)
+        counts[run] = passed.groupby(cases["name"]).agg(["mean", "count"])
+    names = sorted(set().union(*(found.index for found in counts.values())))
+    columns = [text_column("Case", names)]
+    for run, found in counts.items():
+        found = found.reindex(names)
+        columns.append(Column("passed (%)", [share(value) for value in found["mean"]], run))
+        columns.append(number_column("judged", found["count"].fillna(0).astype(int), run))
     text = "Samples that passed a case, of those it was judged on; a sample passes when all its cases do."
-    return Table("cases", "Results by case", columns, rows, text)
+    return Table("cases", "Results by case", columns, text)
+
+
+def timing_table(report: Report) -> Table:
+    """Seconds a sample."""
+    own = [
+        lines[lines["same_as_sample"].isna() & lines["verdict"].ne("no_code")]
+        for lines in map(report.collection.lines, report.collection.runs)
+    ]
+    cached = [lines["compile_cached"].eq(True) for lines in own]
+    columns = [method_column(report)]
+    names = {"nvcc": "compile_s", "program": "run_s", "comparison": "compare_s", "judge's overhead": "overhead_s"}
+    for group, key in names.items():
+        spreads = [
+            spread(lines[key].mask(hit) if group == "nvcc" else lines[key])
+            for lines, hit in zip(own, cached, strict=True)
+        ]
+        for name, place in (("median", "50%"), ("95%", "95%")):
+            cells = [number(found[place], 2 if found[place] < 100 else 0) for found in spreads]
+            columns.append(Column(name, cells, f"{group} (s)"))
+    columns.append(number_column("compile cache hits", [int(hit.sum()) for hit in cached]))
+    text = (
+        "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
+        "out of nvcc's. Overhead is what the judge itself adds."
+    )
+    return Table("timing", "Time a sample", columns, text)
+
+
+def score_table(report: Report) -> Table | None:
+    """Rewards of the reinforcement learning papers and fast_p; None when nothing was run."""
+    if not report.scores:
+        return None
+    scores = [report.scores.get(run.label) for run in report.collection.runs]
+    columns = [method_column(report)]
+    for name, key in (("Kevin", "kevin"), ("GRPO report", "grpo")):
+        columns.append(number_column(name, [one and getattr(one, key) for one in scores], digits=3))
+    text = (
+        "Mean reward a sample. Kevin: 0.3·correct + speed-up if correct. GRPO report: 0.5·compiled + 1.0·correct + "
+        "0.5·min(speed-up, 3) if correct. "
+    )
+    if not any(one.fast for one in report.scores.values()):
+        text += "No speed-up was measured in these runs, so the speed terms are 0."
+        return Table("scores", "Published scores", columns, text)
+    for p in FAST_P:
+        cells = [estimate_cell(one and one.fast.get(p), "no speed-up measured") for one in scores]
+        columns.append(Column(f"fast_{p:g} (%)", cells))
+    right = [lines[lines["passed"].eq(True)] for lines in map(report.collection.lines, report.collection.runs)]
+    columns.append(number_column("median speed-up", [spread(lines["speedup"])["50%"] for lines in right], digits=2))
+    text += (
+        "A right sample without a measured speed-up gets none. fast_p: share of all tasks whose first sample is right and more than p "
+        "times as fast as the reference (p = 0: right)."
+    )
+    return Table("scores", "Published scores", columns, text)

@@ -1,17 +1,16 @@
 """The report's files in one folder: Markdown, CSV, and the page; and its main table in the terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from csv import writer
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from . import rewards
 from .cells import Table, p_text
-from .collection import FIELDS, INFRA_ERROR
+from .collection import FIELDS, REWARDS
 from .markdown import render_markdown
 from .numbers import Report
 from .page import render_html
@@ -34,9 +33,8 @@ def write_report(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
     The files of an earlier report are removed first, those of other formats too: what lies there is of one report. Other
     files stay. Returns the files a reader opens first.
     """
-    pages = {"report.md": render_markdown(report)} if "md" in formats else {}
-    if "html" in formats:
-        pages["report.html"] = render_html(report)
+    makers = {"md": ("report.md", render_markdown), "html": ("report.html", render_html)}
+    pages = {name: make(report) for kind, (name, make) in makers.items() if kind in formats}
     tables = csv_tables(report) if "csv" in formats else {}
     for name in ("report.md", "report.html", *(f"csv/{name}.csv" for name in CSV_TABLES)):
         (folder / name).unlink(missing_ok=True)
@@ -46,59 +44,58 @@ def write_report(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    for name, rows in tables.items():
+    for name, frame in tables.items():
         csv.mkdir(exist_ok=True)
-        with (csv / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer(file, lineterminator="\n").writerows([_safe(value) for value in row] for row in rows)
+        frame.map(_safe).rename(columns=_safe).to_csv(csv / f"{name}.csv", index=False, lineterminator="\n")
     written = [folder / name for name in pages]
     if tables:
         written.insert("md" in formats, csv / "pass_at_k.csv")
     return written
 
 
-def csv_tables(report: Report) -> dict[str, Iterable[Sequence[Any]]]:
+def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
     """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
-    tables: dict[str, Iterable[Sequence[Any]]] = {"pass_at_k": _rates(report), "samples": _samples(report)}
-    for section in sections(report):
-        tables |= {table.key: _rows(table) for table in section.tables if table.key in CSV_TABLES}
-    return tables
+    tables = [table for section in sections(report) for table in section.tables]
+    framed = {table.key: _frame(table) for table in tables if table.key in CSV_TABLES}
+    return {"pass_at_k": _rates(report), "samples": _samples(report)} | framed
 
 
-def _rates(report: Report) -> Iterator[Sequence[Any]]:
-    yield (
-        *("run", "model", "level", "rule", "k", "criterion", "flagged_tasks"),
-        *("percent", "low", "high", "tasks", "left_out"),
-    )
+def _rates(report: Report) -> pd.DataFrame:
+    rows = []
     runs = {run.label: run for run in report.collection.runs}
     for flagged, rates in (("included", report.rates), ("left out", report.unflagged_rates or {})):
         for (label, rule, k, criterion), e in rates.items():
-            values = [*(round(100 * v, 4) for v in (e.value, e.low, e.high)), e.tasks, e.left_out] if e else [None] * 5
-            yield label, runs[label].model, runs[label].level, rule.value, k, criterion, flagged, *values
+            key = (label, runs[label].model, runs[label].level, rule.value, k, criterion, flagged)
+            values = [round(100 * value, 4) for value in (e.value, e.low, e.high)] if e else [None] * 3
+            rows.append((*key, *values, *((e.tasks, e.left_out) if e else (None, None))))
+    names = "run model level rule k criterion flagged_tasks percent low high tasks left_out"
+    return pd.DataFrame(rows, columns=names.split(), dtype=object)
 
 
-def _samples(report: Report) -> Iterator[Sequence[Any]]:
+def _samples(report: Report) -> pd.DataFrame:
     """Rewards where the run's mean counts them: not of what was not run, or where the judge failed."""
-    fields = FIELDS[: FIELDS.index("compare_s")]
-    yield "run", "level", *fields, "kevin", "grpo"
+    frames = []
     for run in report.collection.runs:
-        for line in report.collection.lines(run).to_dict("records"):
-            counts = not run.compile_only and line["verdict"] != INFRA_ERROR
-            scores = [round(reward(line), 6) if counts else None for reward in (rewards.kevin, rewards.grpo)]
-            line["flags"] = "; ".join(line["flags"] or ())
-            yield run.label, run.level, *(line[field] for field in fields), *scores
+        lines = report.collection.lines(run)[[*FIELDS[: FIELDS.index("compare_s")], *REWARDS]].copy()
+        lines["flags"] = ["; ".join(flags or ()) for flags in lines["flags"]]
+        for name in REWARDS:
+            lines[name] = None if run.compile_only else lines[name].map(lambda value: round(value, 6), "ignore")
+        lines.insert(0, "run", run.label)
+        lines.insert(1, "level", run.level)
+        frames.append(lines.astype(object))
+    return pd.concat(frames)
 
 
-def _rows(table: Table) -> Iterator[Sequence[Any]]:
-    """The table's values; what stands behind one, such as an interval, in columns of its own."""
-    columns: list[Sequence[Any]] = []
-    for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=True):
-        columns.append([column.heading, *(cell.value for cell in cells)])
-        if any(cell.ends for cell in cells):
+def _frame(table: Table) -> pd.DataFrame:
+    """The table's values; the ends of an interval in columns of their own."""
+    columns: list[tuple[str, list[Any]]] = []
+    for column in table.columns:
+        columns.append((column.heading, [cell.value for cell in column.cells]))
+        if any(cell.ends for cell in column.cells):
             for i, end in enumerate(("low", "high")):
-                columns.append([f"{column.heading} ({end})", *(cell.ends and cell.ends[i] for cell in cells)])
-        elif any(cell.detail for cell in cells):
-            columns.append([f"{column.heading} (interval)", *(cell.detail for cell in cells)])
-    yield from zip(*columns, strict=True)
+                columns.append((f"{column.heading} ({end})", [cell.ends and cell.ends[i] for cell in column.cells]))
+    frame = pd.DataFrame({i: values for i, (_, values) in enumerate(columns)}, dtype=object)
+    return frame.set_axis([heading for heading, _ in columns], axis=1)
 
 
 def _safe(value: Any) -> Any:
@@ -117,7 +114,7 @@ def print_report(report: Report) -> None:
             errors.print(Text(f"! {note.text}", style="yellow"))
     table = main_table(report, Rule.FIRST)
     shown = RichTable(title=Text(table.title), box=None, pad_edge=False)
-    first = 1 if len({row[0].text for row in table.rows}) == 1 else 0  # one model for all needs no column
+    first = 1 if len({cell.text for cell in table.columns[0].cells}) == 1 else 0  # one model for all needs no column
     for column in table.columns[first:]:
         group = column.group.split()[0] if column.group else ""
         shown.add_column(Text(f"{group}\n{column.name}"), justify="left" if column.text else "right")
