@@ -4,7 +4,6 @@ import base64
 import csv
 import hashlib
 import json
-import math
 import re
 import shutil
 import subprocess
@@ -20,7 +19,6 @@ from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsError
 from cuset_stage.judge.run_header import content_sha256
 from cuset_stage.report import AuditError, ReportError, build_report, collect, write_report
-from cuset_stage.report.charts import charts
 from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html
 from cuset_stage.report.sections import timing_table
@@ -322,37 +320,19 @@ def test_all_pass_and_one_task(write):
     assert "</html>" in render_html(report)
 
 
-def of_axis(chart, place: float) -> float:
-    """The value at a place of a chart, by the first and the last tick of its axis."""
-    (x0, v0), (x1, v1) = ((x, float(v.replace(",", ""))) for x, v in (chart.ticks[0], chart.ticks[-1]))
-    return v0 + (place - x0) * (v1 - v0) / (x1 - x0)
-
-
-def test_charts_draw_the_numbers(write):
-    paths = [
-        write("SFT", {"a": [P, P], "b": [M, P], "c": [C, C], "d": [C, C]}),
-        write("CuSeT", {task: [P, P] for task in "abcd"}, change=lambda record: {**record, "tokens": 1400}),
-    ]
-    report = build_report(collect(paths), ks=(1, 2))
+def test_bars_draw_the_numbers(write):
+    """Of each rate its interval and value; verdicts are shaded by their share; of tokens 5% to 95% with the median."""
+    report = build_report(collect([write("SFT", {"a": [P, P], "b": [M, P], "c": [C, C], "d": [C, C]})]), ks=(1, 2))
     page = render_html(report)
-    function, compilation, verdicts, tokens = charts(report)
-    drawn = []
-    for chart in (function, compilation):
-        for _, _, marks in chart.rows:
-            dots = [mark.start for mark in marks if mark.kind.startswith("dot")]
-            drawn.append([pytest.approx(of_axis(chart, place), abs=0.05) for place in dots])
-    assert drawn == [[25, 50], [100, 100], [50, 50], [100, 100]]
-    widths = [{mark.kind: mark.end - mark.start for mark in marks} for _, _, marks in verdicts.rows]
-    assert widths == [{f"v-{P}": 37.5, f"v-{M}": 12.5, f"v-{C}": 50.0}, {f"v-{P}": 100.0}]
-    assert [text for _, text in tokens.ticks] == ["500", "1,000", "2,000"]
-    means = [marks[-1].start for _, _, marks in tokens.rows]
-    assert means == pytest.approx([100 * math.log(count / 500) / math.log(4) for count in (700, 1400)])
-    bars, dots = (
-        re.findall(r'<rect class="v-.*? width="([\d.]+)%"', page),
-        re.findall(r'<circle .*? cx="([\d.]+)%"', page),
-    )
-    assert [float(width) for width in bars] == [37.5, 12.5, 50.0, 100.0]
-    assert [float(place) for place in dots[-2:]] == pytest.approx(means)
+    bars = re.findall(r'<rect x="([\d.]+)%" width="([\d.]+)%"[^>]*/><circle cx="([\d.]+)%"', page)
+    drawn = [(float(x), float(x) + float(width), float(at)) for x, width, at in bars]
+    rates = [report.rates["SFT", rule, k, of] for rule in Rule for k in (1, 2) for of in ("compiled", "passed")]
+    expected = [(100 * e.low, 100 * e.high, 100 * e.value) for e in rates]
+    assert drawn[: len(expected)] == [pytest.approx(one, abs=0.11) for one in expected]
+    assert drawn[len(expected) :] == [(100, 100, 100)]  # tokens: all answers have 700
+    assert re.findall(r'--shade:([\d.]+)%"><a href="#run=SFT&amp;verdict=(\w+)"', page) == [
+        *(("37.5", P), ("12.5", M), ("50.0", C)),
+    ]
 
 
 class Page(HTMLParser):

@@ -21,6 +21,7 @@ class Cell:
     ends: tuple[float, float] | None = None  # of the interval that `detail` shows, for CSV
     rank: int = 0
     shade: float | None = None  # 0 to 1
+    bar: tuple[float, float, float] | None = None  # low, value, high, each 0 to 1: drawn below the text
     link: Mapping[str, str] = field(default_factory=dict)  # the filter of samples behind the number
 
 
@@ -82,7 +83,8 @@ def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool =
     if estimate.left_out and not signed:
         detail += f", n = {estimate.tasks}"
     value, *ends = (round(100 * number, 4) for number in (estimate.value, estimate.low, estimate.high))
-    return Cell(write(estimate.value), value, detail, tuple(ends))
+    bar = None if signed else (estimate.low, estimate.value, estimate.high)
+    return Cell(write(estimate.value), value, detail, tuple(ends), bar=bar)
 
 
 def p_text(value: float) -> str:

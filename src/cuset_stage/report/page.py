@@ -21,7 +21,7 @@ from markupsafe import Markup
 from ..judge.run_header import content_sha256
 from ..tasks.answers_file import AnswersError, read_answers
 from ..text import shorten
-from .charts import charts
+from .cells import percent
 from .collection import CRITERIA, NOT_JUDGED, Collection, Run, TaskInfo
 from .numbers import Report
 from .sections import methods, sections, summary
@@ -41,7 +41,7 @@ def render_html(report: Report) -> str:
     notes: list[str] = []
     answers = {run.label: _answers(run, notes) for run in report.collection.runs}
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"digits": digits, "duration": duration}
+    environment.filters |= {"digits": digits, "duration": duration, "percent": percent}
     environment.filters["fragment"] = lambda link: "#" + urlencode(link, quote_via=quote)  # the page's script reads it
     environment.filters["runs"] = lambda columns: [
         (group, len(list(of_group))) for group, of_group in itertools.groupby(columns, key=lambda column: column.group)
@@ -54,7 +54,6 @@ def render_html(report: Report) -> str:
         report=report,
         summary=summary(report),
         sections=sections(report),
-        charts=list(charts(report)),
         methods=methods(report),
         notes=notes,
         tasks=[(task, list(_samples(report.collection, task, answers, sets))) for task in report.collection.tasks],

@@ -1,5 +1,7 @@
 """The tables of results; Markdown, CSV and the page lay out the same cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -139,10 +141,10 @@ def verdict_table(report: Report) -> Table:
     counts = {run.label: report.collection.verdicts(run) for run in report.collection.runs}
     columns = [method_column(report)]
     for verdict, name in named_verdicts(report.collection).items():
-        cells = [
-            number(count[verdict], **({"run": run, "verdict": verdict} if count[verdict] else {}))
-            for run, count in counts.items()
-        ]
+        cells = []
+        for run, count in counts.items():
+            n, link = count[verdict], {"run": run, "verdict": verdict}
+            cells.append(Cell(f"{n:,}", n, shade=n / (count.total() or 1), link=link if n else {}))
         columns.append(Column(name, cells))
     columns.append(number_column("samples", [count.total() for count in counts.values()]))
     return Table("verdicts", "Verdicts", columns)
@@ -166,6 +168,10 @@ def token_table(report: Report) -> Table:
     spreads = [spread(of["tokens"]) for of in lines]
     names = {"mean": "mean", "median": "50%", "5%": "5%", "95%": "95%", "largest": "max"}
     columns = [number_column(name, [found[key] for found in spreads]) for name, key in names.items()]
+    longest = max((found["max"] for found in spreads if found["count"]), default=0) or 1
+    bars = [tuple(found[["5%", "50%", "95%"]] / longest) if found["count"] else None for found in spreads]
+    cells = [replace(cell, bar=bar) for cell, bar in zip(columns[1].cells, bars, strict=True)]
+    columns[1] = Column("median", cells)
     cut = [int(of["finish_reason"].eq("length").sum()) for of in lines]
     columns.append(
         Column("cut at the limit", [Cell(f"{n} of {len(of)}", n) for n, of in zip(cut, lines, strict=True)])
