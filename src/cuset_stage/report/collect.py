@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,41 +26,49 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     """
     notes: list[Note] = []
     runs = _told_apart([run for path in paths for run in read_runs(Path(path), notes)])
-    different = _different_sets(runs)
-    if different and not intersect:
-        raise ReportError(
-            f"the runs are on different task sets ({different}), so their numbers do not compare. Report them apart, or give "
-            "intersect=true to use only the tasks whose ids all of them hold."
-        )
     audited = read_audit(audit) if audit else AuditFile()
-    findings: dict[str, list[str]] = {}
-    for source in [*(run.header.get("findings") or {} for run in runs), audited.findings]:
-        for task, texts in source.items():
-            known = findings.setdefault(task, [])
-            known += [text for text in texts if text not in known]
-    if different:
-        tasks = _tasks(set.intersection(*({task for task, _ in run.samples} for run in runs)), runs, findings)
+    different = _different_sets(runs)
+    silent = 0
+    if not different:
+        ids = {task for run in runs for task, _ in run.samples}.union(*(run.asked or () for run in runs))
+        silent = max(0, (runs[0].told("tasks", "count") or 0) - len(ids))
+    elif intersect:
+        ids = set.intersection(*({task for task, _ in run.samples} for run in runs))
         text = (
-            f"The runs are on different task sets ({different}). Only the {len(tasks)} tasks whose ids all of them hold are "
+            f"The runs are on different task sets ({different}). Only the {len(ids)} tasks whose ids all of them hold are "
             "counted; whether these are the same tasks is not checked, and an unanswered task drops out."
         )
         notes.append(Note(text, loud=True))
     else:
-        named = {task for run in runs for task, _ in run.samples}.union(*(run.asked or () for run in runs))
-        # Of further tasks the header says only how many there are.
-        silent = range(1, (runs[0].told("tasks", "count") or 0) - len(named) + 1)
-        tasks = _tasks(named, runs, findings)
-        tasks += tuple(TaskInfo(f"{UNANSWERED}{n})", "no answer in any run", "unknown") for n in silent)
+        raise ReportError(
+            f"the runs are on different task sets ({different}), so their numbers do not compare. Report them apart, or give "
+            "intersect=true to use only the tasks whose ids all of them hold."
+        )
+    findings: dict[str, dict[str, None]] = {}  # as ordered sets
+    noted: dict[str, dict[str, str]] = {}
+    headers = [(run.header.get("findings") or {}, run.header.get("notes") or {}) for run in runs]
+    for found, said in [*headers, (audited.findings, audited.notes)]:
+        for task, texts in found.items():
+            findings.setdefault(task, {}).update(dict.fromkeys(texts))
+        for code, texts in said.items():
+            if told := {task: text for task, text in texts.items() if task in ids}:
+                noted.setdefault(code, {}).update(told)
+    named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
+    tasks = []
+    for task in sorted(ids, key=natural_key):
+        of = named.get(task, {})
+        of_task = tuple(findings.get(task, ()))
+        tasks.append(TaskInfo(task, of.get("name") or task, of.get("family") or "unknown", of_task))
+    # Of further tasks the header says only how many there are.
+    tasks += [TaskInfo(f"{UNANSWERED}{n + 1})", "no answer in any run", "unknown") for n in range(silent)]
     if not tasks:
         raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
-    here = {task.id for task in tasks}
-    noted: dict[str, dict[str, str]] = {}
-    for source in [*(run.header.get("notes") or {} for run in runs), audited.notes]:
-        for code, texts in source.items():
-            if told := {task: text for task, text in texts.items() if task in here}:
-                noted.setdefault(code, {}).update(told)
-    covered = _covered(runs, tasks, audited) if audit or findings or _audited(runs) else None
-    collection = Collection(tuple(runs), tasks, (), covered, noted)
+    covered, counted = None, min(run.header.get("audited") or 0 for run in runs)
+    if audit or findings or counted:
+        # The file's further ids may be of tasks without an id.
+        of_file = len(audited.audited & ids) + min(silent, len(audited.audited - ids))
+        covered = min(len(tasks), max(of_file, counted, sum(bool(task.findings) for task in tasks)))
+    collection = Collection(tuple(runs), tuple(tasks), (), covered, noted)
     notes += [*audit_notes(collection, audit, audited), *run_notes(collection), *setting_notes(runs)]
     return replace(collection, notes=tuple(notes))
 
@@ -74,21 +82,23 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
     results = read_results(path)
     header = _writable(results.run)
     levels: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {}
-    replaced = 0
     for sample in map(_writable, results.samples):
-        level = levels.setdefault(sample.get("level") or 1, {})
-        key = (sample["task"], sample["sample"])
-        replaced += key in level
-        level[key] = sample  # another code under one number: the line written later stands
-    if replaced:
+        # Another code under one number: the line written later stands.
+        levels.setdefault(sample.get("level") or 1, {})[sample["task"], sample["sample"]] = sample
+    if replaced := len(results.samples) - sum(map(len, levels.values())):
         text = f"{path.name}: {replaced} samples were judged with more than one code; the last of each counts."
         notes.append(Note(text, loud=True))
-    tasks, counts = header.get("tasks") or {}, (header.get("answers") or {}).get("levels")
+    tasks, answers = header.get("tasks") or {}, header.get("answers") or {}
+    counts = answers.get("levels")
     for level in map(int, counts or {}):
         if tasks.get("level") in (None, level):
             levels.setdefault(level, {})
     if not levels:
         levels[int(tasks.get("level") or 1)] = {}
+    # How many lines there are when all is judged; None when the header does not tell.
+    planned = answers.get("chosen")
+    if planned is None and tasks.get("split") is None and tasks.get("level") is None:
+        planned = answers.get("count")
     asked = None if tasks.get("ids") is None else frozenset(tasks["ids"])
     name = str(header.get("method") or header.get("run") or path.stem)
     runs = []
@@ -96,37 +106,15 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
         # A header without counts by level counts all of them together.
         counted = samples if counts is not None else [key for found in levels.values() for key in found]
         present = sum(asked is None or task in asked for task, _ in counted)
+        of_level = planned if counts is None else counts.get(str(level), 0)
         label = f"{name} (level {level})" if len(levels) > 1 else name
-        runs.append(Run(label, path, header, level, samples, _planned(header, level), present, asked))
+        runs.append(Run(label, path, header, level, samples, of_level, present, asked))
     return runs
-
-
-def _planned(header: Mapping[str, Any], level: int) -> int | None:
-    """How many lines there are when the level is judged; None when the header does not tell."""
-    answers, tasks = header.get("answers") or {}, header.get("tasks") or {}
-    if answers.get("levels") is not None:
-        return answers["levels"].get(str(level), 0)
-    if answers.get("chosen") is not None:
-        return answers["chosen"]
-    return answers.get("count") if tasks.get("split") is None and tasks.get("level") is None else None
 
 
 def _writable(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with lone surrogates replaced: JSON can hold them, no file in UTF-8 can."""
     return json.loads(json.dumps(record, ensure_ascii=False).encode("utf-8", errors="replace"))
-
-
-def _audited(runs: Sequence[Run]) -> int:
-    return min(run.header.get("audited") or 0 for run in runs)
-
-
-def _covered(runs: Sequence[Run], tasks: Sequence[TaskInfo], audit: AuditFile) -> int:
-    """How many of the tasks were audited, by the file or by what headers count."""
-    here = {task.id for task in tasks}
-    silent = sum(task.id.startswith(UNANSWERED) for task in tasks)
-    # Of tasks without an id only the number is known; the file's further ids may be theirs.
-    of_file = len(audit.audited & here) + min(silent, len(audit.audited - here))
-    return min(len(tasks), max(of_file, _audited(runs), sum(bool(task.findings) for task in tasks)))
 
 
 def _told_apart(runs: list[Run]) -> list[Run]:
@@ -140,11 +128,12 @@ def _told_apart(runs: list[Run]) -> list[Run]:
         clash = [run for run in runs if count[run.label] > 1 and name(run)]
         if len({name(run) for run in clash}) > 1:
             runs = [replace(run, label=f"{run.label}, {name(run)}") if run in clash else run for run in runs]
-    count, seen, numbered = Counter(run.label for run in runs), Counter(), []
-    for run in runs:
+    count, seen = Counter(run.label for run in runs), Counter[str]()
+    for place, run in enumerate(runs):
         seen[run.label] += 1
-        numbered.append(replace(run, label=f"{run.label} #{seen[run.label]}") if count[run.label] > 1 else run)
-    return numbered
+        if count[run.label] > 1:
+            runs[place] = replace(run, label=f"{run.label} #{seen[run.label]}")
+    return runs
 
 
 def _different_sets(runs: Sequence[Run]) -> str:
@@ -152,24 +141,11 @@ def _different_sets(runs: Sequence[Run]) -> str:
     sets: dict[tuple[Any, ...], list[str]] = {}
     for run in runs:
         sets.setdefault(tuple(run.told("tasks", key) for key in ("count", "split", "sha256")), []).append(run.label)
-    if len(sets) < 2:
-        return ""
-    return "; ".join(
+    texts = [
         f"{', '.join(labels)}: {count} tasks{f' of split {split}' if split else ''}, SHA-256 {str(digest)[:12]}"
         for (count, split, digest), labels in sets.items()
-    )
-
-
-def _tasks(ids: Iterable[str], runs: Sequence[Run], findings: Mapping[str, Sequence[str]]) -> tuple[TaskInfo, ...]:
-    named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
-
-    def info(task: str) -> TaskInfo:
-        sample = named.get(task, {})
-        return TaskInfo(
-            task, sample.get("name") or task, sample.get("family") or "unknown", tuple(findings.get(task, ()))
-        )
-
-    return tuple(info(task) for task in sorted(ids, key=natural_key))
+    ]
+    return "; ".join(texts) if len(texts) > 1 else ""
 
 
 def natural_key(text: str) -> list[tuple[int, int | str]]:

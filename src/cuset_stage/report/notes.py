@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ..text import one_line
 from .audit_file import AuditFile
 from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
@@ -19,72 +21,54 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+ISOLATION = (
+    "Judged without isolation (isolation: none): {}. The programs could read and change what the judge could, expected "
+    "outputs and verdicts included: believe these numbers only if you trust every program."
+)
+FAILED_JUDGE = (
+    "The judge itself failed (infra_error): {}. These samples are charged to nobody: one that had compiled counts as "
+    "compiled, and a task is left out of every other number that needs one of them. Judge them again before you publish."
+)
+UNFINISHED = "Not finished: {}. The numbers are of the judged samples and will change."
+NO_ANSWERS = (
+    "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number."
+)
+SUSPICIONS = "Samples with a suspicion of the judge: {}. Look at them before you quote a number."
+FURTHER_TASKS = (
+    "More tasks in the results than the run was asked for, left from another split or limit: {}. They are counted; judge "
+    "into a file of its own to keep them out."
+)
+
+
 def run_notes(collection: Collection) -> Iterator[Note]:
     """What moves the numbers of single runs; one loud note a kind, naming the runs."""
     told: dict[str, list[str]] = {}
-
-    def tell(text: str, run: Run, detail: str) -> None:
-        told.setdefault(text, []).append(f"{run.label} {detail}".strip())
-
     for run in collection.runs:
-        cells = collection.verdicts(run)
-        if run.header.get("isolation") == "none":
-            tell(
-                "Judged without isolation (isolation: none): {}. The programs could read and change what the judge could, expected "
-                "outputs and verdicts included: believe these numbers only if you trust every program.",
-                run,
-                "",
-            )
-        if cells[INFRA_ERROR]:
-            tasks = {task for (task, _), sample in run.samples.items() if sample["verdict"] == INFRA_ERROR}
-            tell(
-                "The judge itself failed (infra_error): {}. These samples are charged to nobody: one that had compiled counts as "
-                "compiled, and a task is left out of every other number that needs one of them. Judge them again before you publish.",
-                run,
-                f"{cells[INFRA_ERROR]} of {cells.total()} samples, on {counted(len(tasks), 'task')}",
-            )
-        if not run.complete:
-            tell(
-                "Not finished: {}. The numbers are of the judged samples and will change.",
-                run,
-                f"{run.planned - run.present} of {run.planned} samples not judged",
-            )
-        if cells[NO_ANSWER]:
-            tell(
-                "Samples without an answer: {}. They count as failures, so that leaving out hard tasks cannot raise a number.",
-                run,
-                f"{cells[NO_ANSWER]} of {cells.total()}",
-            )
-        if flagged := int(collection.lines(run)["flags"].astype(bool).sum()):
-            tell(
-                "Samples with a suspicion of the judge: {}. Look at them before you quote a number.", run, str(flagged)
-            )
+        cells, lines = collection.verdicts(run), collection.lines(run)
+        failed = {task for (task, _), sample in run.samples.items() if sample["verdict"] == INFRA_ERROR}
         judged, count = {task for task, _ in run.samples}, run.told("tasks", "count") or 0
         extra = len(judged) - count if run.asked is None else len(judged - run.asked)
-        if extra > 0:
-            tell(
-                "More tasks in the results than the run was asked for, left from another split or limit: {}. They are counted; judge "
-                "into a file of its own to keep them out.",
-                run,
-                f"{extra} beyond {count}",
-            )
+        flagged = int(lines["flags"].astype(bool).sum())
+        total, missing = cells.total(), (run.planned or 0) - run.present
+        infra = f"{cells[INFRA_ERROR]} of {total} samples, on {counted(len(failed), 'task')}"
+        for text, holds, detail in (
+            (ISOLATION, run.header.get("isolation") == "none", ""),
+            (FAILED_JUDGE, cells[INFRA_ERROR], infra),
+            (UNFINISHED, not run.complete, f"{missing} of {run.planned} samples not judged"),
+            (NO_ANSWERS, cells[NO_ANSWER], f"{cells[NO_ANSWER]} of {total}"),
+            (SUSPICIONS, flagged, str(flagged)),
+            (FURTHER_TASKS, extra > 0, f"{extra} beyond {count}"),
+        ):
+            if holds:
+                told.setdefault(text, []).append(f"{run.label} {detail}".strip())
     for text, details in told.items():
         yield Note(text.format("; ".join(details)), loud=True)
-    yield from _oracle_notes(collection)
-
-
-def _oracle_notes(collection: Collection) -> Iterator[Note]:
-    """The tasks on which the judge failed and with what, those first of which no program could be judged: their oracles fail."""
-    said: dict[str, str] = {}
-    judged: set[str] = set()
-    here = {task.id for task in collection.tasks}
-    for run in collection.runs:
-        for (task, _), sample in run.samples.items():
-            if sample["verdict"] == INFRA_ERROR and task in here:
-                said[task] = sample.get("message") or "no message"
-            elif sample["compiled"]:
-                judged.add(task)
+    # The tasks on which the judge failed and with what, those first of which no program could be judged: their oracles fail.
+    lines = pd.concat([collection.lines(run) for run in collection.runs])
+    failed = lines[lines["verdict"] == INFRA_ERROR]
+    said = dict(zip(failed["task"], failed["message"].map(lambda text: text or "no message"), strict=True))
     if said:
+        judged = set(lines.loc[(lines["verdict"] != INFRA_ERROR) & lines["compiled"].eq(True), "task"])
         ordered = {task: said[task] for task in sorted(said, key=lambda task: task in judged)}
         yield Note(
             f"What the judge failed with, by task: {_listed(ordered)} Correct an oracle that fails in the task set; after a "
@@ -140,30 +124,33 @@ def setting_notes(runs: Sequence[Run]) -> Iterator[Note]:
 def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Name -> its value in each run, "" where the header does not say."""
     generation = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
-    others = sorted({key for run in runs for key in run.header.get("generation") or {}} - {*generation, "level"})
-    limits = sorted({key for run in runs for key in run.header.get("limits") or {}})
-    settings: dict[str, Callable[[Run], Any]] = {
-        **{key.replace("_", " "): lambda run, key=key: run.told("generation", key) for key in (*generation, *others)},
+    others = sorted({key for run in runs for key in run.told("generation") or {}} - {*generation, "level"})
+    limits = sorted({key for run in runs for key in run.told("limits") or {}})
+    settings: dict[str, Callable[[Run], Any] | tuple[str, ...]] = {
+        **{key.replace("_", " "): ("generation", key) for key in (*generation, *others)},
         "samples a task": lambda run: run.width,
         "prompt level": lambda run: run.level,
-        "task set": lambda run: run.told("tasks", "path"),
-        "task set, format": lambda run: run.told("tasks", "format"),
-        "task set, SHA-256": lambda run: run.told("tasks", "sha256"),
-        "answers, SHA-256": lambda run: run.told("answers", "sha256"),
-        "extraction rule": lambda run: run.header.get("extract"),
+        "task set": ("tasks", "path"),
+        "task set, format": ("tasks", "format"),
+        "task set, SHA-256": ("tasks", "sha256"),
+        "answers, SHA-256": ("answers", "sha256"),
+        "extraction rule": ("extract",),
         "compile only": lambda run: "yes" if run.compile_only else None,
         "GPU": _gpus,
-        "CUDA toolkit": lambda run: run.header.get("toolkit"),
-        "torch": lambda run: run.header.get("torch"),
-        "architecture": lambda run: run.header.get("arch"),
+        "CUDA toolkit": ("toolkit",),
+        "torch": ("torch",),
+        "architecture": ("arch",),
         "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
-        "isolation": lambda run: run.header.get("isolation"),
-        **{f"limit {key}": lambda run, key=key: run.told("limits", key) for key in limits},
-        "cuset-stage": lambda run: run.header.get("cuset_stage"),
-        "Python": lambda run: run.header.get("python"),
-        "judged": lambda run: run.header.get("created"),
+        "isolation": ("isolation",),
+        **{f"limit {key}": ("limits", key) for key in limits},
+        "cuset-stage": ("cuset_stage",),
+        "Python": ("python",),
+        "judged": ("created",),
     }
-    return {name: [_text(value(run)) for run in runs] for name, value in settings.items()}
+    return {
+        name: [_text(run.told(*place) if isinstance(place, tuple) else place(run)) for run in runs]
+        for name, place in settings.items()
+    }
 
 
 def _gpus(run: Run) -> str:
