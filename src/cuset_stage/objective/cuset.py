@@ -45,6 +45,17 @@ def supervised_tokens(
 ) -> SupervisedTokens:
     """Find the supervised tokens; arguments as in `cuset_loss`. Waits for the device, for their number."""
     row, column = supervised_positions(labels).nonzero(as_tuple=True)
+    return tokens_at(row, column, labels, cuda_mask, sample_ids)
+
+
+def tokens_at(
+    row: torch.Tensor,
+    column: torch.Tensor,
+    labels: torch.Tensor,
+    cuda_mask: torch.Tensor | None,
+    sample_ids: torch.Tensor | None,
+) -> SupervisedTokens:
+    """The tokens that follow the positions (row, column), each [num_valid]."""
     position = torch.add(column, row, alpha=labels.size(1))
 
     def of_tokens(values: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,16 @@ from functools import partial
 
 import torch
 
-from .cuset import TokenTerms, check_finite, check_shapes, check_targets, no_loss, supervised_tokens
+from .cuset import (
+    SupervisedTokens,
+    TokenTerms,
+    check_finite,
+    check_shapes,
+    check_targets,
+    no_loss,
+    supervised_positions,
+    tokens_at,
+)
 from .engine import Head, HeadGradients, HeadStatistics, choose_backend, on_device, run_head
 from .settings import ObjectiveSettings
 from .weights import WeightRule, weight_rule
@@ -125,8 +134,7 @@ def fused_objective(
         if settings.needs_reference:
             sources.append(_reference(hidden, head, reference_hidden, reference_weight, reference_bias))
 
-        # The host waits for the number of tokens here, and then not before the backward pass.
-        tokens = supervised_tokens(labels, cuda_mask, sample_ids)
+        tokens = _find_tokens(labels, cuda_mask, sample_ids)
         rule, start = weight_rule(settings, tokens.is_cuda, full)
         penalty = torch.empty_like(start) if settings.needs_reference else None
         statistics = HeadStatistics(torch.empty_like(start), start, penalty)
@@ -216,6 +224,19 @@ class AsyncScalar:
         if self._event is not None:
             self._event.synchronize()
         return self._value.item()
+
+
+def _find_tokens(
+    labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
+) -> SupervisedTokens:
+    """What `supervised_tokens` does, with everything queued before the host waits for the number of tokens: the device is
+    idle from then until the first product is there."""
+    is_supervised = supervised_positions(labels)
+    count = AsyncScalar(is_supervised.sum())
+    row, column = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0).unbind(1)
+    tokens = tokens_at(row, column, labels, cuda_mask, sample_ids)  # beyond their number: those at position 0
+    number = count.get()  # the only wait for the device before the backward pass
+    return SupervisedTokens(*(None if values is None else values[:number] for values in tokens))
 
 
 def _check_batch(loss: AsyncScalar, statistics: HeadStatistics, target: torch.Tensor, vocab_size: int) -> None:
