@@ -255,13 +255,39 @@ def on_device(device: torch.device) -> AbstractContextManager:
 
 
 def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -> int:
-    """How many tokens go through the head at once: all, or what the budget allows, `ROW_TILE` * n - 1."""
+    """How many tokens go through the head at once: all, or what the budget allows, one less than a multiple of `ROW_TILE`."""
     most = max(1, budget // row_bytes)
-    if most < ROW_TILE:
+    if num_tokens <= most or most < ROW_TILE:
         return min(most, num_tokens)
-    if num_tokens <= most:
-        return num_tokens
     return most - (most + 1) % ROW_TILE
+
+
+def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: Backend) -> int:
+    """What a token's logits take, temporaries included."""
+    head = sources[0][1]
+    element_bytes = head.weight.dtype.itemsize
+    if backend is TORCH:  # log-probabilities, the gradient and a temporary, in full precision
+        element_bytes += 3 * torch.promote_types(head.weight.dtype, torch.float32).itemsize
+    return head.columns * element_bytes * len(sources)
+
+
+class Product(NamedTuple):
+    """A chunk's hidden states [rows, hidden_size] and their logits [rows, vocab_size]."""
+
+    rows: torch.Tensor
+    logits: torch.Tensor
+
+
+def multiply(
+    sources: list[tuple[torch.Tensor, Head]], position: torch.Tensor, buffers: list[torch.Tensor] | None = None
+) -> list[Product]:
+    """The products at `position` [rows] of each source; `buffers` [rows or more, vocab_size] take the logits."""
+    products = []
+    for number, (hidden, head) in enumerate(sources):
+        rows = hidden.index_select(0, position).to(head.weight.dtype)
+        out = head.buffer(rows.size(0)) if buffers is None else buffers[number][: rows.size(0)]
+        products.append(Product(rows, head.logits(rows, out)))
+    return products
 
 
 def run_head(
@@ -273,6 +299,7 @@ def run_head(
     *,
     backend: Backend = TORCH,
     chunk_rows: int | None = None,
+    first: list[Product] | None = None,
 ) -> Iterator[None]:
     """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
 
@@ -287,29 +314,24 @@ def run_head(
         statistics: written; its weight holds the start of `rule` on entry.
         gradients: written, or added to.
         chunk_rows: tokens that go through the head at once; None: by `CHUNK_BYTES`.
+        first: what `multiply` gave for the first `chunk_rows` positions; rows behind the last token's are ignored.
     """
     num_tokens, head = tokens.target.numel(), sources[0][1]
-    if chunk_rows is None:
-        dtype = head.weight.dtype
-        element_bytes = dtype.itemsize
-        if backend is TORCH:  # log-probabilities, the gradient and a temporary, in full precision
-            element_bytes += 3 * torch.promote_types(dtype, torch.float32).itemsize
-        chunk_rows = rows_per_chunk(num_tokens, head.columns * element_bytes * len(sources))
-    buffers = [each.buffer(min(chunk_rows, num_tokens)) for _, each in sources]
+    chunk_rows = chunk_rows or rows_per_chunk(num_tokens, bytes_of_a_row(sources, backend))
+    buffers = [product.logits for product in first] if first else None
 
     for start in range(0, num_tokens, chunk_rows):
         part = slice(start, start + chunk_rows)
-        chunks = []
-        for (hidden, each), buffer in zip(sources, buffers, strict=True):
-            rows = hidden.index_select(0, tokens.position[part]).to(each.weight.dtype)  # [rows, hidden_size]
-            chunks.append((rows, each.logits(rows, buffer[: rows.size(0)])))
-        rows, logits = chunks[0]
+        position = tokens.position[part]
+        products = first if first and not start else multiply(sources, position, buffers)
+        buffers = buffers or [product.logits for product in products]
+        rows, logits = (values[: position.numel()] for values in products[0])
         backend.chunk_step(
             logits,
             tokens.target[part],
             HeadStatistics(*(None if values is None else values[part] for values in statistics)),
             rule,
-            reference=chunks[1][1] if len(chunks) > 1 else None,
+            reference=products[1].logits[: position.numel()] if len(products) > 1 else None,
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,
             factor=None if gradients.factor is None else gradients.factor[part],

@@ -19,7 +19,17 @@ from .cuset import (
     supervised_positions,
     tokens_at,
 )
-from .engine import Head, HeadGradients, HeadStatistics, choose_backend, on_device, run_head
+from .engine import (
+    Head,
+    HeadGradients,
+    HeadStatistics,
+    bytes_of_a_row,
+    choose_backend,
+    multiply,
+    on_device,
+    rows_per_chunk,
+    run_head,
+)
 from .settings import ObjectiveSettings
 from .weights import WeightRule, weight_rule
 
@@ -134,7 +144,12 @@ def fused_objective(
         if settings.needs_reference:
             sources.append(_reference(hidden, head, reference_hidden, reference_weight, reference_bias))
 
-        tokens = _find_tokens(labels, cuda_mask, sample_ids)
+        candidates, number = _queue_tokens(labels, cuda_mask, sample_ids)
+        chunk_rows = chunk_rows or rows_per_chunk(candidates.position.numel(), bytes_of_a_row(sources, functions))
+        # A GPU multiplies the first chunk while the host learns how many tokens there are.
+        first = multiply(sources, candidates.position[:chunk_rows]) if hidden.is_cuda else None
+        num_tokens = number.get()  # the only wait for the device before the backward pass
+        tokens = SupervisedTokens(*(None if values is None else values[:num_tokens] for values in candidates))
         rule, start = weight_rule(settings, tokens.is_cuda, full)
         penalty = torch.empty_like(start) if settings.needs_reference else None
         statistics = HeadStatistics(torch.empty_like(start), start, penalty)
@@ -146,7 +161,7 @@ def fused_objective(
         gradients = _allocate(hidden, head, needs, start.numel(), settings.largest_weight)
         run = partial(run_head, sources, tokens, backend=functions, chunk_rows=chunk_rows)
         waits_for_samples = settings.weighs_samples and any(needs[1:])
-        steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients)
+        steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients, first=first)
         next(steps)  # all but the last products for the gradients
 
         nll, confidence = statistics.nll, (-statistics.nll).exp()  # Eq. 1
@@ -226,17 +241,15 @@ class AsyncScalar:
         return self._value.item()
 
 
-def _find_tokens(
+def _queue_tokens(
     labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
-) -> SupervisedTokens:
-    """What `supervised_tokens` does, with everything queued before the host waits for the number of tokens: the device is
-    idle from then until the first product is there."""
+) -> tuple[SupervisedTokens, AsyncScalar]:
+    """What `supervised_tokens` finds, without waiting for the device: as many tokens as there could be, those behind the
+    supervised ones standing at position 0, and the number of supervised ones."""
     is_supervised = supervised_positions(labels)
-    count = AsyncScalar(is_supervised.sum())
+    number = AsyncScalar(is_supervised.sum())
     row, column = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0).unbind(1)
-    tokens = tokens_at(row, column, labels, cuda_mask, sample_ids)  # beyond their number: those at position 0
-    number = count.get()  # the only wait for the device before the backward pass
-    return SupervisedTokens(*(None if values is None else values[:number] for values in tokens))
+    return tokens_at(row, column, labels, cuda_mask, sample_ids), number
 
 
 def _check_batch(loss: AsyncScalar, statistics: HeadStatistics, target: torch.Tensor, vocab_size: int) -> None:
