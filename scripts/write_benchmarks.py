@@ -1,0 +1,268 @@
+"""Write docs/benchmarks.md from the records in benchmarks/.
+
+    python scripts/write_benchmarks.py            write the page
+    python scripts/write_benchmarks.py --check    exit with 1 when the page is not what the records give
+
+Every number of the page comes from a JSON file that a script has written on the machine it names.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "benchmarks.md"
+
+STEP_RUNS = {  # title -> name in the records
+    "`stage: sft`": "sft",
+    "`stage: sft`, Liger": "sft + liger",
+    "`use_dft_loss`": "dft",
+    "`use_eaft_loss`": "eaft",
+    "`stage: cuset`, logits (`cuset_fused: off`)": "cuset unfused",
+    "`stage: cuset`": "cuset",
+    "`stage: cuset`, Liger": "cuset + liger",
+    "`cuset_objective: eaft`": "stage: cuset eaft",
+    "`cuset_objective: eaft`, Liger": "eaft fused + liger",
+    "`cuset_objective: asft`": "stage: cuset asft",
+    "`cuset_objective: asft`, Liger": "asft fused + liger",
+}
+MUTATIONS = {
+    "bound_off_by_one": "bound off by one",
+    "drop_syncthreads": "dropped barrier",
+    "wrong_index": "wrong index",
+    "wrong_launch_size": "wrong launch size",
+    "swapped_dims": "swapped dimensions",
+    "wrong_operator": "wrong operator",
+    "drop_boundary_check": "dropped boundary check",
+    "wrong_initial_value": "wrong initial value",
+    "dropped_memcpy_or_memset": "dropped copy",
+    "wrong_memcpy_size_or_direction": "wrong copy",
+    "all": "all",
+}
+OUTCOMES = {
+    "wrong outputs": ("mismatch", "missing_output"),
+    "error or timeout": ("runtime_error", "timeout"),
+    "sanitizer alone": ("sanitizer",),
+    "adverse form alone": ("adverse",),
+    "equivalent or same code": ("equivalent", "same code"),
+    "wrong, passes all three": ("survived",),
+}
+
+
+def record(name: str) -> Any:
+    return json.loads((ROOT / "benchmarks" / name).read_text(encoding="utf-8"))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def source(name: str, command: str) -> str:
+    """Where the numbers come from: the record, its date and machine, and the command that measured them."""
+    saved = record(name)
+    machine = (
+        saved.get("gpu")
+        or ", ".join(gpu["name"] for gpu in saved.get("gpus", []))
+        or f"{saved.get('cores', 2)} CPU cores"
+    )
+    return f"`benchmarks/{name}`, {saved['date'][:10]}, {machine}: `{command}`"
+
+
+def step_rows(*records: dict[str, Any]) -> list[list[str]]:
+    """A row for each run of the first record: seconds a step and peak memory in every record."""
+    rows = []
+    for title, run in STEP_RUNS.items():
+        if run in records[0]:
+            found = [results.get(run) for results in records]
+            cells = [
+                (f"{one['seconds_per_step']:.3f}", f"{one['peak_gib']:.2f}") if one else ("-", "-") for one in found
+            ]
+            rows.append([title, *(part for cell in cells for part in cell)])
+    return rows
+
+
+def training_step() -> str:
+    both = record("step_7b_h200.json")["results"]
+    more = [record(f"step_7b_{name}_h200.json")["results"] for name in ("objectives", "32k")]
+    ranks = record("step_7b_zero2_h200x2.json")["results"]
+    small = record("fits_18gib_h200.json")["results"]
+    fits = {name: "runs out of memory" if "error" in small[name] else "trains" for name in ("sft", "cuset")}
+    return f"""## A training step
+
+Qwen2.5-7B's shape with random weights, LoRA r 8 on all linear layers, bf16, gradient checkpointing, one row of packed tokens. Each
+row is a run of LLaMA-Factory.
+
+{table(["run, 4096 tokens", "s a step", "peak GiB"], step_rows(both))}
+
+Each time is the median of two processes, run in both orders. With other objectives, and at 32768 tokens, one process each, measured
+with an earlier version:
+
+{table(["run", "4096 tokens: s a step", "peak GiB", "32768 tokens: s a step", "peak GiB"], step_rows(*more))}
+
+With DeepSpeed ZeRO-2 on two H200s: {ranks["sft"]["seconds_per_step"]:.3f} s and {ranks["sft"]["peak_gib"]:.2f} GiB for `stage: sft`,
+{ranks["cuset"]["seconds_per_step"]:.3f} s and {ranks["cuset"]["peak_gib"]:.2f} GiB for `stage: cuset`. With GPU memory capped at 18 GiB, `stage: sft`
+{fits["sft"]} at 4096 tokens and `stage: cuset` {fits["cuset"]}.
+
+- {source("step_7b_h200.json", "python scripts/bench_step.py --runs sft cuset 'cuset + liger' 'sft + liger' 'sft + liger' 'cuset + liger' cuset sft")}
+- {source("step_7b_objectives_h200.json", "python scripts/bench_step.py --runs all")}
+- {source("step_7b_32k_h200.json", "python scripts/bench_step.py --cutoff-len 32768")}
+- {source("step_7b_zero2_h200x2.json", "python scripts/bench_step.py --ranks 2")}
+- {source("fits_18gib_h200.json", "python scripts/bench_step.py --memory-cap 18")}
+"""
+
+
+def head_and_loss() -> str:
+    cases = record("head_h200.json")["cases"]
+    rows = []
+    for name in cases[0]["methods"]:
+        found = [case["methods"].get(name, {}) for case in cases]
+        if any("ms" in method for method in found):
+            rows.append([name, *(f"{m['ms']:.2f} / {m['extra_gib']:.2f}" if "ms" in m else "-" for m in found)])
+    paper = next(case["methods"] for case in cases if (case["length"], case["vocab_size"]) == (4096, 152064))
+    products = paper["two products"]["ms"]
+    ratios = ", ".join(f"{name} {method['ms'] / products:.2f}" for name, method in paper.items() if "ms" in method)
+    return f"""## The output layer and the loss alone
+
+A frozen head in bf16, hidden size 3584: forward, and backward to the hidden states. Milliseconds / GiB beyond inputs and weights.
+"Two products" is what no method can avoid.
+
+{table(["method", *(f"{case['length']} x {case['vocab_size']}" for case in cases)], rows)}
+
+Times at 4096 x 152064 relative to the two products: {ratios}.
+
+- {source("head_h200.json", "python scripts/bench_head.py")}
+"""
+
+
+def fused_against_logits() -> str:
+    results = record("convergence_h200.json")["results"]
+
+    def largest(precision: str) -> float:
+        return max(
+            abs(fused - logits) / logits
+            for pair in results[precision].values()
+            for fused, logits in zip(pair["fused"]["loss"], pair["logits"]["loss"], strict=True)
+        )
+
+    return f"""## The fused head trains the same
+
+Trained for 200 steps from logits and with the fused head, the losses of the six objectives differ at most by {largest("fp32"):.1e} in
+float32 and {largest("bf16"):.1e} in bfloat16, relative, at any step ([plot](../benchmarks/convergence_h200.png)).
+
+- {source("convergence_h200.json", "python scripts/bench_convergence.py")}
+"""
+
+
+def on_a_cpu() -> str:
+    preparing, starting, labels = record("preprocessing.json")["results"], record("startup.json"), record("label.json")
+    spans = record("spans.json")
+    kinds = spans["all"]
+    rows = [
+        ["preprocessing, relative to SFT's on the same rows", f"{preparing['plain']['ratio']:.2f} x, packed {preparing['packing']['ratio']:.2f} x"],
+        [f"`cuset label` on {labels['rows']:,} rows of 4 kB", f"{labels['seconds']:.0f} s"],
+        ["start-up of a Python that never imports LLaMA-Factory", f"+{starting['wall_clock']['difference_within_a_pair']['median_ms']:.2f} ms (median)"],
+        [
+            f"spans against clang's syntax tree: {spans['files']} files of {len(spans['repositories'])} repositories, "
+            f"{kinds['kernel_body']['spans']} kernel bodies, {kinds['launch_config']['spans']} launch configurations",
+            f"character precision {min(kind['precision'] for kind in kinds.values()):.3f}, recall {min(kind['recall'] for kind in kinds.values()):.3f}",
+        ],
+        ["`find_spans` on 4 kB of code", f"{spans['speed']['ms_per_4kB']:.2f} ms"],
+    ]  # fmt: skip
+    return f"""## Labels and preprocessing
+
+{table(["what", "measured"], rows)}
+
+- {source("preprocessing.json", "python scripts/bench_preprocessing.py")}
+- {source("label.json", "python scripts/bench_label.py")}
+- {source("startup.json", "python scripts/bench_startup.py --pairs 200")}
+- {source("spans.json", "python scripts/measure_spans.py")}
+"""
+
+
+def judge() -> str:
+    host, device = record("attacks.json")["attacks"], record("attacks_h200.json")["attacks"]
+    references, speed, mutants = (
+        record("judge_references_h200.json"),
+        record("judge_h200.json"),
+        record("mutants_h200.json"),
+    )
+    own = {run: speed[run]["own_ms"]["median"] for run in ("single", "alone", "cold", "warm")}
+    reference_ms = 1e3 * median(task["overhead_s"] for task in references["tasks"].values())
+    rows = [
+        [f"{len(host)} attacks by programs and sources on the host", f"{sum(one['contained'] for one in host)} contained"],
+        [f"{len(device)} attacks on the device, each followed by a right program", f"{sum(one['contained'] for one in device)} contained"],
+        [f"the {references['total']} bundled programs as answers, judged {len(references['runs'])} times", f"{references['passed']} pass"],
+        [f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)", f"{own['single']:.0f} ms (median)"],
+        [f"the same with {speed['per_gpu']} programs at a time (`per_gpu={speed['per_gpu']}`)", f"{own['cold']:.0f} ms, compiled before {own['warm']:.0f} ms (median)"],
+        [f"the same for the bundled programs, {references['runs'][0]['per_gpu']} at a time, compiled before", f"{reference_ms:.0f} ms (median)"],
+        ["samples a second, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
+    ]  # fmt: skip
+    counts = [
+        [title, str(sum(mutants["operators"][key].values()))]
+        + [str(sum(mutants["operators"][key].get(name, 0) for name in names)) for names in OUTCOMES.values()]
+        for key, title in MUTATIONS.items()
+    ]
+    passed = sum(row["verdict"] == "passed" for row in mutants["mutants"])
+    return f"""## The judge
+
+{table(["what", "measured"], rows)}
+
+- {source("attacks.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
+- {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
+- {source("judge_h200.json", "python scripts/bench_judge.py data/kernels --samples 24 --alone 5 --output outputs/judge.json")}
+- `benchmarks/judge_references_h200.json`, [report](../benchmarks/judge_references_h200.html):
+  `python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=8" --json outputs/references.json`
+
+### Mutants of the bundled programs
+
+{table(["mutation", "judged", *OUTCOMES], counts)}
+
+`cuset evaluate` says `passed` for {passed} of the {len(mutants["mutants"])}. Those under "sanitizer alone" fail under compute-sanitizer; those under "adverse
+form alone" fail when what CUDA leaves undefined is made to come out badly: shared memory full of garbage, half of the warps late after every
+barrier, garbage from inactive lanes. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
+
+- {source("mutants_h200.json", "python scripts/mutation_table.py --json outputs/mutants.json --per-task 6 --per-gpu 5")}
+"""
+
+
+def bundled_data() -> str:
+    saved = record("bundled_kernels_h200.json")
+    audits = [json.loads(line) for line in (ROOT / "benchmarks" / "audit_kernels.jsonl").read_text().splitlines()]
+    flagged = sum(any(one["severity"] == "error" for one in audit.get("findings", ())) for audit in audits)
+    return f"""## The bundled tasks
+
+{saved["passed"]} of {saved["total"]} programs pass their {saved["cases"]} cases, each run twice. Tasks whose check lets zeros, constants, noise or copies of
+inputs pass: {flagged}.
+
+- {source("bundled_kernels_h200.json", "python scripts/verify_data.py")}
+- `benchmarks/audit_kernels.jsonl`: `cuset audit-tasks data/kernels output=outputs/audit.jsonl`
+"""
+
+
+def page() -> str:
+    sections = (training_step, head_and_loss, fused_against_logits, on_a_cpu, judge, bundled_data)
+    title = "# Benchmarks\n\nWritten by `python scripts/write_benchmarks.py` from the records in `benchmarks/`; do not edit by hand.\n"
+    return "\n".join([title, *(section() for section in sections)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare the page with the records and write nothing")
+    text = page()
+    if not parser.parse_args().check:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        sys.exit(
+            "docs/benchmarks.md is not what the records in benchmarks/ give: run python scripts/write_benchmarks.py"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Imports point one way: a package imports only what stands before it in the layout, and no files import each other in a circle."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cuset_stage
+
+
+PACKAGE = Path(cuset_stage.__file__).parent
+ROOT = PACKAGE.name
+LEAVES = {"files", "jsonl", "text", "settings"}
+MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself and the leaves
+    **dict.fromkeys(LEAVES | {"answers", "objective"}, frozenset()),
+    "spans": {"answers"},
+    "stage": {"spans", "objective", "answers", "_compatibility"},
+    "cuda_source": {"spans"},
+    "sandbox": set(),
+    "tasks": {"answers"},
+    "judge": {"sandbox", "tasks", "answers"},
+    "generate": {"tasks", "answers", "stage"},
+    "mutants": {"cuda_source", "spans"},
+    "report": {"judge", "tasks"},
+    "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
+    "analysis": {"answers", "spans", "objective", "stage", "_compatibility", "_startup"},
+}
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(name: str, path: Path) -> Iterator[tuple[str, bool]]:
+    """(module of this package, whether it is imported when `name` is) of every import."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inner = {id(node) for top in ast.walk(tree) if isinstance(top, ast.FunctionDef) for node in ast.walk(top)}
+    for node in ast.walk(tree):
+        targets = []
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            targets = [
+                f"{module}.{alias.name}" if f"{module}.{alias.name}" in MODULES else module for alias in node.names
+            ]
+        elif isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        for target in targets:
+            if target in MODULES and target != name:
+                yield target, id(node) not in inner
+
+
+def test_packages_import_only_what_stands_before_them():
+    wrong = []
+    for name, path in MODULES.items():
+        parts = name.split(".")
+        if len(parts) < 2 or parts[1] not in MAY_IMPORT:
+            continue
+        allowed = MAY_IMPORT[parts[1]] | (LEAVES - {parts[1]}) | {parts[1]}
+        wrong += [
+            f"{name} imports {target}"
+            for target, _ in imports(name, path)
+            if target != ROOT and target.split(".")[1] not in allowed
+        ]
+    assert not wrong
+
+
+def test_every_package_has_a_place():
+    unknown = {name.split(".")[1] for name in MODULES if "." in name} - MAY_IMPORT.keys()
+    assert unknown == {"cli", "__main__", "_startup", "_compatibility", "_worker"}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["at import", "inside functions too"])
+def test_no_files_import_each_other_in_a_circle(late):
+    """Inside functions, the start-up hook alone loads what is above it."""
+    graph = {
+        name: {
+            target
+            for target, early in imports(name, path)
+            if (early or late) and MODULES[target].name != "__init__.py"
+        }
+        for name, path in MODULES.items()
+        if path.name != "__init__.py" and not (late and name == f"{ROOT}._startup")
+    }
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join([*trail[trail.index(name) :], name])
+        if name not in done:
+            for target in sorted(graph.get(name, ())):
+                visit(target, (*trail, name))
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name, ())

@@ -1,0 +1,94 @@
+"""README and docs/: commands parse, files exist, the page of benchmarks is what the records give, and the records keep their bounds."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.cli._app import COMMANDS
+
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "data" / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def record(name):
+    return json.loads((ROOT / "benchmarks" / name).read_text(encoding="utf-8"))
+
+
+def commands():
+    """(page, command line) of every `cuset ...` line of a bash block."""
+    for page in PAGES:
+        for block in re.findall(r"```bash\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            for line in block.replace("\\\n", " ").splitlines():
+                if line.strip().startswith("cuset "):
+                    yield page.name, line.strip()
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_a_command_that_is_shown_can_be_read(page, line):
+    words = shlex.split(line, comments=True)[1:]
+    name = next((" ".join(words[:size]) for size in (2, 1) if " ".join(words[:size]) in COMMANDS), None)
+    if name is None:
+        assert words[0] in ("doctor", "spans", "version"), f"{page}: no such command"
+    else:
+        COMMANDS[name].read(words[len(name.split()) :])
+
+
+def test_enough_commands_are_shown():
+    assert len(list(commands())) >= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_it_names_exists(page):
+    text = page.read_text(encoding="utf-8")
+    names = set(re.findall(r"`((?:benchmarks|yaml_configs|scripts|tests|requirements|data|docs)/[\w./-]+)`", text))
+    names |= set(re.findall(r"(?:bash|python|train) ((?:scripts|yaml_configs)/[\w./-]+)", text))
+    links = [name.split("#")[0] for name in re.findall(r"\]\(([^)\s]+)\)", text) if not name.startswith("http")]
+    missing = [name for name in sorted(names) if not (ROOT / name).exists()]
+    missing += [name for name in links if name and not (page.parent / name).exists()]
+    assert not missing
+
+
+def test_the_page_of_benchmarks_is_what_the_records_give(load_script):
+    script = load_script("write_benchmarks")
+    assert script.PAGE.read_text(encoding="utf-8") == script.page(), "run python scripts/write_benchmarks.py"
+
+
+def test_the_records_keep_their_bounds():
+    steps = record("step_7b_h200.json")["results"]
+    # Two processes of one run differ by up to two percent.
+    assert steps["cuset + liger"]["seconds_per_step"] <= 1.01 * steps["sft + liger"]["seconds_per_step"]
+    assert steps["cuset + liger"]["peak_gib"] <= steps["sft + liger"]["peak_gib"] + 0.0001
+    assert steps["cuset"]["peak_gib"] < 17.5 and steps["cuset"]["seconds_per_step"] <= steps["sft"]["seconds_per_step"]
+    for case in record("head_h200.json")["cases"]:
+        assert all(r["extra_gib"] < 0.30 for name, r in case["methods"].items() if name.startswith("ours"))
+        if (case["length"], case["vocab_size"]) == (4096, 152064):
+            assert case["methods"]["ours, cuset"]["ms"] / case["methods"]["two products"]["ms"] <= 1.10
+    assert max(row["ratio"] for row in record("preprocessing.json")["results"].values()) <= 1.3
+    assert record("startup.json")["wall_clock"]["difference_within_a_pair"]["median_ms"] < 3
+    assert record("label.json")["seconds"] < 60
+    for kind in record("spans.json")["all"].values():
+        assert kind["precision"] >= 0.999 and kind["recall"] >= 0.995
+
+
+def test_the_fused_head_trains_the_same():
+    for precision, bound in (("fp32", 2.4e-7), ("bf16", 6e-3)):
+        for pair in record("convergence_h200.json")["results"][precision].values():
+            assert pair["steps"] == 200
+            pairs = zip(pair["fused"]["loss"], pair["logits"]["loss"], strict=True)
+            assert max(abs(a - b) / b for a, b in pairs) < bound
+
+
+def test_nothing_escaped_and_no_wrong_mutant_passed_every_check():
+    for name in ("attacks.json", "attacks_h200.json"):
+        assert all(attack["contained"] for attack in record(name)["attacks"])
+    mutants = record("mutants_h200.json")
+    assert not any(row["outcome"] == "survived" for row in mutants["mutants"])
+    for counts in mutants["operators"].values():
+        assert counts.get("survived", 0) == 0
+    bundled, references = record("bundled_kernels_h200.json"), record("judge_references_h200.json")
+    assert bundled["passed"] == bundled["total"] == references["passed"] == references["total"]
+    assert all(len(case["run_s"]) == 2 for task in bundled["tasks"] for case in task["cases"])
