@@ -28,8 +28,10 @@ def commands():
 
 
 @pytest.mark.parametrize(("page", "line"), commands())
-def test_a_command_that_is_shown_can_be_read(page, line):
-    words = shlex.split(line, comments=True)[1:]
+def test_a_command_that_is_shown_can_be_read(page, line, tmp_path):
+    for made in ("demo/model", "tiny"):  # by earlier commands of the page
+        (tmp_path / made).mkdir(parents=True)
+    words = shlex.split(line.replace("outputs/", f"{tmp_path}/"), comments=True)[1:]
     name = next((" ".join(words[:size]) for size in (2, 1) if " ".join(words[:size]) in COMMANDS), None)
     if name is None:
         assert words[0] in ("doctor", "spans", "version"), f"{page}: no such command"
@@ -47,7 +49,7 @@ def test_every_file_it_names_exists(page):
     names = set(re.findall(r"`((?:benchmarks|yaml_configs|scripts|tests|requirements|data|docs)/[\w./-]+)`", text))
     names |= set(re.findall(r"(?:bash|python|train) ((?:scripts|yaml_configs)/[\w./-]+)", text))
     links = [name.split("#")[0] for name in re.findall(r"\]\(([^)\s]+)\)", text) if not name.startswith("http")]
-    missing = [name for name in sorted(names) if not (ROOT / name).exists()]
+    missing = [name for name in sorted(names) if not (ROOT / name).exists() and not name.endswith(".bin")]
     missing += [name for name in links if name and not (page.parent / name).exists()]
     assert not missing
 
