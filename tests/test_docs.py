@@ -31,6 +31,7 @@ def commands():
 def test_a_command_that_is_shown_can_be_read(page, line, tmp_path):
     for made in ("demo/model", "tiny"):  # by earlier commands of the page
         (tmp_path / made).mkdir(parents=True)
+        (tmp_path / made / "config.json").write_text("{}")
     words = shlex.split(line.replace("outputs/", f"{tmp_path}/"), comments=True)[1:]
     name = next((" ".join(words[:size]) for size in (2, 1) if " ".join(words[:size]) in COMMANDS), None)
     if name is None:
