@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "objective"))
 from test_fused_parity import Case, assert_same, make_case
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
-from cuset_stage.objective.engine import TORCH, HeadStatistics, choose_backend, chunk_step
-from cuset_stage.objective.weights import WeightRule
+from cuset_stage.objective.engine import TORCH, choose_backend, chunk_step
+from cuset_stage.objective.weights import HeadStatistics, WeightRule
 
 
 pytestmark = [

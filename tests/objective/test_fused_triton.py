@@ -13,8 +13,8 @@ import torch
 
 from cuset_stage.objective import ObjectiveSettings, cuset, engine
 from cuset_stage.objective.cuset import SupervisedTokens
-from cuset_stage.objective.engine import HeadStatistics, chunk_step
-from cuset_stage.objective.weights import WeightRule
+from cuset_stage.objective.engine import chunk_step
+from cuset_stage.objective.weights import HeadStatistics, WeightRule
 
 
 pytest.importorskip("triton")

@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 
 from .cuset import SupervisedTokens, weigh_samples
-from .weights import WeightRule, base_divergence
+from .weights import HeadStatistics, WeightRule, base_divergence
 
 
 # What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit
@@ -54,14 +54,6 @@ class Head:
         if self.bias is None:
             return torch.mm(rows, self.weight.t(), out=out)
         return torch.addmm(self.bias, rows, self.weight.t(), out=out)
-
-
-class HeadStatistics(NamedTuple):
-    """Per supervised token, [num_valid]: the negative log-likelihood, the weight M and ASFT's penalty (or None)."""
-
-    nll: torch.Tensor
-    weight: torch.Tensor
-    penalty: torch.Tensor | None = None
 
 
 @dataclass

@@ -22,7 +22,6 @@ from .cuset import (
 from .engine import (
     Head,
     HeadGradients,
-    HeadStatistics,
     bytes_of_a_row,
     choose_backend,
     multiply,
@@ -31,7 +30,7 @@ from .engine import (
     run_head,
 )
 from .settings import ObjectiveSettings
-from .weights import WeightRule, weight_rule
+from .weights import HeadStatistics, WeightRule, weight_rule
 
 
 # In float16 probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head stay far from its maximum.

@@ -19,9 +19,8 @@ import triton
 import triton.language as tl
 
 from .cuset import FIXED_POINT, SupervisedTokens
-from .engine import HeadStatistics
 from .settings import ObjectiveSettings
-from .weights import EAFT_TOP_K, WeightRule, entropy_to_weight
+from .weights import EAFT_TOP_K, HeadStatistics, WeightRule, entropy_to_weight
 
 
 _ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)

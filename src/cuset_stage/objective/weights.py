@@ -5,6 +5,7 @@ the readable loss and both backends of the fused head use it. CuSeT's weight is 
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -13,6 +14,14 @@ from .settings import ObjectiveSettings
 
 EAFT_TOP_K = 20
 EAFT_ENTROPY_SCALE = 3.0  # the authors' stand-in for ln 20
+
+
+class HeadStatistics(NamedTuple):
+    """Per supervised token, [num_valid]: the negative log-likelihood, the weight M and ASFT's penalty (or None)."""
+
+    nll: torch.Tensor
+    weight: torch.Tensor
+    penalty: torch.Tensor | None = None
 
 
 @dataclass(frozen=True)
