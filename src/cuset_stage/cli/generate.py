@@ -66,12 +66,13 @@ def generate(settings: GenerateSettings) -> None:
         chosen = list(task_set.tasks)[: settings.limit]
         recorded, open_backend = _backend(settings)
         with tqdm(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
-
-            def progress(done: int, total: int) -> None:
-                bar.update(done - bar.n)
-
             summary = fill(
-                chosen, recorded, samples=samples, output=output, open_backend=open_backend, progress=progress
+                chosen,
+                recorded,
+                samples=samples,
+                output=output,
+                open_backend=open_backend,
+                progress=lambda done, total: bar.update(done - bar.n),
             )
     except (GenerationError, TaskError, AnswersError, LinesError) as error:
         raise fail(str(error)) from None

@@ -54,18 +54,15 @@ def read_choice(data: Any) -> tuple[str, str | None, str | None]:
     """
     try:
         choice = data["choices"][0]
-        message = choice["message"]
-        finish_reason = choice.get("finish_reason")
-        content = message.get("content")
-        reasoning = message.get("reasoning_content") or message.get("reasoning")
+        message, finish_reason = choice["message"], choice.get("finish_reason")
+        content, reasoning = message.get("content"), message.get("reasoning_content") or message.get("reasoning")
         if isinstance(content, list):  # parts
             content = "".join(part["text"] for part in content if part["type"] == "text")
     except (LookupError, TypeError, AttributeError):
         raise ValueError("no choices with a message") from None
-    finish_reason = finish_reason if isinstance(finish_reason, str) else None
+    finish_reason, reasoning = (text if isinstance(text, str) else None for text in (finish_reason, reasoning))
     if finish_reason is not None and finish_reason.lower() in ABORTED:
         raise ValueError(f"the server gave up: finish_reason {finish_reason!r}")
-    reasoning = reasoning if isinstance(reasoning, str) else None
     if content is None and (finish_reason is not None or reasoning is not None):
         content = ""  # cut off inside its reasoning, or filtered
     if not isinstance(content, str):

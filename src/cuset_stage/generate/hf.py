@@ -6,8 +6,6 @@ random numbers of a sample are its own (`sampling`). What batch size, padding an
 of logits, in bfloat16 enough to turn a close decision.
 """
 
-import contextlib
-import gc
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
+from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
@@ -81,21 +79,19 @@ class HFBackend:
     ) -> None:
         self.batch_size = batch_size
         self._settings = settings
-        path = _path(settings.model)
-        with _explained("tokenizer", settings.model):
-            tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust_remote_code)
+        tokenizer = _load(AutoTokenizer, settings.model, trust_remote_code=trust_remote_code)
         self._prompter = Prompter(
             tokenizer, model=settings.model, template=settings.template, arguments=settings.template_args
         )
         several = device == "cuda" and torch.cuda.device_count() > 1
-        with _explained("model", settings.model):
-            self.model, info = AutoModelForCausalLM.from_pretrained(
-                path,
-                dtype=resolve_dtype(settings.dtype or "auto", device),
-                device_map="auto" if several else {"": device},
-                trust_remote_code=trust_remote_code,
-                output_loading_info=True,
-            )
+        self.model, info = _load(
+            AutoModelForCausalLM,
+            settings.model,
+            dtype=resolve_dtype(settings.dtype or "auto", device),
+            device_map="auto" if several else {"": device},
+            trust_remote_code=trust_remote_code,
+            output_loading_info=True,
+        )
         lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
         if lost:  # transformers only warns, and goes on with random numbers in their place
             raise GenerationError(
@@ -126,20 +122,16 @@ class HFBackend:
         encoded = {task: self._prompter.encode(messages) for task, messages in prompts.items()}
         self._check_lengths(encoded)
         queue = sorted(requests, key=lambda request: -len(encoded[request.task].ids))
-        position = 0
-        while position < len(queue):
-            batch = queue[position : position + self.batch_size]
-            outcomes, shortage = None, ""
+        while queue:
+            batch, shortage = queue[: self.batch_size], ""
             try:
-                outcomes = self._run(batch, [encoded[request.task] for request in batch])
+                outcomes: Sequence[Reply | Failure] = self._run(batch, [encoded[request.task] for request in batch])
             except RuntimeError as error:
                 if not should_reduce_batch_size(error):
                     raise
                 shortage = str(error).splitlines()[0]
-            if outcomes is None:  # outside the except block: the traceback holds the batch's tensors
-                gc.collect()
-                if torch.cuda.is_available():
-                    torch.cuda.empty_cache()
+            if shortage:  # outside the except block: the traceback holds the batch's tensors
+                clear_device_cache(garbage_collection=True)
                 if len(batch) > 1:
                     self.batch_size = len(batch) // 2
                     text = "Memory ran out with %d samples in a batch: going on with %d."
@@ -148,7 +140,7 @@ class HFBackend:
                 message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
                 outcomes = [Failure(batch[0], message)]
             yield from outcomes
-            position += len(batch)
+            del queue[: len(batch)]
 
     @torch.inference_mode()
     def _run(self, batch: list[Request], prompts: list[Prompt]) -> list[Reply]:
@@ -157,19 +149,16 @@ class HFBackend:
         rows = [[self._pad_id] * (width - len(prompt.ids)) + prompt.ids for prompt in prompts]
         mask = [[0] * (width - len(prompt.ids)) + [1] * len(prompt.ids) for prompt in prompts]
         device = self.model.get_input_embeddings().weight.device
-        temperature, top_p = self._settings.temperature, self._settings.top_p
+        sampling = {"temperature": self._settings.temperature, "top_p": self._settings.top_p}
         output = self.model.generate(
             input_ids=torch.tensor(rows, device=device),  # [batch, width]
             attention_mask=torch.tensor(mask, device=device),
-            logits_processor=make_processors(
-                [request.seed for request in batch], width, temperature=temperature, top_p=top_p
-            ),
+            logits_processor=make_processors([request.seed for request in batch], width, **sampling),
         )
-        generated = output[:, width:].tolist()
         seconds = round(time.perf_counter() - started, 3)
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
         replies = []
-        for request, prompt, ids in zip(batch, prompts, generated, strict=True):
+        for request, prompt, ids in zip(batch, prompts, output[:, width:].tolist(), strict=True):
             end = next((index for index, token in enumerate(ids) if token in self._stop_ids), None)
             reply = Reply(
                 request,
@@ -189,30 +178,36 @@ class HFBackend:
         rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
         stretched = isinstance(rope, dict) and rope.get("rope_type", "default") != "default"  # YaRN and the like
         context = None if stretched else config.get("max_position_embeddings")
-        limit = self._settings.max_tokens
-        for task, prompt in sorted(encoded.items(), key=lambda item: -len(item[1].ids)):
-            length = len(prompt.ids)
-            if max(prompt.ids) >= vocabulary:
-                raise GenerationError(
-                    f"the prompt of task {task!r} has token {max(prompt.ids)}, the model knows {vocabulary}: the "
-                    "tokenizer or the template is not the model's."
-                )
-            if context is not None and length + limit > context:
-                room = context - length
-                fix = (
-                    f"give max_tokens={room} or less"
-                    if room > 0
-                    else "leave it out, or take a model with a longer one"
-                )
-                raise GenerationError(
-                    f"task {task!r} has {length} prompt tokens; with max_tokens={limit} that is more than the model's context of "
-                    f"{context}: {fix}."
-                )
+        task, longest = max(encoded.items(), key=lambda item: len(item[1].ids))
+        length, limit = len(longest.ids), self._settings.max_tokens
+        if (largest := max(max(prompt.ids) for prompt in encoded.values())) >= vocabulary:
+            raise GenerationError(
+                f"a prompt has token {largest}, the model knows {vocabulary}: the tokenizer or the template is not the model's."
+            )
+        if context is not None and length + limit > context:
+            room = context - length
+            fix = f"give max_tokens={room} or less" if room > 0 else "leave it out, or take a model with a longer one"
+            raise GenerationError(
+                f"task {task!r} has {length} prompt tokens; with max_tokens={limit} that is more than the model's context of "
+                f"{context}: {fix}."
+            )
 
 
 def _path(name: str) -> str:
     folder = Path(name).expanduser()
     return str(folder) if folder.is_dir() else name
+
+
+def _load(kind: Any, name: str, **options: Any) -> Any:
+    """kind.from_pretrained, with its errors as a sentence."""
+    try:
+        return kind.from_pretrained(_path(name), **options)
+    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
+        what = "tokenizer" if kind is AutoTokenizer else "model"
+        raise GenerationError(
+            f"cannot load the {what} of {name}: {one_line(error)} Give a folder with config.json, weights and tokenizer, or a "
+            "model on the Hub that can be reached."
+        ) from error
 
 
 def _with_adapter(model: Any, adapter: str) -> Any:
@@ -234,15 +229,3 @@ def _with_adapter(model: Any, adapter: str) -> Any:
             f"and {len(expected - saved)} places stay empty. {fix}"
         )
     return adapted if "quantization_config" in model.config.to_dict() else adapted.merge_and_unload()
-
-
-@contextlib.contextmanager
-def _explained(what: str, path: str) -> Iterator[None]:
-    """Turn the errors of loading into a sentence."""
-    try:
-        yield
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
-        raise GenerationError(
-            f"cannot load the {what} of {path}: {one_line(error)} Give a folder with config.json, weights and tokenizer, or a "
-            "model on the Hub that can be reached."
-        ) from error

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..jsonl import Appender
 from ..tasks import Task
@@ -22,6 +22,7 @@ from .settings import GenerationError, Settings
 
 
 logger = logging.getLogger(__name__)
+MEASURED = ("answer", "reasoning", "tokens", "prompt_tokens", "finish_reason", "seconds")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One sample made. `extra` goes to the answers line as it is."""
+    """One sample made. All goes to the answers line, `extra` as it is."""
 
     request: Request
     answer: str
@@ -65,8 +66,7 @@ class BackEnd(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(NamedTuple):
     """What a run did: samples that were in the file before, that were made, and that failed."""
 
     kept: int
@@ -118,14 +118,13 @@ def missing(plan: Sequence[Request], settings: Settings, existing: Sequence[Answ
     for answer in existing:
         record = answer.to_record()
         for name, value in wanted.items():
-            found = record.get(name)
-            if found != value:
+            if (found := record.get(name)) != value:
                 was = "(not recorded)" if found is None else shown(found)
                 raise GenerationError(
                     f"{answer.source} was made with {name}={was}, this run has {name}={shown(value)}. Answers of different "
                     "settings do not belong in one file: give another output, or the settings of the file."
                 )
-        if answer.task in prompts and record.get("prompt_sha256") != prompts[answer.task]:
+        if record.get("prompt_sha256") != prompts.get(answer.task, record.get("prompt_sha256")):
             raise GenerationError(
                 f"{answer.source} answers another prompt of task {answer.task!r} than the task set has now: give another "
                 "output, or the task set that the file was made with."
@@ -155,32 +154,25 @@ def generate(
         TaskError: see `make_plan`.
     """
     plan = make_plan(tasks, settings, samples)
-    made = 0
-    failures = []
+    record = settings.model_dump(mode="json")
+    known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
+    made, failures = 0, []
     with Appender(output) as appender:
         todo = missing(plan, settings, read_answers(output))
         kept = len(plan) - len(todo)
         progress(kept, len(plan))
         for outcome in open_backend().replies(todo) if todo else ():
+            request = outcome.request
             if isinstance(outcome, Failure):
                 failures.append(outcome)
-                logger.warning("%s, sample %d: %s", outcome.request.task, outcome.request.sample, outcome.message)
+                logger.warning("%s, sample %d: %s", request.task, request.sample, outcome.message)
                 continue
-            append_answer(appender, _as_answer(outcome, settings))
+            extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
+            measured = {name: getattr(outcome, name) for name in MEASURED}
+            append_answer(appender, Answer(request.task, request.sample, **measured, **known, extra=extra))
             made += 1
             progress(kept + made, len(plan))
     return Summary(kept, made, tuple(failures))
-
-
-def _as_answer(reply: Reply, settings: Settings) -> Answer:
-    request, record = reply.request, settings.model_dump(mode="json")
-    known = {name: record.pop(name) for name in list(record) if name in Answer.__dataclass_fields__}
-    measured = {
-        name: getattr(reply, name)
-        for name in ("answer", "reasoning", "tokens", "prompt_tokens", "finish_reason", "seconds")
-    }
-    extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **reply.extra}
-    return Answer(task=request.task, sample=request.sample, **measured, **known, extra=extra)
 
 
 def weights_fingerprint(*folders: str | None) -> str | None:

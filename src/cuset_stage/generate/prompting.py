@@ -2,8 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..answers import REASONING_TAGS, open_reasoning
 from .settings import GenerationError
@@ -13,8 +12,7 @@ logger = logging.getLogger(__name__)
 Messages = Sequence[Mapping[str, str]]
 
 
-@dataclass(frozen=True)
-class Prompt:
+class Prompt(NamedTuple):
     """`opened` is the reasoning tag that the template leaves open at its end, or ""."""
 
     ids: list[int]
@@ -73,24 +71,20 @@ class Prompter:
     def _render(self, messages: Messages) -> str:
         from jinja2 import TemplateError
 
-        def render(messages: Messages) -> str:
-            return self.tokenizer.apply_chat_template(
-                [dict(message) for message in messages], tokenize=False, add_generation_prompt=True, **self._arguments
-            )
-
-        refusal = ""
-        try:
-            text = render(messages)
+        joined = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
+        refusal: TemplateError | None = None
+        for given in ([dict(message) for message in messages], joined):
+            try:
+                text = self.tokenizer.apply_chat_template(
+                    given, tokenize=False, add_generation_prompt=True, **self._arguments
+                )
+            except TemplateError as error:
+                refusal = refusal or error
+                continue
             # Templates may strip what they are given; without the system message, CUDABench's files would go unsaid.
-            if all(message["content"].strip() in text for message in messages[:-1]):
+            if given is joined and not self._told:
+                logger.warning("The chat template takes no system message: it is put before the user's.")
+                self._told = True
+            if given is joined or all(message["content"].strip() in text for message in messages[:-1]):
                 return text
-        except TemplateError as error:
-            refusal = str(error)
-        try:
-            text = render([{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}])
-        except TemplateError as error:
-            raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal or error}.") from None
-        if not self._told:
-            logger.warning("The chat template takes no system message: it is put before the user's.")
-            self._told = True
-        return text
+        raise GenerationError(f"the tokenizer's chat template refuses the prompt: {refusal}.")

@@ -42,16 +42,12 @@ class _Finding(_Note):
     code: Text = ORACLE_FAILS
 
 
-def _finding(value: Any) -> Any:
-    return {"message": value} if isinstance(value, str) else value
-
-
 class _Line(RowModel):
     task: Annotated[
         Text, BeforeValidator(lambda task: str(task) if type(task) is int else task), Field(description="text")
     ]
     findings: Annotated[
-        list[Annotated[_Finding, BeforeValidator(_finding)]],
+        list[Annotated[_Finding, BeforeValidator(lambda said: {"message": said} if isinstance(said, str) else said)]],
         Field(description="a list of sentences, or of objects with a message"),
     ]
     notes: Annotated[list[_Note], Field(description='a list of {"code": word, "message": sentence}')] | None = None
@@ -81,10 +77,10 @@ def read_audit(path: Path) -> AuditFile:
             except ValidationError as error:
                 problem = wrong_value(error, _Line, record)
                 raise AuditError(f"{path}:{number}: {problem}, as `cuset audit-tasks` writes it.") from None
-            texts = findings.setdefault(line.task, [])
-            complete = line.complete is not False
-            reasons = texts if complete else unfinished.setdefault(line.task, [])
-            if complete:
+            texts = reasons = findings.setdefault(line.task, [])
+            if line.complete is False:
+                reasons = unfinished.setdefault(line.task, [])
+            else:
                 audited.add(line.task)
             for finding in line.findings:
                 (reasons if finding.code == ORACLE_FAILS else texts).append(finding.message)

@@ -51,19 +51,18 @@
     if (wrong) code.scrollTop = wrong.offsetTop - code.clientHeight / 3;
   }
 
-  const CPP = "alignas alignof auto bool break case char class const constexpr continue decltype default delete do double else enum extern false float for friend goto " +
-    "if inline int long namespace new noexcept nullptr operator private protected public register return short signed sizeof static static_assert static_cast " +
-    "reinterpret_cast const_cast struct switch template this throw true typedef typename union unsigned using virtual void volatile while size_t u?int\\d+_t";
-  const PYTHON = "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or " +
-    "pass raise return self True try while with yield";
+  // Of C++ and of Python, in HTML, where < and > are entities: comment, number, string, macro, CUDA, word.
+  const WORDS = "alignas alignof and as assert async auto await bool break case char class const constexpr continue decltype def default del delete do double elif else " +
+    "enum except extern finally float for friend from global goto if import in inline int is lambda long namespace new noexcept None not nullptr operator or pass private " +
+    "protected public raise register return self short signed sizeof static static_assert static_cast reinterpret_cast const_cast struct switch template this throw " +
+    "[Tt]rue [Ff]alse try typedef typename union unsigned using virtual void volatile while with yield size_t u?int\\d+_t";
   const CUDA = "__\\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|cuda[A-Z]\\w*|atomic[A-Z]\\w*|(?:float|int|double|uint|half|char|uchar|short|long)[234]";
-  const QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|$(?![^]))|'''[^]*?(?:'''|$(?![^]))|`;
-  const WORD = words => `|(&lt;&lt;&lt;|&gt;&gt;&gt;|\\b(?:${CUDA})\\b)|\\b(${words.replaceAll(" ", "|")})\\b`;
-  // Of HTML, in which < and > are entities: comment, number, string, macro, CUDA, word.
+  const END = "$(?![^])", QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|`;
   const TOKENS = [
-    `(//[^\\n]*|/\\*[^]*?(?:\\*/|$(?![^])))|(\\b\\d[\\w.']*)|(${QUOTED})|(^[ \\t]*#[ \\t]*\\w+(?:[ \\t]*&lt;.*?&gt;)?)${WORD(CPP)}`,
-    `(#[^\\n]*)|(\\b\\d[\\w.]*)|(${LONG}${QUOTED})|(^[ \\t]*@[^\\n]*)${WORD(PYTHON)}`,
-  ].map(pattern => new RegExp(pattern, "gm"));
+    [`//[^\\n]*|/\\*[^]*?(?:\\*/|${END})`, QUOTED, "^[ \\t]*#[ \\t]*\\w+(?:[ \\t]*&lt;.*?&gt;)?"],
+    ["#[^\\n]*", LONG + QUOTED, "^[ \\t]*@[^\\n]*"],
+  ].map(([comment, string, macro]) => new RegExp(
+    `(${comment})|(\\b\\d[\\w.']*)|(${string})|(${macro})|(&lt;&lt;&lt;|&gt;&gt;&gt;|\\b(?:${CUDA})\\b)|\\b(${WORDS.replaceAll(" ", "|")})\\b`, "gm"));
   const NAMES = ["comment", "literal", "string", "macro", "cuda", "word"];
   function highlight(pre) {
     const wrong = new Set(pre.dataset.wrong.split(" ")), code = pre.firstElementChild;

@@ -90,17 +90,15 @@ def estimate_means(
     if not scores.size:
         return [None] * scores.shape[1]
     tail = (1 - confidence) / 2
-    results: list[Estimate | None] = []
-    for column, low, high in zip(scores.T, *_bootstrap(scores, tail, resamples, seed), strict=True):
-        known = column[~np.isnan(column)]
-        if not len(known):
-            results.append(None)
+    results: list[Estimate | None] = [None] * scores.shape[1]
+    for m, (column, low, high) in enumerate(zip(scores.T, *_bootstrap(scores, tail, resamples, seed), strict=True)):
+        if not len(known := column[~np.isnan(column)]):
             continue
         mean = float(known.mean())
         if known.min() == known.max():
             unseen = 1 - tail ** (1 / len(known))
             low, high = mean - unseen * (mean - bounds[0]), mean + unseen * (bounds[1] - mean)
-        results.append(Estimate(mean, float(low), float(high), len(known), len(column) - len(known)))
+        results[m] = Estimate(mean, float(low), float(high), len(known), len(column) - len(known))
     return results
 
 

@@ -1,24 +1,13 @@
 """The tables of results; Markdown, CSV and the page lay out the same cells."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from .cells import (
-    ABSENT,
-    Cell,
-    Column,
-    Table,
-    estimate_cell,
-    label,
-    number,
-    number_column,
-    p_text,
-    ranked,
-    share,
-    text_column,
-)
+from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number, number_column, p_text, ranked, share
+from .cells import text_column as texts
 from .collection import CRITERIA, INFRA_ERROR, NO_ANSWER, NOT_JUDGED, Collection, Run
 from .notes import counted
 from .numbers import FAST_P, Comparison, Report
@@ -56,6 +45,16 @@ def spread(values: pd.Series) -> pd.Series:
     return values.dropna().astype(float).describe([0.05, 0.25, 0.5, 0.75, 0.95])
 
 
+def spread_columns(
+    spreads: Sequence[pd.Series], names: Mapping[str, str], group: str, digits: int = 0
+) -> list[Column]:
+    """A column for each name of a statistic, such as {"median": "50%"}; `digits` below 100."""
+    return [
+        Column(name, [number(of[key], digits if of[key] < 100 else 0) for of in spreads], group)
+        for name, key in names.items()
+    ]
+
+
 def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
     """Table 2 of the paper, with Table 3's tokens."""
     collection = report.collection
@@ -64,15 +63,14 @@ def main_table(report: Report, rule: Rule, *, unflagged: bool = False) -> Table:
     competing = pd.Series(range(len(runs))).groupby([f"{run.model}, {run.level}" for run in runs]).agg(list)
     if len(competing) == len(runs):
         competing = [list(range(len(runs)))]
-    columns = [text_column("Model", [run.model or ABSENT for run in runs]), method_column(report)]
+    columns = [texts("Model", [run.model or ABSENT for run in runs]), method_column(report)]
     for k in report.ks:
         for criterion in collection.criteria:
             cells = [estimate_cell(rates[run.label, rule, k, criterion], _absence(run, criterion, k)) for run in runs]
             columns.append(Column(CRITERIA[criterion], ranked(cells, competing), f"pass@{k} (%)"))
     if not unflagged:
         spreads = [spread(collection.lines(run)["tokens"]) for run in runs]
-        for name, key in (("mean", "mean"), ("median", "50%")):
-            columns.append(number_column(name, [found[key] for found in spreads], "Tokens a sample"))
+        columns += spread_columns(spreads, {"mean": "mean", "median": "50%"}, "Tokens a sample")
     count = int(collection.unflagged.sum()) if unflagged else len(collection.tasks)
     text = f"{RULE_TEXTS[rule]} Over {count} tasks{', those without a finding of the audit' if unflagged else ''}, with 95% intervals"
     left_out = any(rate and rate.left_out for (_, of, _, _), rate in rates.items() if of is rule)
@@ -113,9 +111,9 @@ def comparison_table(report: Report) -> Table | None:
     adjusted = len(found) > len({one.criterion for one in found})
     solved = "Tasks passed, first sample"
     columns = [
-        text_column("Criterion", [CRITERIA[one.criterion] for one in found]),
-        text_column("A", [one.first for one in found]),
-        text_column("B", [one.second for one in found]),
+        texts("Criterion", [CRITERIA[one.criterion] for one in found]),
+        texts("A", [one.first for one in found]),
+        texts("B", [one.second for one in found]),
         Column("A only", [number(one.test.only_first, set=f"{i}a") for i, one in enumerate(found)], solved),
         Column("B only", [number(one.test.only_second, set=f"{i}b") for i, one in enumerate(found)], solved),
         number_column("both", [one.test.both for one in found], solved),
@@ -124,7 +122,7 @@ def comparison_table(report: Report) -> Table | None:
     ]
     if adjusted:
         columns.append(Column("p, Holm", [Cell(p_text(one.adjusted), one.adjusted) for one in found], "McNemar"))
-    columns.append(text_column("Finding", map(conclusion, found)))
+    columns.append(texts("Finding", map(conclusion, found)))
     for key in ((rule, k) for rule in Rule for k in report.ks):
         if any(key in one.differences for one in found):
             cells = [estimate_cell(one.differences.get(key), signed=True) for one in found]
@@ -156,7 +154,7 @@ def flag_table(report: Report) -> Table | None:
         run.label: report.collection.lines(run)["flags"].explode().value_counts() for run in report.collection.runs
     }
     flags = sorted(set().union(*(count.index for count in counts.values())))
-    columns = [text_column("Suspicion", flags)]
+    columns = [texts("Suspicion", flags)]
     columns += [number_column(run, [int(count.get(flag, 0)) for flag in flags]) for run, count in counts.items()]
     text = "Samples the judge passed on with a warning. They stand in every number above as they were judged."
     return Table("flags", "Suspicions", columns, text) if flags else None
@@ -167,7 +165,7 @@ def token_table(report: Report) -> Table:
     lines = [report.collection.lines(run) for run in report.collection.runs]
     spreads = [spread(of["tokens"]) for of in lines]
     names = {"mean": "mean", "median": "50%", "5%": "5%", "95%": "95%", "largest": "max"}
-    columns = [number_column(name, [found[key] for found in spreads]) for name, key in names.items()]
+    columns = spread_columns(spreads, names, "")
     longest = max((found["max"] for found in spreads if found["count"]), default=0) or 1
     bars = [tuple(found[["5%", "50%", "95%"]] / longest) if found["count"] else None for found in spreads]
     cells = [replace(cell, bar=bar) for cell, bar in zip(columns[1].cells, bars, strict=True)]
@@ -215,7 +213,7 @@ def case_table(report: Report) -> Table | None:
         passed = cases["verdict"].eq("passed").where(cases["verdict"] != INFRA_ERROR).astype(float)
         counts[run] = passed.groupby(cases["name"]).agg(["mean", "count"])
     names = sorted(set().union(*(found.index for found in counts.values())))
-    columns = [text_column("Case", names)]
+    columns = [texts("Case", names)]
     for run, found in counts.items():
         found = found.reindex(names)
         columns.append(Column("passed (%)", [share(value) for value in found["mean"]], run))
@@ -238,9 +236,7 @@ def timing_table(report: Report) -> Table:
             spread(lines[key].mask(hit) if group == "nvcc" else lines[key])
             for lines, hit in zip(own, cached, strict=True)
         ]
-        for name, place in (("median", "50%"), ("95%", "95%")):
-            cells = [number(found[place], 2 if found[place] < 100 else 0) for found in spreads]
-            columns.append(Column(name, cells, f"{group} (s)"))
+        columns += spread_columns(spreads, {"median": "50%", "95%": "95%"}, f"{group} (s)", digits=2)
     columns.append(number_column("compile cache hits", [int(hit.sum()) for hit in cached]))
     text = (
         "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
