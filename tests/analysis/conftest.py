@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.analysis.page_data import Page, Reading, Region, Sample
+from cuset_stage.analysis.confidence import Reading, Region, Sample
+from cuset_stage.analysis.requests import HeatmapSettings
 
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +36,7 @@ def models(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def page() -> Page:
+def page() -> tuple[list[Sample], HeatmapSettings]:
     """Two turns with everything that HTML could trip over, and a window in each of them."""
     texts = [
         "<|im_start|>user\n",
@@ -60,4 +61,5 @@ def page() -> Page:
         return Reading(values, values, regions)
 
     sample = Sample("kernels <1>, row 1", texts, supervised, cuda, {"before": reading(0.1), "after": reading(1.0)})
-    return Page("A <title>", [sample], {"window": 3, "tau": 0.1, "kinds": ["kernel_body"], "adapter": None})
+    settings = {"model": "models/A <title>", "before": "models/b", "dataset": ("kernels",), "window": 3, "tau": 0.1}
+    return [sample], HeatmapSettings.model_construct(**settings)

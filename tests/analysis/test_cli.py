@@ -96,7 +96,7 @@ def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
         ({"adapter": "{models}/before"}, "no adapter_config.json"),
         ({"adapter": "{models}/adapter"}, "does not fit the model"),
         ({"before": "{models}/after", "compare": "false"}, "contradict each other"),
-        ({"dataset": "kernels"}, "not in .*which has cuset_kernels, cuset_kernels_eval"),
+        ({"dataset": "kernels"}, "kernels is not in .*did you mean cuset_kernels"),
         ({"dataset": ","}, "dataset=.*at least 1 item"),
         ({"dataset_dir": "{models}"}, "no dataset_info.json"),
         ({"template": "quen"}, r"did you mean.* qwen"),

@@ -8,9 +8,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.collect import collect
 from cuset_stage.analysis.confidence import make_sample, read_sample, token_texts, window_bounds
-from cuset_stage.analysis.page_data import summary
-from cuset_stage.analysis.requests import AnalysisError, HeatmapSettings
+from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.objective import ObjectiveSettings, token_terms
+from cuset_stage.settings import SettingsError
 
 from .conftest import ROOT
 
@@ -31,7 +31,7 @@ def page(models):
 
 
 def test_every_token_against_a_direct_computation(models, page):
-    (sample,) = page.samples
+    (sample,) = page
     tokenizer = AutoTokenizer.from_pretrained(models / "after")
     model = AutoModelForCausalLM.from_pretrained(models / "after").eval()
     ids = tokenizer("".join(sample.texts), return_tensors="pt").input_ids
@@ -84,7 +84,7 @@ def test_numbers_are_those_of_the_loss(models):
 
 
 def test_cuda_marks_cover_the_kernel(page):
-    (sample,) = page.samples
+    (sample,) = page
     marked = "".join(text for text, cuda in zip(sample.texts, sample.cuda, strict=True) if cuda)
     assert marked.lstrip().startswith("{") and "blockIdx.x" in marked and "#include" not in marked
     prompt = sample.cuda[: sample.supervised.index(True)]
@@ -92,9 +92,9 @@ def test_cuda_marks_cover_the_kernel(page):
 
 
 def test_before_and_after_differ_and_summaries_agree(page):
-    (sample,) = page.samples
+    (sample,) = page
     assert list(sample.readings) == ["before", "after"]
-    numbers = {name: summary(sample, name, 0.1) for name in sample.readings}
+    numbers = {name: sample.summary(name, 0.1) for name in sample.readings}
     assert numbers["before"]["confidence"] != numbers["after"]["confidence"]
     for values in numbers.values():
         mixed = (
@@ -107,7 +107,7 @@ def test_before_and_after_differ_and_summaries_agree(page):
 def test_an_adapter_is_compared_with_its_base(models):
     with_adapter = read(models, model=models / "deeper", before=None, adapter=models / "adapter")
     base = read(models, model=models / "deeper", before=None)
-    (sample,), (plain,) = with_adapter.samples, base.samples
+    (sample,), (plain,) = with_adapter, base
     assert list(plain.readings) == ["model"]
     assert sample.readings["before"] == plain.readings["model"]
     assert sample.readings["after"] != plain.readings["model"]
@@ -141,12 +141,12 @@ def test_a_row_without_supervised_tokens_is_refused(models):
     [
         ('[{"instruction": "x", "input": "", "output": ""}]', "none of its first 1 rows"),
         ("[]", "it has no rows"),
-        ("{not json", "cannot be read"),
+        ("{not json", "bad.json: line 1, column 2 is not JSON"),
     ],
 )
 def test_data_without_rows(models, tmp_path, content, message):
     (tmp_path / "dataset_info.json").write_text(json.dumps({"bad": {"file_name": "bad.json"}}), encoding="utf-8")
     (tmp_path / "bad.json").write_text(content, encoding="utf-8")
-    with pytest.raises(AnalysisError, match=message) as caught:
+    with pytest.raises(SettingsError, match=message) as caught:
         read(models, dataset="bad", dataset_dir=tmp_path)
     assert "dataset=bad" in str(caught.value) and "\n" not in str(caught.value)

@@ -4,8 +4,8 @@ import json
 import re
 from html.parser import HTMLParser
 
-from cuset_stage.analysis.heatmap import cuda_runs, curves, first_response_token, render, visible
-from cuset_stage.analysis.page_data import Page, Reading, Sample, as_json
+from cuset_stage.analysis.confidence import Sample
+from cuset_stage.analysis.heatmap import numbers, render, runs, visible
 
 
 VOID = {"!doctype", "meta", "input", "br", "line", "rect", "polyline"}
@@ -60,17 +60,17 @@ def parse(html: str) -> Reader:
 
 
 def test_tokens_are_all_there_and_escaped(page):
-    reader = parse(render(page))
-    (sample,) = page.samples
-    assert "<title>A &lt;title&gt;</title>" in render(page)
+    reader = parse(render(*page))
+    (sample,) = page[0]
+    assert "A &lt;title&gt;, before and after training</title>" in render(*page)
     # \r and NUL would not survive a parser, so they are shown as pictures; "\r\n" is one line end.
-    shown = [t.replace("\r\n", "\n").replace("\0", "␀") for t in sample.texts[first_response_token(sample) :]]
+    shown = [t.replace("\r\n", "\n").replace("\0", "␀") for t in sample.texts[sample.first :]]
     assert reader.panels == [shown, shown]
     assert reader.marks == 4  # two windows in each of two panels
 
 
 def test_page_is_self_contained(page):
-    html = render(page)
+    html = render(*page)
     reader = parse(html)
     assert reader.links == []
     assert not re.search(r"https?:|@import|url\(", html)
@@ -78,38 +78,34 @@ def test_page_is_self_contained(page):
 
 
 def test_numbers_of_the_script_parse_and_cannot_end_it(page):
-    numbers = json.loads(parse(render(page)).scripts[0])
-    assert numbers[0]["first"] == 2 and numbers[0]["names"] == ["before", "after"]
-    assert len(numbers[0]["c"][1]) == len(page.samples[0].texts) - 2
+    (read,) = json.loads(parse(render(*page)).scripts[0])
+    assert read["first"] == 2 and read["names"] == ["before", "after"]
+    assert len(read["c"][1]) == len(page[0][0].texts) - 2
 
 
 def test_a_placeholder_in_a_sample_is_text(page):
-    page.samples[0].texts[4] = "{{data}}{{body}}"
-    assert "{{data}}{{body}}" in parse(render(page)).panels[0]
+    page[0][0].texts[4] = "{{data}}{{body}}"
+    assert "{{data}}{{body}}" in parse(render(*page)).panels[0]
 
 
-def test_one_reading_has_no_switch(page):
-    sample = page.samples[0]
+def test_one_reading_is_one_panel(page):
+    (sample,), settings = page
     single = Sample("s", sample.texts, sample.supervised, sample.cuda, {"model": sample.readings["after"]})
-    html = render(Page("t", [single], page.settings))
-    parse(html)
-    assert 'type="radio"' not in html and 'type="radio"' in render(page)
+    assert len(parse(render([single], settings)).panels) == 1
 
 
 def test_json_has_every_number(page):
-    numbers = json.loads(json.dumps(as_json(page)))
-    assert numbers["samples"][0]["summary"]["after"]["tokens"] == 9
-    assert numbers["samples"][0]["readings"]["after"]["regions"][0]["start"] == 3
+    (sample,) = json.loads(json.dumps(numbers(*page)))["samples"]
+    assert sample["summary"]["after"]["tokens"] == 9
+    assert sample["readings"]["after"]["regions"][0]["start"] == 3
 
 
 def test_visible():
     assert visible("<a\n\t'") == '&lt;a<b class="nl"></b>\n<b class="tab"></b>\t&#x27;'
 
 
-def test_curves_keep_turns_apart_and_pass_the_minimum(page):
-    assert cuda_runs(page.samples[0]) == [(2, 4), (6, 7)]
-    values: list[float | None] = [0.5] * 3000 + [None] + [0.7] * 10
-    values[1234] = 0.125
-    first, second = curves(Reading(values, values, []), 0)
-    assert len(first) <= 400 and min(first, key=lambda point: point[1]) == (1234.5, 0.125)
-    assert len(second) == 10
+def test_the_chart_keeps_turns_apart_and_marks_each_minimum(page):
+    (sample,), settings = page
+    assert runs(sample.cuda) == [(2, 4), (6, 7)] and runs([]) == []
+    html = render([sample], settings)
+    assert html.count("<polyline") == 4 and html.count('class="dot ') == 4  # two turns in each of two readings

@@ -6,11 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from cuset_stage.analysis.labels import summarise
-from cuset_stage.analysis.requests import AnalysisError, LabelSettings
+from cuset_stage.analysis.requests import LabelSettings
 from cuset_stage.cli import app
 from cuset_stage.settings import SettingsError
-from cuset_stage.stage.labelled_rows import _OneProcess
-from cuset_stage.stage.loading import open_tokenizer
+from cuset_stage.stage.loading import OneProcess, open_tokenizer
 from cuset_stage.stage.processors import LabelRules, labelling
 
 
@@ -43,7 +42,7 @@ def rows_of_training(tiny_model, dataset):
 
     tokenizer = open_tokenizer(str(tiny_model))
     data_args = DataArguments(template="qwen", dataset="rows", dataset_dir=str(dataset), cutoff_len=512)
-    run = _OneProcess()
+    run = OneProcess()
     run.should_save = run.predict_with_generate = False
     with labelling(LabelRules(("kernel_body", "launch_config"))):
         template = get_template_and_fix_tokenizer(tokenizer, data_args)
@@ -140,11 +139,11 @@ def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path):
 
 def test_faults_name_the_key(tiny_model, dataset, tmp_path):
     for changes, message in (
-        ({"dataset": "other"}, "dataset=other: not in .*rows"),
+        ({"dataset": "other"}, "dataset=other: other is not in .*known are rows"),
         ({"template": "qwne"}, "did you mean"),
-        ({"model": tmp_path / "no"}, "model=.*no tokenizer can be loaded"),
+        ({"model": tmp_path / "no"}, "model=.*its tokenizer cannot be loaded"),
     ):
-        with pytest.raises(AnalysisError, match=message):
+        with pytest.raises(SettingsError, match=message):
             labels_of(tiny_model, dataset, **changes)
     for changes, message in (({"kinds": "nothing"}, "kernel_body"), ({"cutoff_len": 1}, "cutoff_len='1': expected")):
         with pytest.raises(SettingsError, match=message):
@@ -156,11 +155,15 @@ def test_faults_name_the_key(tiny_model, dataset, tmp_path):
 )
 def test_a_file_that_cannot_be_read_ends_with_a_sentence(tiny_model, dataset, data):
     (dataset / "rows.json").write_bytes(data)
-    with pytest.raises(AnalysisError, match="dataset=rows: a file of it cannot be read"):
+    with pytest.raises(
+        SettingsError, match=r"rows cannot be read: .*rows.json: (byte 4. is not UTF-8|no row has the key)"
+    ):
         labels_of(tiny_model, dataset)
 
 
 def test_a_column_that_is_missing_is_named(tiny_model, dataset):
     (dataset / "rows.json").write_text('[{"instruction": "x", "input": ""}]')
-    with pytest.raises(AnalysisError, match="dataset=rows: its rows have no column 'output'"):
+    with pytest.raises(
+        SettingsError, match=r"dataset=rows: .*no row has the key 'output', which is the response column"
+    ):
         labels_of(tiny_model, dataset)

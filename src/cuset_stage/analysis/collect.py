@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,63 +10,51 @@ from peft.utils import load_peft_weights
 from tqdm import tqdm
 from transformers.utils import logging as transformers_logging
 
-from ..stage.labelled_rows import open_rows
-from ..stage.loading import open_model, open_tokenizer
+from ..settings import SettingsError
+from ..stage.loading import open_model, open_rows, open_tokenizer
 from ..stage.processors import LabelRules
-from .confidence import make_sample, read_sample
-from .page_data import Page
-from .requests import AnalysisError, HeatmapSettings
+from ..text import one_line
+from .confidence import Sample, make_sample, read_sample
+from .requests import HeatmapSettings
 
 
-def collect(settings: HeatmapSettings) -> Page:
+def collect(settings: HeatmapSettings) -> list[Sample]:
     """Read every sample with the model, and with what it was before training; a progress bar shows how far.
 
     Raises:
-        AnalysisError: a folder, a data set, a template or an adapter that does not exist or does not fit.
+        SettingsError: a folder, a data set, a template or an adapter that does not exist or does not fit.
     """
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    names = _reading_names(settings)
     device = settings.device
     if device == "auto":
         device = "cuda:0" if torch.cuda.is_available() else "cpu"
-    with _explained("tokenizer", settings.model):
-        tokenizer = open_tokenizer(settings.model, trust_remote_code=settings.trust_remote_code)
+    trusted = {"trust_remote_code": settings.trust_remote_code}
+    with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
+        tokenizer = open_tokenizer(settings.model, **trusted)
     rows = _rows(settings, tokenizer)
-    try:
-        samples = [make_sample(tokenizer, row, source) for source, row in rows]
-    except ValueError as error:
-        raise AnalysisError(str(error)) from error
+    samples = [make_sample(tokenizer, row, source) for source, row in rows]
 
-    with tqdm(total=len(names) * len(rows), unit="sample", disable=None) as bar:
-        for name, path, adapter in names:
+    readings = [("after", settings.model, settings.adapter)]
+    if settings.compared:
+        readings.insert(0, ("before", settings.compared, None))
+    else:
+        readings = [("model", settings.model, settings.adapter)]
+    with tqdm(total=len(readings) * len(rows), unit="sample", disable=None) as bar:
+        for name, path, adapter in readings:
             bar.set_description(name)
-            with _explained("model", path):
-                _check_same_tokens(settings, tokenizer, path, rows)
-                model = open_model(path, tokenizer, device, trust_remote_code=settings.trust_remote_code)
+            with explained(f"{path}: the model cannot be loaded"):
+                if path != settings.model:
+                    _check_same_tokens(tokenizer, open_tokenizer(path, **trusted), path, rows)
+                model = open_model(path, tokenizer, device, **trusted)
             if adapter is not None:
                 model = _with_adapter(model, adapter)
             for sample, (_, row) in zip(samples, rows, strict=True):
-                try:
+                with explained(path):
                     sample.readings[name] = read_sample(model, row, settings.window)
-                except ValueError as error:
-                    raise AnalysisError(f"{path}: {error}") from error
                 bar.update()
             del model  # one model in memory at a time
-    shown = settings.model_dump(
-        include={"model", "adapter", "template", "cutoff_len", "window", "tau", "kinds"}, mode="json"
-    )
-    shown |= {"before": names[0][1] if len(names) == 2 else None, "dataset": ",".join(settings.dataset)}
-    title = "Token confidence of " + "/".join(Path(settings.adapter or settings.model).parts[-2:])
-    return Page(title + ", before and after training" * (len(names) == 2), samples, shown)
-
-
-def _reading_names(settings: HeatmapSettings) -> list[tuple[str, str, str | None]]:
-    """(name, model, adapter) of each reading, in the order to show them."""
-    before = settings.before or (settings.model if settings.adapter else None)
-    if not settings.compare or before is None:
-        return [("model", settings.model, settings.adapter)]
-    return [("before", before, None), ("after", settings.model, settings.adapter)]
+    return samples
 
 
 def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -75,52 +62,37 @@ def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str
     rules = LabelRules(settings.kinds, settings.aliases)
     rows = []
     for name in settings.dataset:
-        try:
-            options = {"dataset": [name], "max_samples": settings.samples, **settings.options()}
+        options = {"dataset": [name], "max_samples": settings.samples, **settings.options()}
+        with explained():
             found = open_rows(tokenizer, settings.model, rules, **options).tokens()
-        except ValueError as error:
-            raise AnalysisError(_sentence(error)) from error
         if not found:
-            raise AnalysisError(
-                f"dataset={name}: none of its first {settings.samples} rows has a prompt and a response. Check the columns in "
-                f"{Path(settings.dataset_dir) / 'dataset_info.json'}, or take more rows (samples=...)."
+            raise SettingsError(
+                f"dataset={name}: none of its first {settings.samples} rows has a prompt and a response. Check its columns in "
+                "dataset_info.json, or take more rows (samples=...)."
             )
         rows += [(f"{name}, row {number}", row) for number, row in enumerate(found, start=1)]
     return rows
 
 
 @contextlib.contextmanager
-def _explained(what: str, path: str) -> Iterator[None]:
-    """Turn the errors of loading into a sentence."""
+def explained(what: str = "") -> Iterator[None]:
+    """Turn the errors of loading and reading into a sentence that begins with `what`."""
     try:
         yield
-    except AnalysisError:
+    except SettingsError:
         raise
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
-        cause = error.__cause__ or error
-        raise AnalysisError(
-            f"cannot load the {what} of {path}: {_sentence(cause)} Give a folder with config.json, weights and tokenizer, or a model "
-            "on the Hub that can be reached."
-        ) from error
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+        # Libraries chain the cause; without `what` it is our own sentence.
+        raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
 
 
-def _sentence(error: BaseException) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0] if lines[0].endswith((".", "?", "!")) else lines[0].rstrip(":") + "."
-
-
-def _check_same_tokens(
-    settings: HeatmapSettings, tokenizer: Any, path: str, rows: list[tuple[str, dict[str, Any]]]
-) -> None:
+def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
     """Refuse a model before training that spells the samples otherwise: its confidence would be that of another text."""
-    if path == settings.model:
-        return
     ids = sorted({token for _, row in rows for token in row["input_ids"]})
-    other = open_tokenizer(path, trust_remote_code=settings.trust_remote_code)
     spelled = zip(tokenizer.convert_ids_to_tokens(ids), other.convert_ids_to_tokens(ids), ids, strict=True)
     differing = [token for here, there, token in spelled if here != there]
     if differing:
-        raise AnalysisError(
+        raise SettingsError(
             f"before={path}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
             f"{differing[0]}), so the two cannot be compared. Give the model that the training started from."
         )
@@ -128,17 +100,18 @@ def _check_same_tokens(
 
 def _with_adapter(model: Any, adapter: str) -> Any:
     """Put a LoRA adapter on a model, and make sure that all of it, and nothing else, was put there."""
-    fix = "Give as model the base it was trained on (base_model_name_or_path in its adapter_config.json)."
-    try:
+    misfit = (
+        f"adapter={adapter} does not fit the model; give as model the base it was trained on (base_model_name_or_path in its "
+        "adapter_config.json)"
+    )
+    with explained(misfit):
         adapted = PeftModel.from_pretrained(model, adapter)
         saved = set(load_peft_weights(adapter, device="cpu"))
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        raise AnalysisError(f"adapter={adapter} does not fit the model: {_sentence(error)} {fix}") from error
     # peft only warns about weights that have no place, or a place without weights.
     expected = set(get_peft_model_state_dict(adapted))
     if saved != expected:
-        raise AnalysisError(
-            f"adapter={adapter} does not fit the model: {len(saved - expected)} of its {len(saved)} weights have no place in it, and "
-            f"{len(expected - saved)} places stay empty. {fix}"
+        raise SettingsError(
+            f"{misfit}: {len(saved - expected)} of its {len(saved)} weights have no place in it, and {len(expected - saved)} places "
+            "stay empty."
         )
     return adapted.eval()

@@ -3,6 +3,8 @@
 Torch only: tokens and labels come in as the rows of the training's own preprocessing, the model as a callable.
 """
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,10 +17,68 @@ from ..objective.cuset import (
     supervised_positions,
     window_confidence,
 )
-from .page_data import Reading, Region, Sample
 
 
 _CHUNK = 512  # positions whose logits are held in float32 at a time
+
+
+@dataclass(frozen=True)
+class Region:
+    """The least confident window of a sample: tokens [start, end) of the row, its confidence C (Eq. 7), the weight 1 - C (Eq. 8)."""
+
+    start: int
+    end: int
+    confidence: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one model makes of a row: c and C_t of each token (None where not supervised) and a region for each sample."""
+
+    confidence: list[float | None]
+    window: list[float | None]
+    regions: list[Region]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row of a data set: the text of its tokens, their labels, and the readings by name, in the order to show them."""
+
+    source: str
+    texts: list[str]
+    supervised: list[bool]
+    cuda: list[bool]
+    readings: dict[str, Reading]
+
+    @property
+    def first(self) -> int:
+        """The index of the first supervised token: what stands before it is prompt."""
+        return self.supervised.index(True)
+
+    def summary(self, name: str, tau: float) -> dict[str, float | None]:
+        """The numbers above the sample for the reading `name`; a mean over no token is None.
+
+        `left_out` is the share of supervised tokens whose weight M (Eq. 4) is 0: neither confident nor CUDA.
+        """
+        reading = self.readings[name]
+        tokens = [(c, cuda) for c, cuda in zip(reading.confidence, self.cuda, strict=True) if c is not None]
+
+        def mean(values: list[float]) -> float | None:
+            return sum(values) / len(values) if values else None
+
+        return {
+            "tokens": len(tokens),
+            "cuda_share": mean([float(cuda) for _, cuda in tokens]),
+            "confidence": mean([c for c, _ in tokens]),
+            "cuda_confidence": mean([c for c, cuda in tokens if cuda]),
+            "other_confidence": mean([c for c, cuda in tokens if not cuda]),
+            "nll": mean([-math.log(max(c, 1e-45)) for c, _ in tokens]),  # float32 may round c to 0
+            "left_out": mean([float(c <= tau and not cuda) for c, cuda in tokens]),
+            # A row of several turns has several windows; the page shows the mean, the JSON has each.
+            "region_confidence": mean([region.confidence for region in reading.regions]),
+            "sample_weight": mean([region.weight for region in reading.regions]),
+        }
 
 
 def token_texts(tokenizer: Any, ids: list[int]) -> list[str]:
@@ -99,18 +159,14 @@ def read_sample(model: Any, row: dict[str, list[int]], window: int) -> Reading:
 
     regions = []
     ends = lengths.cumsum(0).tolist()
-    for number, (length, end) in enumerate(zip(lengths.tolist(), ends, strict=True)):
+    for length, end, least in zip(lengths.tolist(), ends, minima.tolist(), strict=True):
         start = end - length
-        centre = start + int(means[start:end].argmin())
-        left, right = window_bounds(centre, start, end, window)
-        least = float(minima[number])
+        left, right = window_bounds(start + int(means[start:end].argmin()), start, end, window)
         regions.append(Region(int(positions[left]), int(positions[right - 1]) + 1, least, 1.0 - least))
 
     def spread(values: torch.Tensor) -> list[float | None]:
-        result: list[float | None] = [None] * len(row["input_ids"])
-        for position, value in zip(positions.tolist(), values.tolist(), strict=True):
-            result[position] = value
-        return result
+        known = dict(zip(positions.tolist(), values.tolist(), strict=True))
+        return [known.get(position) for position in range(len(labels))]
 
     return Reading(spread(confidence), spread(means), regions)
 

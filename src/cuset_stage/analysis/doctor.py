@@ -17,6 +17,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from rich.console import Console
+from rich.text import Text
 
 from .. import __version__, _compatibility, _startup
 
@@ -143,3 +145,19 @@ def _build_locks() -> list[Finding]:
         fix = f"{'if no build is running' if is_old else 'if it stays'}: rm {shlex.quote(str(lock))}"
         findings.append(Finding("fail" if is_old else "note", "build lock", found, fix))
     return findings
+
+
+def print_findings(findings: list[Finding]) -> None:
+    """The doctor's findings, each with its fix."""
+    console = Console()
+    marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "fail": ("FAIL", "bold red")}
+    for finding in findings:
+        mark, style = marks[finding.state]
+        console.print(
+            Text.assemble((mark, style), "  ", (finding.subject, "bold"), "  ", finding.result), soft_wrap=True
+        )
+        if finding.fix:
+            console.print(Text(f"      {finding.fix}"), soft_wrap=True)
+    failed = sum(finding.state == "fail" for finding in findings)
+    verdict = f"stage: cuset does not work here: {failed} to put right." if failed else "stage: cuset works here."
+    console.print(Text(verdict, style="bold red" if failed else "bold green"))

@@ -4,18 +4,24 @@ heatmap.html beside this file has the layout; it loads nothing and works without
 under the pointer.
 """
 
+from dataclasses import asdict
 from functools import cache
 from html import escape
+from itertools import groupby
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from .page_data import Page, Reading, Region, Sample, summary
+from ..text import one_line
+from .confidence import Reading, Sample
+from .requests import HeatmapSettings
 
 
 STEPS = 10  # of the colour scale, classes c0 to c9 in heatmap.html
-POINTS = 400  # more than this many points of a curve cannot be seen
 COLUMNS = {
     "tokens": ("tokens", "{:,}"),
     "cuda_share": ("CUDA", "{:.1%}"),
@@ -37,53 +43,58 @@ def template(name: str) -> jinja2.Template:
     return environment.get_template(name)
 
 
-def render(page: Page) -> str:
-    """The page as HTML. A sample's readings are shown side by side, on a narrow screen one at a time."""
+def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
+    """The page's numbers as JSON values: settings, and for each sample its tokens, readings and summaries."""
+    trained = str(settings.adapter or settings.model).rstrip("/").split("/")[-2:]
+    shown = settings.model_dump(
+        include={"model", "adapter", "template", "cutoff_len", "window", "tau", "kinds"}, mode="json"
+    )
+    return {
+        "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(settings.compared),
+        "settings": shown | {"before": settings.compared, "dataset": ",".join(settings.dataset)},
+        "samples": [
+            asdict(sample) | {"summary": {name: sample.summary(name, settings.tau) for name in sample.readings}}
+            for sample in samples
+        ],
+    }
+
+
+def render(samples: list[Sample], settings: HeatmapSettings) -> str:
+    """The page as HTML. A sample's readings are shown side by side, on a narrow screen below each other."""
+    page = numbers(samples, settings)
     return template("heatmap.html").render(
-        page=page,
+        title=page["title"],
+        window=settings.window,
+        tau=settings.tau,
         steps=range(STEPS),
-        names=list(dict.fromkeys(name for sample in page.samples for name in sample.readings)),
-        samples=[_sample(sample, page.settings["tau"]) for sample in page.samples],
+        samples=[_sample(sample, settings.tau) for sample in samples],
         settings=", ".join(
-            f"{key} {','.join(value) if isinstance(value, (list, tuple)) else value}"
-            for key, value in page.settings.items()
+            f"{key} {','.join(value) if isinstance(value, list) else value}"
+            for key, value in page["settings"].items()
             if value is not None
         ),
-        data=[_data(sample) for sample in page.samples],
+        data=[_data(sample) for sample in samples],
     )
 
 
 def _sample(sample: Sample, tau: float) -> dict[str, Any]:
     """What the template shows of a sample."""
-    first = first_response_token(sample)
-    prompt = "".join(sample.texts[:first])
+    prompt = "".join(sample.texts[: sample.first])
+    asked = prompt.split("<|im_start|>user\n")[-1].strip("# \n")
     return {
-        "heading": _heading(prompt),
+        "heading": one_line(asked.partition("\n")[0].partition(". ")[0], 110),
         "source": sample.source,
-        "first": first,
+        "first": sample.first,
         "prompt": prompt,
         "numbers": _numbers(sample, tau),
-        "chart": _chart(sample, first),
-        "panels": {name: Markup(tokens_html(sample, reading, first)) for name, reading in sample.readings.items()},
+        "chart": _chart(sample),
+        "panels": {name: Markup(tokens_html(sample, reading)) for name, reading in sample.readings.items()},
     }
-
-
-def first_response_token(sample: Sample) -> int:
-    """The index of the first supervised token: what stands before it is prompt."""
-    return sample.supervised.index(True)
-
-
-def _heading(prompt: str) -> str:
-    """The user's first sentence, without the chat markers around it."""
-    text = prompt.split("<|im_start|>user\n")[-1]
-    line = next((line.strip("# ") for line in text.splitlines() if line.strip()), "")
-    line = line.partition(". ")[0]
-    return line if len(line) <= 110 else line[:107].rsplit(" ", 1)[0] + " …"
 
 
 def _numbers(sample: Sample, tau: float) -> list[tuple[str, dict[str, str]]]:
     """Titles with each reading's value, or with one value where no reading can differ."""
-    values = {name: summary(sample, name, tau) for name in sample.readings}
+    values = {name: sample.summary(name, tau) for name in sample.readings}
     entries = []
     for key, (title, form) in COLUMNS.items():
         if key == "left_out" and not tau:
@@ -95,13 +106,13 @@ def _numbers(sample: Sample, tau: float) -> list[tuple[str, dict[str, str]]]:
     return entries
 
 
-def tokens_html(sample: Sample, reading: Reading, first: int) -> str:
-    """The tokens from `first` on as `<i>` elements, one each, the least confident windows wrapped in `<mark>`."""
+def tokens_html(sample: Sample, reading: Reading) -> str:
+    """The response's tokens as `<i>` elements, one each, the least confident windows wrapped in `<mark>`."""
     opens = {region.start: region for region in reading.regions}
     closes = {region.end for region in reading.regions}
     parts = []
     column = 0  # of the next token in its line
-    for position in range(first, len(sample.texts)):
+    for position in range(sample.first, len(sample.texts)):
         if position in opens:
             region = opens[position]
             label = f"least confident window: C {region.confidence:.4f}, weight {region.weight:.4f}"
@@ -129,75 +140,63 @@ def visible(text: str) -> str:
 
 def _data(sample: Sample) -> dict[str, Any]:
     """What the script reads: the numbers of the shown tokens, rounded."""
-    first = first_response_token(sample)
 
     def rounded(values: list[float | None]) -> list[float | None]:
-        return [None if value is None else float(f"{value:.3g}") for value in values[first:]]
+        return [None if value is None else float(f"{value:.3g}") for value in values[sample.first :]]
 
     return {
-        "first": first,
+        "first": sample.first,
         "names": list(sample.readings),
-        "cuda": [int(cuda) for cuda in sample.cuda[first:]],
+        "cuda": [int(cuda) for cuda in sample.cuda[sample.first :]],
         "c": [rounded(reading.confidence) for reading in sample.readings.values()],
         "w": [rounded(reading.window) for reading in sample.readings.values()],
     }
 
 
-def _chart(sample: Sample, first: int) -> dict[str, Any]:
-    """C_t of every reading over the tokens from `first` on: CUDA runs, curves and their minima.
+def _chart(sample: Sample) -> dict[str, Any]:
+    """C_t of every reading over the response's tokens: CUDA runs, a curve for each turn, and the curves' minima.
 
     Lines and areas are an SVG of height 1 that stretches with the page; what must keep its shape is placed over it in percent.
     """
-    length = len(sample.texts) - first
+    first, length = sample.first, len(sample.texts) - sample.first
     highest = max((w for r in sample.readings.values() for w in r.window if w is not None), default=0.0)
     top = next(
         limit for limit in (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0) if highest <= limit * 1.0001
     )
     readings = {}
     for name, reading in sample.readings.items():
-        paths = [" ".join(f"{x:g},{1 - c / top:.4f}" for x, c in points) for points in curves(reading, first)]
-        dots = [
-            (100 * (minimum(reading, r) - first + 0.5) / length, 100 * (1 - r.confidence / top))
-            for r in reading.regions
+        turns = runs([value is not None for value in reading.window])
+        paths = [
+            " ".join(f"{t - first + 0.5:g},{1 - reading.window[t] / top:.4f}" for t in range(*turn)) for turn in turns
         ]
+        dots = []
+        for region in reading.regions:  # a short sample is one window throughout: the first place where C_t is least
+            lowest = min(range(region.start, region.end), key=lambda t: abs(reading.window[t] - region.confidence))
+            dots.append((100 * (lowest - first + 0.5) / length, 100 * (1 - region.confidence / top)))
         readings[name] = {"paths": paths, "dots": dots, "least": min(region.confidence for region in reading.regions)}
-    runs = [(start - first, end - start) for start, end in cuda_runs(sample)]
-    return {"length": length, "top": top, "runs": runs, "readings": readings}
+    spans = [(start - first, end - start) for start, end in runs(sample.cuda)]
+    return {"length": length, "top": top, "runs": spans, "readings": readings}
 
 
-def cuda_runs(sample: Sample) -> list[tuple[int, int]]:
-    """The runs [start, end) of CUDA tokens."""
-    runs: list[list[int]] = []
-    for position, cuda in enumerate(sample.cuda):
-        if cuda and runs and runs[-1][1] == position:
-            runs[-1][1] += 1
-        elif cuda:
-            runs.append([position, position + 1])
-    return [(start, end) for start, end in runs]
+def runs(values: list[bool]) -> list[tuple[int, int]]:
+    """The runs [start, end) of what is true."""
+    groups = [list(group) for is_on, group in groupby(range(len(values)), key=values.__getitem__) if is_on]
+    return [(group[0], group[-1] + 1) for group in groups]
 
 
-def curves(reading: Reading, first: int) -> list[list[tuple[float, float]]]:
-    """The points (x, C_t) of each stretch of supervised tokens, thinned out; the lowest point of each step is the one kept.
-
-    Keeping the lowest, not every n-th, lets the curve go through the marked minimum.
-    """
-    stretches: list[list[tuple[float, float]]] = []
-    previous = None
-    for position, value in enumerate(reading.window):
-        if value is None:
-            continue
-        if previous != position - 1:
-            stretches.append([])
-        stretches[-1].append((position - first + 0.5, value))
-        previous = position
-    thinned = []
-    for points in stretches:
-        step = max(1, -(-len(points) // POINTS))
-        thinned.append([min(points[i : i + step], key=lambda point: point[1]) for i in range(0, len(points), step)])
-    return thinned
-
-
-def minimum(reading: Reading, region: Region) -> int:
-    """Where in its least confident window a sample's C_t is reached first; a short sample is one window throughout."""
-    values = [(position, reading.window[position]) for position in range(region.start, region.end)]
-    return min((abs(c - region.confidence), position) for position, c in values if c is not None)[1]
+def print_summary(samples: list[Sample], tau: float) -> None:
+    """The numbers of every sample and reading, on the terminal."""
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    table.add_column("sample", overflow="fold")
+    for title in ("", "tokens", "CUDA", "nll", "c, CUDA", "c, other", "window", "weight"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for sample in samples:
+        for name in sample.readings:
+            values = sample.summary(name, tau)
+            cells = [
+                "–" if values[key] is None else form.format(values[key])
+                for key, (_, form) in COLUMNS.items()
+                if key != "left_out"
+            ]
+            table.add_row(Text(sample.source.replace(", row", "")), name, *cells)
+    Console().print(table)

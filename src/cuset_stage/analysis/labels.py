@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..spans import KINDS, LABEL_VERSION, find_spans
-from ..stage.labelled_rows import LabelledRows, open_rows
-from ..stage.loading import open_tokenizer
+from ..stage.loading import LabelledRows, open_rows, open_tokenizer
 from ..stage.processors import LabelRules
+from .collect import explained
 from .heatmap import template
-from .requests import AnalysisError, LabelSettings
+from .requests import LabelSettings
 
 
 EDGES = (0, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 16384)  # of the length histogram, in tokens
@@ -61,27 +61,15 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     """Label every row of the data sets, as a run with these settings would, and count.
 
     Raises:
-        AnalysisError: a tokenizer, a data set or a template that does not exist or cannot be read.
+        SettingsError: a tokenizer, a data set or a template that does not exist or cannot be read.
     """
     rules = LabelRules(settings.kinds, settings.aliases)
-    try:
+    options = {"dataset": settings.dataset, "max_samples": settings.max_samples, **settings.options()}
+    with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
         tokenizer = open_tokenizer(settings.model, trust_remote_code=settings.trust_remote_code)
-    except (OSError, ValueError) as error:
-        raise AnalysisError(
-            f"model={settings.model}: no tokenizer can be loaded from there ({str(error).splitlines()[0]})."
-        ) from None
-    try:
-        rows = open_rows(
-            tokenizer,
-            settings.model,
-            rules,
-            dataset=settings.dataset,
-            max_samples=settings.max_samples,
-            **settings.options(),
-        )
+    with explained():
+        rows = open_rows(tokenizer, settings.model, rules, **options)
         table = rows.count(settings.workers or len(os.sched_getaffinity(0)))
-    except (ValueError, OSError) as error:
-        raise AnalysisError(str(error)) from error
 
     shown = settings.model_dump(
         include={"model", "dataset_dir", "template", "cutoff_len", "kinds", "aliases"}, mode="json"
@@ -91,9 +79,8 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     wanted = settings.examples
     spread = [len(rows) * index // wanted for index in range(wanted)]
     chosen = dict.fromkeys([*record["row_numbers"].get("rows_without_cuda", [])[: wanted // 2], *spread])
-    return LabelSummary(
-        record, [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:wanted]]
-    )
+    examples = [_example(rows, row, int(table.lost_supervised[row])) for row in list(chosen)[:wanted]]
+    return LabelSummary(record, examples)
 
 
 def _record(table: pd.DataFrame) -> dict[str, Any]:
@@ -139,15 +126,15 @@ def _record(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
+    prompts, responses = rows.texts(row)
+    rules = rows.processor.rules
     shown, spans = "", []
-    for response in rows.responses(row):
-        shown += "\n\n" * bool(shown)
-        start = len(shown)
-        shown += response[: max(0, SHOWN_CHARS - start)]
-        rules = rows.processor.rules
+    for response in responses:
+        start = len(shown) + 2 * bool(shown)
+        shown = shown.ljust(start, "\n") + response[: max(0, SHOWN_CHARS - start)]
         found = find_spans(shown[start:], rules.kinds, aliases=rules.aliases)
         spans += [(start + span.start, start + span.end, span.kind) for span in found]
-    return Example(row, "\n\n".join(rows.prompts(row))[:600], shown, spans, cut_off)
+    return Example(row, "\n\n".join(prompts)[:600], shown, spans, cut_off)
 
 
 def figures(record: dict[str, Any]) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """What `cuset label` and `cuset heatmap` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -8,20 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 from ..settings import Names, Settings
 
 
-class AnalysisError(ValueError):
-    """Something the user gave cannot be used; the message says what to give instead."""
-
-
-def _kinds(value: tuple[str, ...]) -> tuple[str, ...]:
-    from ..spans.kinds import check_kinds
-
-    return check_kinds(value)
-
-
-def _aliases(value: tuple[str, ...]) -> tuple[str, ...]:
-    from ..spans.kinds import check_aliases
-
-    return check_aliases(value)
+def _spans_check(name: str) -> AfterValidator:
+    """A check of `spans.kinds`, which is imported when a value is there."""
+    return AfterValidator(lambda value: getattr(import_module("cuset_stage.spans.kinds"), name)(value))
 
 
 def _no_folder(value: Path) -> Path:
@@ -62,10 +52,10 @@ class RowSettings(Settings):
     dataset_dir: str = Field("data", description="the folder with dataset_info.json")
     template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
     cutoff_len: int = Field(4096, description="tokens a row is cut to, as in the recipe", ge=2)
-    kinds: Annotated[Names, AfterValidator(_kinds)] = Field(
+    kinds: Annotated[Names, _spans_check("check_kinds")] = Field(
         ("kernel_body", "launch_config"), description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds"
     )
-    aliases: Annotated[Names, AfterValidator(_aliases)] = Field((), description="as cuset_kernel_aliases")
+    aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
 
     def options(self) -> dict[str, Any]:
@@ -94,6 +84,11 @@ class HeatmapSettings(RowSettings):
     tau: float = Field(0.1, description="confidence threshold, as cuset_tau", ge=0, lt=1)
     device: str = Field("auto", description="auto, cpu, cuda:0, ...")
     numbers: bool = Field(False, description="write the numbers as JSON beside the page")
+
+    @property
+    def compared(self) -> str | None:
+        """The model before training, where it is known and wanted."""
+        return (self.before or (self.model if self.adapter else None)) if self.compare else None
 
     @model_validator(mode="after")
     def _one_meaning(self) -> Self:

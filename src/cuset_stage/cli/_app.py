@@ -50,10 +50,13 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
             ] = None,
         ) -> None:
             try:
-                read = settings.read(arguments or [])
+                function(settings.read(arguments or []))
             except SettingsError as error:
                 raise fail(f"{name}: {error}") from None
-            function(read)
+            except OSError as error:
+                if error.filename is None:
+                    raise
+                raise fail(f"{name}: {error.filename}: {error.strerror}.") from None
 
         return function
 

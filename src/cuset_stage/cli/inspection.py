@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..analysis.requests import AnalysisError, HeatmapSettings
+from ..analysis.requests import HeatmapSettings
 from ._app import app, command, fail, names
 
 
@@ -24,8 +24,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] 
     """Check that `stage: cuset` works in this environment; the exit code is 1 when it does not."""
     from dataclasses import asdict
 
-    from ..analysis.doctor import examine
-    from ..analysis.terminal import print_findings
+    from ..analysis.doctor import examine, print_findings
 
     findings = examine()
     if as_json:
@@ -50,22 +49,19 @@ def spans(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the CUDA-sensitive spans of a text: what the CUDA mask covers."""
-    from ..analysis.terminal import locate, print_spans
+    from ..analysis.span_table import locate, print_spans
     from ..spans import KINDS, find_spans
 
     wanted = tuple(KINDS) if kinds.strip() == "all" else names(kinds)
     results = []
     for name in files:
         try:
-            # newline="": line ends are characters that offsets count
-            if name == "-":
-                text = sys.stdin.buffer.read().decode("utf-8", errors="replace")
-            else:
-                text = Path(name).read_bytes().decode("utf-8", errors="replace")
+            # Bytes, because line ends are characters that offsets count.
+            data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+            text = data.decode("utf-8", errors="replace")
+            found = find_spans(text, wanted, aliases=names(aliases))
         except OSError as error:
             raise fail(f"cannot read {name}: {error.strerror}. Give a file, or - for standard input.") from None
-        try:
-            found = find_spans(text, wanted, aliases=names(aliases))
         except ValueError as error:
             raise fail(str(error)) from None
         results.append((name, text, found))
@@ -83,19 +79,14 @@ def spans(
 def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
     from ..analysis.collect import collect
-    from ..analysis.heatmap import render
-    from ..analysis.page_data import as_json
-    from ..analysis.terminal import print_summary
+    from ..analysis.heatmap import numbers, print_summary, render
     from ..files import write_atomically
 
-    try:
-        page = collect(settings)
-    except AnalysisError as error:
-        raise fail(f"heatmap: {error}") from None
-    write_atomically(settings.output, render(page))
-    print_summary(page)
+    samples = collect(settings)
+    write_atomically(settings.output, render(samples, settings))
+    print_summary(samples, settings.tau)
     typer.echo(f"page: {settings.output}")
     if settings.numbers:
-        numbers = settings.output.with_suffix(".json")
-        write_atomically(numbers, json.dumps(as_json(page)) + "\n")
-        typer.echo(f"numbers: {numbers}")
+        path = settings.output.with_suffix(".json")
+        write_atomically(path, json.dumps(numbers(samples, settings)) + "\n")
+        typer.echo(f"numbers: {path}")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from ..analysis.requests import AnalysisError, LabelSettings
-from ._app import app, command, fail
+from ..analysis.requests import LabelSettings
+from ._app import app, command
 
 
 @command(app, "label", LabelSettings)
@@ -18,20 +18,14 @@ def label(settings: LabelSettings) -> None:
     from ..analysis.labels import figures, render, summarise
     from ..files import write_atomically
 
-    try:
-        summary = summarise(settings)
-    except AnalysisError as error:
-        raise fail(f"label: {error}") from None
+    summary = summarise(settings)
     record = summary.record
     text = json.dumps(record, indent=2) + "\n"
     files = {settings.output: render(summary), settings.numbers: text}
     to_stdout = files.pop(Path("-"), None)
     files.pop(None, None)
-    try:
-        for path, content in files.items():
-            write_atomically(path, content)
-    except OSError as error:
-        raise fail(f"{error.filename}: cannot be written ({error.strerror}).") from None
+    for path, content in files.items():
+        write_atomically(path, content)
     if to_stdout:
         typer.echo(text, nl=False)
     else:

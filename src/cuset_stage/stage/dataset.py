@@ -164,12 +164,12 @@ def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
         return f"byte {error.start + 1} is not UTF-8 ({error.reason}); save the file as UTF-8."
     if text.startswith("\ufeff"):
         return "the file begins with a byte order mark, which JSON does not allow; save it as UTF-8 without one."
-    if not text.strip():
-        return "the file is empty; expected a list of objects, or one object a line."
     try:
         rows = list(_json_rows(text))
     except json.JSONDecodeError as error:
         return f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); expected a list of objects, or one object a line."
+    if not rows:
+        return "it has no rows; expected a list of objects, or one object a line."
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             return (

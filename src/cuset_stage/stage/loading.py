@@ -1,17 +1,37 @@
-"""Tokenizers, models and chat templates outside a training run, loaded by the same code that a run uses."""
+"""Tokenizers, models, chat templates and labelled rows outside a training run, loaded by the same code that a run uses.
+
+For `cuset label`, `cuset heatmap` and `cuset generate`. Nothing is cached.
+"""
 
 import contextlib
+import copy
+import functools
 import io
+import json
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+from datasets import concatenate_datasets
+from datasets.utils import logging as datasets_logging
 from llamafactory.data import get_template_and_fix_tokenizer
+from llamafactory.data.loader import _get_merged_dataset
 from llamafactory.data.template import TEMPLATES
 from llamafactory.extras import logging
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
 from llamafactory.model import load_model, load_tokenizer
 
-from ..text import nearest
+from ..spans import KINDS, find_spans
+from ..text import nearest, one_line
+from .dataset import find_fault
+from .processors import COLUMNS, LabelledProcessor, LabelRules
+
+
+BATCH = 64
+NUMBERS = ("tokens", "kept", "supervised", "cuda", "lost_supervised", "lost_cuda")
 
 
 def open_tokenizer(path: str, *, trust_remote_code: bool = False) -> Any:
@@ -64,11 +84,132 @@ class ChatTemplate:
         return self._template.encode_oneturn(self._tokenizer, [*messages, answer], system)[0]
 
 
+@dataclass
+class LabelledRows:
+    """Rows aligned to LLaMA-Factory's columns, and the processor that labels them."""
+
+    rows: Any  # datasets.Dataset
+    processor: LabelledProcessor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def tokens(self) -> list[dict[str, list[int]]]:
+        """The rows with `input_ids`, `labels`, `cuda_mask` and `sample_ids`, as training gets them; unusable ones are dropped."""
+        with quiet():
+            columns = self.processor.preprocess_dataset(self.rows[:])
+        wanted = ("input_ids", "labels", *COLUMNS)
+        return [
+            {name: value.tolist() for name, value in zip(wanted, row, strict=True)}
+            for row in zip(*(columns[name] for name in wanted), strict=True)
+        ]
+
+    def texts(self, row: int) -> tuple[list[str], list[str]]:
+        """A row's user messages, and its assistant messages, earlier turns included."""
+        messages = self.rows[row]
+        return _contents(messages["_prompt"][::2]), _contents([*messages["_prompt"][1::2], *messages["_response"]])
+
+    def count(self, workers: int) -> pd.DataFrame:
+        """The rows in numbers, counted by `workers` processes.
+
+        usable: False where training drops the row (no assistant message, or an empty one); its other numbers are 0. tokens: of the
+        whole row with the template, of which `kept` remain at cutoff_len. supervised, cuda: tokens of the responses as training sees
+        them; lost_supervised, lost_cuda: what truncation drops of them. A column for each kind: how many spans.
+        """
+        workers = min(workers, -(-len(self.rows) // BATCH))
+        with contextlib.nullcontext() if sys.stderr.isatty() else quiet():
+            counted = self.rows.map(
+                functools.partial(_count, self.processor),
+                with_indices=True,
+                batched=True,
+                batch_size=BATCH,
+                remove_columns=self.rows.column_names,
+                num_proc=workers if workers > 1 else None,
+                keep_in_memory=True,
+                load_from_cache_file=False,
+                desc="labels",
+            )
+        return counted.to_pandas()
+
+
+def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices: list[int]) -> dict[str, list[int]]:
+    """The numbers of a batch, a list for each column."""
+    found = {row: dict.fromkeys((*NUMBERS, *KINDS), 0) | {"row": row, "usable": False} for row in indices}
+    usable = processor.without_unusable_rows({**examples, "_row": indices})
+    uncut = copy.copy(processor.data_args)
+    uncut.cutoff_len = sys.maxsize
+    whole = _sizes(replace(processor, data_args=uncut), usable)
+    # Rows that reach cutoff_len are made once more, cut.
+    reaching = [index for index, size in enumerate(whole) if size[0] >= processor.data_args.cutoff_len]
+    chosen = {name: [column[index] for index in reaching] for name, column in usable.items()}
+    cut = dict(zip(reaching, _sizes(processor, chosen), strict=True))
+    for index, (row, size) in enumerate(zip(usable["_row"], whole, strict=True)):
+        kept = cut.get(index, size)
+        lost = size[1] - kept[1], size[2] - kept[2]
+        found[row] |= {"usable": True} | dict(zip(NUMBERS, (size[0], *kept, *lost), strict=True))
+        for text in _contents([*usable["_prompt"][index][1::2], *usable["_response"][index]]):
+            for span in find_spans(text, tuple(KINDS), aliases=processor.rules.aliases):
+                found[row][span.kind] += 1
+    return {name: [numbers[name] for numbers in found.values()] for name in ("row", "usable", *NUMBERS, *KINDS)}
+
+
+def _sizes(processor: LabelledProcessor, examples: dict[str, list[Any]]) -> list[tuple[int, int, int]]:
+    """Each row's tokens, supervised tokens and CUDA tokens among those."""
+    rows = processor.preprocess_dataset(examples)
+    return [
+        (len(ids), int((ids > 0).sum()), int(((ids > 0) & (mask == 1)).sum()))
+        for ids, mask in zip(rows["sample_ids"], rows["cuda_mask"], strict=True)
+    ]
+
+
+def _contents(messages: Sequence[dict[str, Any]]) -> list[str]:
+    return [str(message["content"] or "") for message in messages]
+
+
+@dataclass
+class OneProcess:
+    """What LLaMA-Factory's data loading asks of the training arguments, answered for one process without a run."""
+
+    seed: int = 42
+    local_process_index: int = 0
+    dataloader_num_workers: int = 0
+    should_log: bool = False
+
+    def main_process_first(self, **_: Any) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+def open_rows(
+    tokenizer: Any, model_path: str, rules: LabelRules, *, dataset: Sequence[str], dataset_dir: str, **options: Any
+) -> LabelledRows:
+    """Load data sets as a run does. options: template, cutoff_len and max_samples (of each data set), as in a recipe.
+
+    Raises:
+        ValueError: an unknown data set or template, a file that cannot be read, a column that is missing, no rows.
+    """
+    names = ",".join(dataset)
+    info = Path(dataset_dir) / "dataset_info.json"
+    try:
+        known = json.loads(info.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"dataset_dir={dataset_dir}: no dataset_info.json can be read there ({error}).") from None
+    if unknown := [name for name in dataset if name not in known]:
+        raise ValueError(f"dataset={names}: {unknown[0]} is not in {info}; {nearest(unknown[0], known)}")
+    data_args = DataArguments(dataset=names, dataset_dir=dataset_dir, **options)
+    fixed = open_template(tokenizer, data_args)
+    model_args = ModelArguments(model_name_or_path=model_path)
+    try:
+        with quiet():
+            parts = [_get_merged_dataset([name], model_args, data_args, OneProcess(), stage="sft") for name in dataset]
+    except Exception as error:
+        fault = find_fault(data_args) or one_line(error.__cause__ or error)
+        raise ValueError(f"dataset={names}: its rows cannot be read: {fault}") from error
+    return LabelledRows(concatenate_datasets(parts), LabelledProcessor(fixed, tokenizer, None, data_args, rules))
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keep LLaMA-Factory's and datasets' prints and progress bars off the screen; warnings stay."""
-    from datasets.utils import logging as datasets_logging
-
     logger = logging.get_logger("llamafactory")
     level = logger.level
     bars = datasets_logging.is_progress_bar_enabled()
