@@ -9,7 +9,7 @@ from curation_tree import MODULE
 from cuset_stage.curate import verify as module
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.checks import NO_KERNEL
-from cuset_stage.judge.modules.module_judge import CONSTANT
+from cuset_stage.judge.modules.trial import CONSTANT
 from cuset_stage.judge.programs import Judgement
 from cuset_stage.sandbox import SandboxError, Verdict, find_toolkit
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
 from cuset_stage.judge.audit.script_paths import reads_elsewhere
-from cuset_stage.judge.audit.wrong_outputs import CHUNK, filled, profile
+from cuset_stage.judge.audit.wrong_outputs import CHUNK, Output
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.report import read_audit
 from cuset_stage.sandbox import Finished
@@ -327,12 +327,14 @@ def test_profiles_and_fills_of_more_than_a_chunk(tmp_path):
     values = np.arange(CHUNK + 3, dtype=np.int32)
     values[:9] = 77
     values.tofile(tmp_path / "y")
-    tensor = Tensor("y", "int32", values.shape)
-    seen = profile(tensor, tmp_path / "y")
+    output = Output(Tensor("y", "int32", values.shape), tmp_path / "y", None)
+    seen = output.seen
     assert (seen.elements, seen.minimum, seen.maximum, seen.common) == (CHUNK + 3, 9, CHUNK + 2, 77)
     assert seen.mean == pytest.approx(values.mean()) and seen.std == pytest.approx(values.std())
-    filled_values = np.concatenate(list(filled(tensor, 5)))
-    assert filled_values.dtype == np.int32 and filled_values.shape == values.shape and (filled_values == 5).all()
+    for given, expected in ((5, 5), (lambda part: values[part], values)):
+        output.write(tmp_path / "z", given)
+        written = np.fromfile(tmp_path / "z", np.int32)
+        assert written.shape == values.shape and (written == expected).all()
 
 
 # ----------------------------------------------------------------------------------------------------- cache, command

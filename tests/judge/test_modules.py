@@ -21,10 +21,10 @@ from cuset_stage.judge.devices import Turns
 from cuset_stage.judge.judgement import Clock, Judgement
 from cuset_stage.judge.modules import ModuleJudge, worker
 from cuset_stage.judge.modules.checks import source_flags
-from cuset_stage.judge.modules.module_judge import unseen_time, wall_time
 from cuset_stage.judge.modules.permuted import permuted
 from cuset_stage.judge.modules.reference import Reference
 from cuset_stage.judge.modules.runs import Worker
+from cuset_stage.judge.modules.trial import kernel_time, unseen_time
 from cuset_stage.judge.modules.worker import schedule
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
@@ -329,7 +329,7 @@ def timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str) 
     assert built.product is not None, built.judgement.message
     try:
         known = replace(built.judgement, verdict=Verdict.PASSED, flags=())
-        return judge._time(built, prepared, None, known, Clock())
+        return judge.trial(replace(built, judgement=known), prepared, None, Clock()).time()
     finally:
         judge.discard(built)
 
@@ -364,20 +364,6 @@ def test_nothing_is_built_while_something_is_timed(
     assert [run for run in done if run[0] in ("build", "time")] == [("build", "building"), *[("time", "timing")] * 3]
 
 
-SHARED = """
-import os, subprocess, sys, time
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-subprocess.Popen([sys.executable, "-c", "while True: pass"])
-"""
-
-
-@pytest.mark.slow  # by the clock of one run
-def test_a_processor_that_is_shared_is_told(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
-    forward = "end = time.perf_counter() + 0.02\n        while time.perf_counter() < end: pass\n        " + FORWARD
-    found = timed(judge, task, prepared, answer(forward, SHARED))
-    assert any("other programs had its processor for 0.0" in flag for flag in found.flags), found.flags
-
-
 SLOW = "import time; time.sleep(0.004); " + FORWARD
 CHANGED_WORKER = """
 import sys
@@ -409,7 +395,7 @@ def test_the_first_calls_are_not_timed(judge: ModuleJudge, task: ModuleTask, pre
             import time; time.sleep(0.5)
         """.strip()
     built = judge.build(task, answer(f"{forward}\n        {FORWARD}"))
-    _, report = judge._timed(built, prepared, None, built.judgement, Clock())
+    report = judge.trial(built, prepared, None, Clock()).run_timed()
     assert len(report.record["times"]) >= 11 and max(report.record["times"]) < 0.5
     judge.discard(built)
 
@@ -419,7 +405,7 @@ def test_the_cache_is_flushed_before_every_timed_call(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(Path(worker.__file__).parent)
     (tmp_path / "answer.py").write_text(REFERENCE)
-    request = {"module": "answer.py", "model": "Model", "seeds": ["0", "1", "2"], "trials": 0, "budget_s": 9.0}
+    request = {"model": "Model", "seeds": ["0", "1", "2"], "trials": 0, "budget_s": 9.0}
     its = worker.Torch("cpu")
     worker.make_inputs(request, its, {})
     Path("out").rename("inputs")
@@ -434,7 +420,7 @@ def test_the_cache_is_flushed_before_every_timed_call(tmp_path: Path, monkeypatc
     report = worker.new_report("x")
     worker.measure({**request, "seeds": ["0", "1"], "unseen": ["2"]}, its, report)
     names = [name for name, _ in done]
-    calls = [place for place, name in enumerate(names) if name == "call"]
+    calls = [place for place, name in enumerate(names) if name == "call"][1:]  # after the constructor's
     assert len(calls) == len(report["times"]) + worker.WARM_UPS
     around = ["zero_", "synchronize", "record", "call", "record", "synchronize"]
     assert all(names[place - 3 : place + 3] == around for place in calls)
@@ -524,7 +510,11 @@ def test_the_schedule_is_another_for_every_token() -> None:
 
 
 def test_wall_time_is_without_what_nothing_takes() -> None:
-    assert wall_time([30e-6, 90e-6, 32e-6], [20e-6, 20e-6, 70e-6]) == pytest.approx(12e-6)
+    times = dict.fromkeys(("times", "late"), [10e-6] * 20) | {"unseen": [4]}
+    idle = [20e-6, 20e-6, 70e-6]
+    assert kernel_time({**times, "walls": [30e-6, 90e-6, 32e-6], "idle": idle}) == (10e-6, [])
+    wall, (flag,) = kernel_time({**times, "walls": [90e-6, 95e-6, 90e-6], "idle": idle})
+    assert wall == pytest.approx(70e-6) and "the clock on the wall" in flag
 
 
 def test_kept_results_are_seen_in_the_times() -> None:

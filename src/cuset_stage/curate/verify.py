@@ -19,7 +19,7 @@ from ..judge.bench import DEFAULT_ARCH, check_arch
 from ..judge.devices import GpuPool, NoGpuLeft
 from ..judge.modules import ModuleJudge
 from ..judge.modules.checks import NO_KERNEL
-from ..judge.modules.module_judge import CONSTANT
+from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from ..judge.oracle_runs import OracleUnavailable
 from ..judge.programs import Judgement, ProgramJudge

@@ -84,14 +84,9 @@ class Audit:
 
     def as_record(self) -> dict[str, Any]:
         """A line of audit.jsonl: "findings" are those that put a verdict in doubt, "notes" the others."""
-        return {
-            "task": self.task,
-            "fingerprint": self.fingerprint,
-            "findings": [asdict(finding) for finding in self.flagged],
-            "notes": [asdict(finding) for finding in self.notes],
-            "seconds": round(self.seconds, 3),
-            "complete": self.complete,
-        }
+        record = {"task": self.task, "fingerprint": self.fingerprint}
+        record |= {"findings": [*map(asdict, self.flagged)], "notes": [*map(asdict, self.notes)]}
+        return record | {"seconds": round(self.seconds, 3), "complete": self.complete}
 
 
 def is_findings_file(path: Path) -> bool:
@@ -99,31 +94,29 @@ def is_findings_file(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             first = file.readline()
-        header = json.loads(first) if first else {"type": "audit"}
-    except (OSError, ValueError, RecursionError):
+        return not first or json.loads(first).get("type") == "audit"
+    except (OSError, ValueError, RecursionError, AttributeError):
         return False
-    return isinstance(header, dict) and header.get("type") == "audit"
 
 
 def load_audit(task: Task) -> Audit | None:
     """The task's audit, when one was made with the task's present content; else None."""
     try:
         record = json.loads(_place(task.fingerprint).read_text(encoding="utf-8"))
-        if record["version"] != AUDIT_VERSION or record["fingerprint"] != task.fingerprint:
+        if record["version"] != AUDIT_VERSION:
             return None
         findings = tuple(
-            Finding(task.id, Code(entry["code"]), Severity(entry["severity"]), str(entry["message"]))
+            Finding(task.id, Code(entry["code"]), Severity(entry["severity"]), entry["message"])
             for entry in [*record["findings"], *record["notes"]]
         )
-        return Audit(task.id, task.fingerprint, findings, float(record["seconds"]))
+        return Audit(task.id, task.fingerprint, findings, record["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def store_audit(audit: Audit) -> None:
     """Keep a complete audit. Raises OSError when the cache cannot be written."""
-    place = _place(audit.fingerprint)
-    write_atomically(place, json.dumps({"version": AUDIT_VERSION, **audit.as_record()}, indent=1))
+    write_atomically(_place(audit.fingerprint), json.dumps({"version": AUDIT_VERSION, **audit.as_record()}, indent=1))
 
 
 def _place(fingerprint: str) -> Path:

@@ -5,18 +5,8 @@ import posixpath
 
 
 _READERS = {
-    "open",
-    "fromfile",
-    "memmap",
-    "load",
-    "loadtxt",
-    "genfromtxt",
-    "Path",
-    "imread",
-    "getsize",
-    "exists",
-    "stat",
-}
+    "open", "fromfile", "memmap", "load", "loadtxt", "genfromtxt", "Path", "imread", "getsize", "exists", "stat",
+}  # fmt: skip
 
 
 def reads_elsewhere(source: str) -> list[str]:
@@ -31,26 +21,25 @@ def reads_elsewhere(source: str) -> list[str]:
         return []
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.args and _called(node.func) in _READERS and not _writes(node):
+        if isinstance(node, ast.Call) and node.args and _called(node) in _READERS and not _writes(node):
             value = _text(node.args[0])
             if value and posixpath.normpath(value).split("/")[0] != "data":
                 found.append(value)
         value = _text(node)
-        if value and " " not in value and value.startswith(("/", "~/", "../")) and len(value) > 3:
+        if " " not in value and value.startswith(("/", "~/", "../")) and len(value) > 3:
             found.append(value)
     return list(dict.fromkeys(found))
 
 
+def _called(call: ast.Call) -> str:
+    """The last part of the called name; "" for another expression."""
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
 def _writes(call: ast.Call) -> bool:
     modes = [*call.args[1:2], *(key.value for key in call.keywords if key.arg == "mode")]
-    return _called(call.func) == "open" and any(set(_text(mode) or "") & set("wax") for mode in modes)
+    return _called(call) == "open" and any(set(_text(mode)) & set("wax") for mode in modes)
 
 
-def _called(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def _text(node: ast.AST) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+def _text(node: ast.AST) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

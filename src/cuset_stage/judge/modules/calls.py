@@ -1,7 +1,8 @@
 """Which contents a module is given in which calls, and whether what it returned is right.
 
 A content is a seed's arguments, or "permuted": those of seed 0 with the batch in another order, so that their first row, their
-sums and their shapes are those of seed 0 and the right output is another.
+sums and their shapes are those of seed 0 and the right output is another. A call has a label, under which the worker saves
+its outputs: the content ("0"), or "again-0" in the tensors of the first call, or "timed-0".
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,15 +23,6 @@ UNSEEN = 3  # contents that a timed run holds back, each for one call
 
 
 @dataclass(frozen=True)
-class Call:
-    """A call whose output is saved in the folder `label` and compared with the reference's for `content`."""
-
-    label: str
-    content: str
-    title: str
-
-
-@dataclass(frozen=True)
 class Expected:
     """The reference's outputs: content -> its tensors (name, dtype, shape), and their files in the same order.
 
@@ -45,9 +37,14 @@ class Expected:
     constant: bool
 
 
+def fresh(seeds: int) -> tuple[str, ...]:
+    """The contents of the comparison that come in tensors of their own."""
+    return tuple(map(str, range(seeds)))
+
+
 def unseen(seeds: int) -> tuple[str, ...]:
     """The contents of the timed run alone: the seeds after those of the comparison."""
-    return tuple(str(seeds + i) for i in range(UNSEEN))
+    return tuple(map(str, range(seeds, seeds + UNSEEN)))
 
 
 def in_place(seeds: int, permuted: bool) -> tuple[str, ...]:
@@ -55,21 +52,14 @@ def in_place(seeds: int, permuted: bool) -> tuple[str, ...]:
     return (str(seeds - 1), PERMUTED, "0") if permuted else (str(seeds - 1), "0")
 
 
-def compared_calls(seeds: int, again: Sequence[str]) -> list[Call]:
-    fresh = [Call(str(seed), str(seed), f"seed {seed}") for seed in range(seeds)]
-    return [*fresh, *(Call(f"again-{name}", name, f"{_title(name)} in the same tensors") for name in again)]
-
-
-def timed_calls(seeds: int) -> list[Call]:
-    return [Call(f"timed-{name}", name, f"{_title(name)}, timed") for name in (*POOL, *unseen(seeds))]
-
-
-def _title(content: str) -> str:
-    return "seed 0 permuted" if content == PERMUTED else f"seed {content}"
+def _title(label: str) -> str:
+    how, _, content = label.rpartition("-")
+    what = "seed 0 permuted" if content == PERMUTED else f"seed {content}"
+    return what + {"": "", "again": " in the same tensors", "timed": ", timed"}[how]
 
 
 def compare_run(
-    report: Report, calls: Sequence[Call], expected: Expected
+    report: Report, labels: Sequence[str], expected: Expected
 ) -> tuple[Verdict, str, tuple[CaseResult, ...]]:
     """The verdict on a run that came to its end, what is to say about it, and a result for each call that was looked at.
 
@@ -77,11 +67,11 @@ def compare_run(
     reference did not, and outputs that a later call wrote over. Raw bytes are read here, never by the candidate.
     """
     results: list[CaseResult] = []
-    for call in calls:
-        verdict, message, largest, relative = _compare_call(report, call, expected)
-        results.append(CaseResult(call.title, verdict, 0.0, largest, relative))
+    for label in labels:
+        result, message = _compare_call(report, label, expected)
+        results.append(result)
         if message:
-            return verdict, f"{call.title}: {message}", tuple(results)
+            return result.verdict, f"{result.name}: {message}", tuple(results)
     message = ""
     if changed := set(report.record["changed_inputs"]) - set(expected.changed_inputs):
         message = f"changes its inputs {sorted(changed)}, which the reference leaves alone"
@@ -90,37 +80,36 @@ def compare_run(
     return Verdict.MISMATCH if message else Verdict.PASSED, message, tuple(results)
 
 
-def _compare_call(report: Report, call: Call, expected: Expected) -> tuple[Verdict, str, float | None, float | None]:
-    """Verdict, message ("": right), largest absolute and relative error."""
-    rows = expected.rows[call.content]
-    if message := _shapes_differ(report.record["outputs"].get(call.label), rows):
-        return Verdict.MISMATCH, message, None, None
-    largest = relative = 0.0
+def _compare_call(report: Report, label: str, expected: Expected) -> tuple[CaseResult, str]:
+    """The result, and what is wrong ("": nothing)."""
+    content = label.rpartition("-")[2]
+    rows, found = expected.rows[content], report.record["outputs"].get(label)
+    worst: list[float | None] = [None, None]  # absolute and relative
+
+    def result(message: str = "", verdict: Verdict = Verdict.MISMATCH) -> tuple[CaseResult, str]:
+        return CaseResult(_title(label), verdict if message else Verdict.PASSED, 0.0, *worst), message
+
+    if found is None or len(found) != len(rows):
+        return result(f"returns {len(found or ())} tensors, expected {len(rows)}")
+    for got, row in zip(found, rows, strict=True):
+        if (got["dtype"], got["shape"]) != (row["dtype"], row["shape"]):
+            return result(f"{row['name']} is {got['dtype']} {got['shape']}, expected {row['dtype']} {row['shape']}")
+    worst = [0.0, 0.0]
     taken = report.work.parent / "taken.bin"
-    for number, (path, row) in enumerate(zip(expected.files[call.content], rows, strict=True)):
-        left = f"out/{report.name}/{call.label}/{number}.bin"
+    for number, (path, row) in enumerate(zip(expected.files[content], rows, strict=True)):
+        left = f"out/{report.name}/{label}/{number}.bin"
         refused = take_output(report.work, left, taken, size=path.stat().st_size)
         if refused is not None:
             verdict = Verdict.MISMATCH if refused.wrong_size else Verdict.MISSING_OUTPUT
-            return verdict, f"{row['name']}: {refused.reason}", largest, relative
-        found = module_distance(path, taken, row["dtype"], row["shape"])
-        largest, relative = max(largest, found.max_abs), max(relative, found.max_rel)
-        if not found.close:
+            return result(f"{row['name']}: {refused.reason}", verdict)
+        off = module_distance(path, taken, row["dtype"], row["shape"])
+        worst = [max(worst[0], off.max_abs), max(worst[1], off.max_rel)]
+        if not off.close:
             dtype = row["dtype"].removeprefix("torch.")
-            first = first_difference(row["name"], row["shape"], path, taken, dtype, found.first_wrong)
-            message = (
+            first = first_difference(row["name"], row["shape"], path, taken, dtype, off.first_wrong)
+            return result(
                 f"{row['name']}{first['index']} is {first['actual']}, expected {first['expected']}; "
-                f"largest error {found.max_abs:.6g}, relative {found.max_rel:.6g}"
+                f"largest error {off.max_abs:.6g}, relative {off.max_rel:.6g}"
             )
-            return Verdict.MISMATCH, message, largest, relative
         taken.unlink()
-    return Verdict.PASSED, "", largest, relative
-
-
-def _shapes_differ(got: list[Mapping[str, Any]] | None, want: list[Mapping[str, Any]]) -> str:
-    if got is None or len(got) != len(want):
-        return f"returns {len(got or ())} tensors, expected {len(want)}"
-    for one, other in zip(got, want, strict=True):
-        if one["shape"] != other["shape"] or one["dtype"] != other["dtype"]:
-            return f"{other['name']} is {one['dtype']} {one['shape']}, expected {other['dtype']} {other['shape']}"
-    return ""
+    return result()

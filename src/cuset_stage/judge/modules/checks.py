@@ -10,12 +10,9 @@ _KERNEL = re.compile(
     r"\btilelang\b|_compile_kernel|\bnvrtc\b|\bpycuda\b"
 )
 NO_KERNEL = "source: no kernel of its own, only calls of torch"
-_TIMERS = re.compile(
-    r"^(time|torch\.cuda\.(Event|synchronize|current_stream|Stream)|torch\.(allclose|equal|testing))\b"
-)
 _THREADS = {"threading", "multiprocessing", "concurrent", "asyncio", "_thread"}
 _PEEKING = {"inspect", "gc", "ctypes", "__main__"}
-_IMPORTERS = {"__import__", "importlib.import_module"}
+_STREAMS = {"torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"}
 _READERS = {
     "open", "io.open", "os.open", "os.walk", "os.listdir", "os.scandir", "mmap.mmap", "torch.load", "torch.from_file",
     "torch.UntypedStorage.from_file", "numpy.fromfile", "np.fromfile", "numpy.memmap", "np.memmap", "numpy.load",
@@ -32,60 +29,62 @@ def source_flags(source: str) -> list[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    flags = dict.fromkeys(_found(tree))
-    if not _KERNEL.search(source):
-        flags[NO_KERNEL] = None
-    return list(flags)
-
-
-def _found(tree: ast.AST) -> Iterator[str]:
     names = _meanings(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Try):
-            yield "source: try/except, perhaps a fall-back to what the reference does"
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for name in _imported(node):
-                yield from _of_import(name)
-        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                name = _dotted(target, names)
-                if (
-                    isinstance(target, ast.Attribute)  # a name of its own may be any
-                    and name
-                    and (_TIMERS.match(name) or name.startswith("torch."))
-                    and not name.startswith("torch.backends.")
-                ):
-                    yield f"source: assigns to {name}"
-        elif isinstance(node, ast.Call):
-            name = _dotted(node.func, names)
-            if name == "setattr" and node.args and (place := _dotted(node.args[0], names)):
-                if place.split(".")[0] in ("torch", "time", "builtins"):
-                    yield f"source: sets an attribute of {place}"
-            elif name in ("torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"):
-                yield "source: streams of its own"
-            elif name in _READERS:
-                yield "source: looks at files, where it could find its inputs ahead of time"
-            elif name == "sys._getframe":
-                yield "source: looks at the frames that call it"
-            elif name in _IMPORTERS and node.args:
-                asked = node.args[0]
-                if isinstance(asked, ast.Constant) and isinstance(asked.value, str):
-                    yield from _of_import(asked.value.split(".")[0])
-                else:
-                    yield f"source: {name} of a name that is not written there"
-        elif isinstance(node, ast.Attribute | ast.Name) and _dotted(node, names) == "sys.modules":
-            yield "source: looks at sys.modules, where it could find what runs it"
-    if isinstance(tree, ast.Module):
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and node.name == "ModelNew" and "Model" in map(_dotted, node.bases):
-                yield "source: ModelNew inherits from Model"
+    flags = [f"source: {said}" for node in ast.walk(tree) for said in _suspicions(node, names)]
+    if any(isinstance(node, ast.ClassDef) and _is_model(node) for node in tree.body):
+        flags.append("source: ModelNew inherits from Model")
+    if not _KERNEL.search(source):
+        flags.append(NO_KERNEL)
+    return list(dict.fromkeys(flags))
 
 
-def _of_import(name: str) -> Iterator[str]:
+def _suspicions(node: ast.AST, names: Mapping[str, str]) -> Iterator[str]:
+    if isinstance(node, ast.Try):
+        yield "try/except, perhaps a fall-back to what the reference does"
+    elif isinstance(node, ast.Import):
+        for alias in node.names:
+            yield from _of_import(alias.name)
+    elif isinstance(node, ast.ImportFrom):
+        yield from _of_import(node.module or "")
+    elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            name = isinstance(target, ast.Attribute) and _dotted(target, names)  # a name of its own may be any
+            if name and name.startswith(("torch.", "time.")) and not name.startswith("torch.backends."):
+                yield f"assigns to {name}"
+    elif isinstance(node, ast.Call):
+        yield from _of_call(_dotted(node.func, names), node, names)
+    elif isinstance(node, ast.Attribute | ast.Name) and _dotted(node, names) == "sys.modules":
+        yield "looks at sys.modules, where it could find what runs it"
+
+
+def _of_call(name: str | None, node: ast.Call, names: Mapping[str, str]) -> Iterator[str]:
+    first = node.args[0] if node.args else None
+    if name == "setattr" and first and (place := _dotted(first, names)):
+        if place.split(".")[0] in ("torch", "time", "builtins"):
+            yield f"sets an attribute of {place}"
+    elif name in _STREAMS:
+        yield "streams of its own"
+    elif name in _READERS:
+        yield "looks at files, where it could find its inputs ahead of time"
+    elif name == "sys._getframe":
+        yield "looks at the frames that call it"
+    elif name in ("__import__", "importlib.import_module") and first:
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield from _of_import(first.value)
+        else:
+            yield f"{name} of a name that is not written there"
+
+
+def _of_import(module: str) -> Iterator[str]:
+    name = module.split(".")[0]
     if name in _THREADS:
-        yield f"source: imports {name}"
+        yield f"imports {name}"
     elif name in _PEEKING:
-        yield f"source: imports {name}, with which it could look at what runs it"
+        yield f"imports {name}, with which it could look at what runs it"
+
+
+def _is_model(node: ast.ClassDef) -> bool:
+    return node.name == "ModelNew" and "Model" in (_dotted(base, {}) for base in node.bases)
 
 
 def _meanings(tree: ast.AST) -> dict[str, str]:
@@ -99,13 +98,7 @@ def _meanings(tree: ast.AST) -> dict[str, str]:
     return found
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
-    if isinstance(node, ast.ImportFrom):
-        return [(node.module or "").split(".")[0]]
-    return [alias.name.split(".")[0] for alias in node.names]
-
-
-def _dotted(node: ast.AST, names: Mapping[str, str] | None = None) -> str | None:
+def _dotted(node: ast.AST, names: Mapping[str, str]) -> str | None:
     """`torch.cuda.Event` for the expression of that look, also by a name from `_meanings`; else None."""
     parts = []
     while isinstance(node, ast.Attribute):
@@ -113,4 +106,4 @@ def _dotted(node: ast.AST, names: Mapping[str, str] | None = None) -> str | None
         node = node.value
     if not isinstance(node, ast.Name):
         return None
-    return ".".join([(names or {}).get(node.id, node.id), *reversed(parts)])
+    return ".".join([names.get(node.id, node.id), *reversed(parts)])

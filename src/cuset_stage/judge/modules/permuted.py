@@ -18,8 +18,7 @@ def permuted(tensors, torch):
         return None
     generator = torch.Generator().manual_seed(0)
     orders, moved = {}, []
-    for tensor in tensors:
-        tensor = tensor.detach().cpu()
+    for tensor in (tensor.detach().cpu() for tensor in tensors):
         at = next((i for i, size in enumerate(tensor.shape) if size > 1), None)
         if at is None or not tensor.numel() or tensor.shape[at] < FEWEST_ROWS:
             moved.append(tensor)
@@ -27,19 +26,13 @@ def permuted(tensors, torch):
         if _means_something(tensor, at):
             return None
         size = tensor.shape[at]
-        if size not in orders:
-            orders[size] = _order(size, generator, torch)
+        if size not in orders:  # a cycle through all but the ends, in an order that is drawn
+            orders[size] = torch.arange(size)
+            drawn = torch.randperm(size - 2, generator=generator) + 1
+            orders[size][drawn] = drawn.roll(1)
         moved.append(tensor.index_select(at, orders[size]))
     same = all(torch.equal(one.detach().cpu(), other) for one, other in zip(tensors, moved, strict=True))
     return None if same else moved
-
-
-def _order(size, generator, torch):
-    """No slice but the first and the last stays: a cycle through the others in an order that is drawn."""
-    order = torch.arange(size)
-    drawn = torch.randperm(size - 2, generator=generator) + 1
-    order[drawn] = drawn.roll(1)
-    return order
 
 
 def _means_something(tensor, at):

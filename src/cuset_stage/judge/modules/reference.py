@@ -12,7 +12,7 @@ from ...sandbox import Gpu, scratch_folder
 from ...tasks import ModuleTask
 from ..closeness import is_comparable, module_distance
 from ..oracle_runs import OracleError
-from .calls import PERMUTED, POOL, Expected, in_place, unseen
+from .calls import PERMUTED, POOL, Expected, fresh, in_place, unseen
 from .runs import Report, Worker, own_tree
 
 
@@ -27,6 +27,7 @@ class Reference:
 
     def __init__(self, worker: Worker, task: ModuleTask, seeds: int) -> None:
         self._worker, self._task, self._seeds = worker, task, seeds
+        self._drawn = (*fresh(seeds), *unseen(seeds))
         self._guard = threading.Lock()
         self._files = ExitStack()
         self._inputs: Mapping[str, Path] | None = None
@@ -36,7 +37,7 @@ class Reference:
         """ "inputs/<seed>/<number>.bin" and "inputs/arguments.json" -> the file."""
         with self._guard:
             if self._inputs is None:
-                self._inputs = self.draw(self._drawn(), gpu)
+                self._inputs = self.draw(self._drawn, gpu)
             return self._inputs
 
     def draw(self, seeds: Sequence[str], gpu: Gpu | None = None) -> Mapping[str, Path]:
@@ -46,22 +47,20 @@ class Reference:
         files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
         return {path.relative_to(target).as_posix(): path for path in files}
 
-    def permuted(self, gpu: Gpu | None) -> bool:
-        """Whether there is seed 0 with its batch in another order."""
+    def again(self, gpu: Gpu | None) -> tuple[str, ...]:
+        """The contents that are written over seed 0's arguments."""
         with self.inputs(gpu)["inputs/arguments.json"].open(encoding="utf-8") as file:
-            return PERMUTED in json.load(file)
+            return in_place(self._seeds, PERMUTED in json.load(file))
 
     def expected(self, gpu: Gpu | None) -> Expected:
         """The right outputs for every content. Ask for them after the candidate's first run: until then they do not exist."""
-        inputs = self.inputs(gpu)
-        permuted = self.permuted(gpu)
-        contents = [*self._drawn(), *([PERMUTED] if permuted else [])]
-        again = in_place(self._seeds, permuted)
+        inputs, again = self.inputs(gpu), self.again(gpu)
+        contents = dict.fromkeys((*self._drawn, *again))
         with self._guard:
             if self._expected is None:
-                rows, files, changed = self.forward(inputs, contents, again, gpu)
+                rows, files, changed = self.forward(inputs, list(contents), again, gpu)
                 stateful = not all(_alike(rows, files, f"again-{name}", name) for name in again)
-                constant = all(_alike(rows, files, "0", name) for name in self._drawn()[1:])
+                constant = all(_alike(rows, files, "0", name) for name in self._drawn[1:])
                 self._expected = Expected(rows, files, changed, stateful, constant)
             return self._expected
 
@@ -71,14 +70,13 @@ class Reference:
         """What a call for each content returns, its tensors and their files, and the inputs that calls wrote into."""
         with self._run("forward", inputs, gpu, seeds=contents, again=again) as report:
             target = self._take(report.work / "out" / report.name, "expected")
-        rows = report.record["outputs"]
-        for row in (row for found in rows.values() for row in found):
-            if not is_comparable(row["dtype"]):
-                raise OracleError(f"task {self._task.id}: {row['name']} is {row['dtype']}, which cannot be compared")
-        files = {
-            label: [target / "expected" / label / f"{number}.bin" for number in range(len(found))]
-            for label, found in rows.items()
-        }
+        rows, files = report.record["outputs"], {}
+        for label, found in rows.items():
+            for row in found:
+                if not is_comparable(row["dtype"]):
+                    said = f"{row['name']} is {row['dtype']}, which cannot be compared"
+                    raise OracleError(f"task {self._task.id}: {said}")
+            files[label] = [target / "expected" / label / f"{number}.bin" for number in range(len(found))]
         return rows, files, tuple(report.record["changed_inputs"])
 
     def time(self, gpu: Gpu | None) -> float:
@@ -91,10 +89,6 @@ class Reference:
         with self._guard:
             self._files.close()
             self._inputs, self._expected = None, None
-
-    def _drawn(self) -> list[str]:
-        """The seeds of the comparison, then those that the timed runs hold back."""
-        return [*map(str, range(self._seeds)), *unseen(self._seeds)]
 
     @contextmanager
     def _run(
@@ -120,7 +114,7 @@ class Reference:
 def _alike(rows: Rows, files: Mapping[str, Sequence[Path]], one: str, other: str) -> bool:
     """Whether the outputs for two contents pass for each other."""
     parts = [[(row["dtype"], row["shape"]) for row in rows[name]] for name in (one, other)]
-    if parts[0] != parts[1]:
-        return False
-    pairs = zip(files[one], files[other], parts[0], strict=True)
-    return all(module_distance(left, right, dtype, shape).close for left, right, (dtype, shape) in pairs)
+    return parts[0] == parts[1] and all(
+        module_distance(left, right, *part).close
+        for left, right, part in zip(files[one], files[other], parts[0], strict=True)
+    )

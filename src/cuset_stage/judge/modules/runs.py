@@ -101,21 +101,17 @@ class Worker:
         """One run of the worker on `folder/answer.py`.
 
         Every run has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that no run finds what an
-        earlier one left. The path is the same each time: ninja's files name it.
-
-        Raises:
-            SandboxError: The judge's side failed.
+        earlier one left. The path is the same each time: ninja's files name it. Raises SandboxError when the judge's side
+        failed.
         """
-        work = folder / "work"
-        name = secrets.token_hex(16)
-        full = {"module": "answer.py", "model": "ModelNew", "device": self.device, "token": "token", "seeds": [],
-                "again": [], "unseen": [], "trials": self.trials, "budget_s": self.budget_s, **request}  # fmt: skip
+        work, name = folder / "work", secrets.token_hex(16)
+        settings = {"device": self.device, "trials": self.trials, "budget_s": self.budget_s}
         try:
             remove_tree(work)
             work.mkdir()
             if (folder / EXTENSIONS).is_dir():
                 shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
-            (work / "request.json").write_text(json.dumps(full), encoding="utf-8")
+            (work / "request.json").write_text(json.dumps({**settings, **request}), encoding="utf-8")
             (work / "token").write_text(name, encoding="utf-8")
         except OSError as error:
             raise SandboxError(f"{work} cannot be made: {error}") from error
@@ -134,9 +130,8 @@ class Worker:
         report = Report(finished, _read_report(work / "out" / f"{name}.json"), name, work)
         if report.done or finished.stopped is not None:
             return report
-        # For want of memory or of disk space the answer is not to blame.
         if lacking := finished.lacked_memory(str(report.error)) or out_of_room(work):
-            raise SandboxError(lacking)
+            raise SandboxError(lacking)  # the answer is not to blame
         return report
 
     def _environment(self, work: Path) -> dict[str, str]:

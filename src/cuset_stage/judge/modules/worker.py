@@ -4,10 +4,10 @@ A script of its own (`python worker.py`), with torch and the standard library on
 different processes; this one never holds the other's outputs. Everything it needs of torch is taken before the module is
 imported, as functions and C descriptors that an assignment to `torch.<name>` cannot change.
 
-request.json: action ("inputs" | "build" | "forward" | "time"), module, model (class name), device, seeds (the names of
-contents; "time" draws from them), again (contents that "forward" writes into the tensors of its first call), unseen
-(contents that "time" gives to one call each), budget_s, trials, token (a file that holds the name of the report and is removed
-before the module is imported). Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` says what they are.
+request.json: action ("inputs" | "build" | "forward" | "time"), model (class name), device, seeds (the names of contents;
+"time" draws from them), again (contents that "forward" writes into the tensors of its first call), unseen (contents that
+"time" gives to one call each), budget_s, trials. The file `token` holds the name of the report and is removed before the
+module, answer.py, is imported. Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` says what they are.
 """
 
 import importlib.util
@@ -37,8 +37,8 @@ class Problem(Exception):
 class FakeCudaEvent:
     """A CUDA event where there is no GPU: what is recorded is done."""
 
-    def __init__(self, clock=time.perf_counter, **_):
-        self.clock, self.at = clock, 0.0
+    def __init__(self, **_):
+        self.clock = time.perf_counter
 
     def record(self, stream):
         self.at = self.clock()
@@ -161,10 +161,10 @@ class Arguments:
         return self.torch.reshape(flat, item["shape"])
 
 
-def import_module(path, report):
-    """Import a file as a module of its own; from a file, because Triton reads the source of what it compiles."""
+def import_module(report):
+    """Import answer.py; from a file, because Triton reads the source of what it compiles."""
     report["stage"] = "import"
-    spec = importlib.util.spec_from_file_location("answer", path)
+    spec = importlib.util.spec_from_file_location("answer", "answer.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["answer"] = module
     spec.loader.exec_module(module)
@@ -221,7 +221,7 @@ def make_inputs(request, torch, report):
     """The trusted side: get_init_inputs and get_inputs for every seed, saved; those of seed 0 permuted as well."""
     from permuted import permuted
 
-    module = import_module(request["module"], report)
+    module = import_module(report)
     report["stage"] = "inputs"
     structure = {}
     draws = [("init", INIT_SEED, module.get_init_inputs)]
@@ -238,24 +238,25 @@ def make_inputs(request, torch, report):
         json.dump(structure, file)
 
 
-def find_model(module, name):
-    model = getattr(module, name, None)
+def import_model(request, report):
+    """The class that is to be judged."""
+    model = getattr(import_module(report), request["model"], None)
     if model is None:
-        raise Problem(f"the module has no class {name}")
+        raise Problem(f"the module has no class {request['model']}")
     return model
 
 
-def call(model, values):
-    return model(**values) if isinstance(values, dict) else model(*values)
+def call(what, values):
+    return what(**values) if isinstance(values, dict) else what(*values)
 
 
 def construct(request, torch, arguments, report):
     """The model, on the device; seeded alike for both sides, so that equal code draws equal weights."""
-    build = find_model(import_module(request["module"], report), request["model"])
+    build = import_model(request, report)
     report["stage"] = "construct"
     values, _ = arguments.load("init", "cpu")
     seed_all(INIT_SEED, torch)
-    model = build(**values) if isinstance(values, dict) else build(*values)
+    model = call(build, values)
     return model.to(torch.device) if isinstance(model, torch.module.nn.Module) else model
 
 
@@ -315,15 +316,6 @@ def schedule(chance, pool, unseen, count):
             return order
 
 
-def queued_clock():
-    """A function that says for how many seconds this thread has waited for a processor; 0 where the kernel does not count."""
-    try:
-        handle = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-    except OSError:
-        return lambda: 0.0
-    return lambda read=os.pread: int(read(handle, 100, 0).split()[1]) / 1e9
-
-
 def measure(request, torch, report):
     """Time forward by CUDA events, the L2 cache flushed before each call; by the clock where there is no GPU.
 
@@ -332,8 +324,7 @@ def measure(request, torch, report):
     no call has seen. Saved and compared are the outputs of all unseen contents, and of one call for each seed of the
     pool: any of them with equal chance, among those whose content is not that of the call before.
 
-    The clock on the wall is read as well, for calls of nothing, too: their time is what it has more than the events. How
-    long this thread was kept from its processor meanwhile tells a busy machine from a module that deceives.
+    The clock on the wall is read as well, for calls of nothing, too: their time is what it has more than the events.
     """
     arguments = Arguments(torch, "inputs")
     pool, unseen = request["seeds"], request["unseen"]
@@ -345,14 +336,12 @@ def measure(request, torch, report):
     flush = torch.empty(FLUSH_BYTES if torch.on_gpu else 1, dtype=torch.uint8, device=torch.device)
     events = [torch.new_event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)]
     clock, waits = torch.clock, torch.synchronize  # what stands against the events is in no object's reach
-    queued = queued_clock()
 
     def timed(call, *given):
-        """What a call returns, its wall time and how long it was kept from its processor; its events are recorded on the way."""
+        """What a call returns, and its wall time; its events are recorded on the way."""
         torch.zero_(flush)
         waits()
         stream = torch.current_stream(torch.device)
-        before = queued()
         begin = clock()
         torch.record(events[0], stream)
         output = call(*given)
@@ -361,7 +350,7 @@ def measure(request, torch, report):
         wall = clock() - begin
         torch.record(events[2], stream)
         torch.finish(events[2])
-        return output, wall, queued() - before
+        return output, wall
 
     report["idle"] = [timed(lambda: None)[1] for _ in range(IDLE_TRIALS)]
     model = construct(request, torch, arguments, report)
@@ -383,13 +372,12 @@ def measure(request, torch, report):
             for tensor, content in zip(tensors, sources[name], strict=True):
                 torch.copy_(tensor, content)
             torch.manual_seed(seed_of(name))
-            output, wall, kept = timed(call, model, values)
+            output, wall = timed(call, model, values)
             named = flatten(output, torch)
             if trial >= 0:
                 report["times"].append(torch.elapsed(events[0], events[1]) / 1e3)
                 report["late"].append(torch.elapsed(events[0], events[2]) / 1e3)
                 report["walls"].append(wall)
-                report["kept"].append(kept)
                 looked_at = name in unseen
                 if looked_at:
                     report["unseen"].append(len(report["times"]) - 1)
@@ -407,16 +395,16 @@ def measure(request, torch, report):
 
 def new_report(name):
     """What the judge reads when the worker is done: `stage` says how far it came."""
-    lists = ("flags", "changed_inputs", "overwritten", "times", "late", "walls", "kept", "idle", "unseen")
+    lists = ("flags", "changed_inputs", "overwritten", "times", "late", "walls", "idle", "unseen")
     return {"name": name, "stage": "start", "error": None, "outputs": {}, **{key: [] for key in lists}}
 
 
 def main():
     with open("request.json", encoding="utf-8") as file:
         request = json.load(file)
-    with open(request["token"], encoding="utf-8") as file:
-        name = file.read().strip()
-    os.unlink(request["token"])
+    with open("token", encoding="utf-8") as file:
+        name = file.read()
+    os.unlink("token")
     os.makedirs("out", exist_ok=True)
     report = new_report(name)
     sys.modules["__main__"] = types.ModuleType("__main__")  # the module finds none of this there
@@ -425,7 +413,7 @@ def main():
         if request["action"] == "build":
             import torch  # so that its import is not counted as the module's
 
-            find_model(import_module(request["module"], report), request["model"])
+            import_model(request, report)
         else:
             torch = Torch(request["device"])
             {"inputs": make_inputs, "forward": forward, "time": measure}[request["action"]](request, torch, report)
