@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
+import itertools
 import json
 import os
 import platform
@@ -25,15 +27,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 
-from cuset_stage.files import file_sha256
+from cuset_stage.files import file_sha256, write_atomically
 from cuset_stage.sandbox import (
     COMPILE_LIMITS,
     Compiler,
@@ -150,30 +153,16 @@ class Range:
         self.udp.bind(("127.0.0.1", self.port))
         for listener in (self.tcp, self.udp):
             listener.setblocking(False)
-        self._binaries: dict[str, Path] = {}
-        self._saved = {name: os.environ.get(name) for name in ("CUSET_SCRATCH", "CUSET_CACHE", TOKEN)}
-        os.environ |= {"CUSET_SCRATCH": str(self.scratch), "CUSET_CACHE": str(folder / "cache"), TOKEN: self.secret}
 
-    def close(self) -> None:
-        self.tcp.close()
-        self.udp.close()
-        remove_tree(self.victim)
-        for name, value in self._saved.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
-
+    @functools.cache  # noqa: B019  one range a process
     def binary(self, file: str) -> Path:
         """The binary of all attacks in a file, compiled once."""
-        if file not in self._binaries:
-            compiler = Compiler(
-                arch=self.arch, flags=("-O1", "-std=c++17"), limits=replace(COMPILE_LIMITS, wall_s=PATIENCE_S)
-            )
-            compiled = compiler.compile((ATTACKS / file).read_text(encoding="utf-8"))
-            if compiled.binary is None:
-                raise SandboxError(f"{file} does not compile: {compiled.message}")
-            self._binaries[file] = compiled.binary
-        return self._binaries[file]
+        limits = replace(COMPILE_LIMITS, wall_s=PATIENCE_S)
+        compiler = Compiler(arch=self.arch, flags=("-O1", "-std=c++17"), limits=limits)
+        compiled = compiler.compile((ATTACKS / file).read_text(encoding="utf-8"))
+        if compiled.binary is None:
+            raise SandboxError(f"{file} does not compile: {compiled.message}")
+        return compiled.binary
 
     def arrivals(self) -> int:
         """Connections and datagrams that came in since the last call."""
@@ -265,23 +254,24 @@ class Range:
 
     def overhead(self, isolation: Isolation, repeats: int = 30) -> dict[str, float]:
         """Milliseconds of one run_program of a program that writes 32 bytes, beside the bare program."""
-        binary = self.binary("attacks.cu")
-        whole, bare = [], []
+
+        def timed(run: Callable[[], object]) -> list[float]:
+            marks = [time.perf_counter()]
+            for _ in range(repeats):
+                run()
+                marks.append(time.perf_counter())
+            return [1000 * (after - before) for before, after in itertools.pairwise(marks)]
+
+        binary, limits = self.binary("attacks.cu"), Limits(wall_s=PATIENCE_S)
         begin_cpu = sum(os.times()[:4])  # of this process and all that it has waited for
-        for _ in range(repeats):
-            begin = time.perf_counter()
-            self._execute(binary, "good", isolation, None, Limits(wall_s=PATIENCE_S))
-            whole.append(1000 * (time.perf_counter() - begin))
+        whole = timed(lambda: self._execute(binary, "good", isolation, None, limits))
         cpu = 1000 * (sum(os.times()[:4]) - begin_cpu) / repeats
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "data").mkdir()
             Path(folder, "data", "attack.txt").write_text("good\n\n0\n\n")
-            for _ in range(repeats):
-                begin = time.perf_counter()
-                subprocess.run([binary], cwd=folder, check=True)
-                bare.append(1000 * (time.perf_counter() - begin))
-        own = sorted(value - statistics.median(bare) for value in whole)
-        numbers = {"bare_program_ms": statistics.median(bare), "cpu_mean_ms": cpu, "overhead_best_ms": own[0]}
+            bare = statistics.median(timed(lambda: subprocess.run([binary], cwd=folder, check=True)))
+        own = sorted(value - bare for value in whole)
+        numbers = {"bare_program_ms": bare, "cpu_mean_ms": cpu, "overhead_best_ms": own[0]}
         numbers |= {"overhead_median_ms": statistics.median(own), "overhead_p95_ms": own[int(0.95 * len(own))]}
         return {"runs": repeats, **{name: round(value, 2) for name, value in numbers.items()}}
 
@@ -291,24 +281,23 @@ def attack_range(arch: str = "sm_90") -> Iterator[Range]:
     """A Range in a folder that the users of programs can pass through; it goes at the end."""
     folder = Path(tempfile.mkdtemp(prefix="attack-range-"))
     place = Range(folder, arch)
+    environment = {"CUSET_SCRATCH": str(place.scratch), "CUSET_CACHE": str(folder / "cache"), TOKEN: place.secret}
     try:
-        yield place
+        with patch.dict(os.environ, environment), place.tcp, place.udp:
+            yield place
     finally:
-        place.close()
+        remove_tree(place.victim)
         remove_tree(folder)
 
 
-def print_table(outcomes: list[Outcome], isolations: list[Isolation]) -> None:
-    cells = {(outcome.name, outcome.isolation): outcome for outcome in outcomes}
-    print("| attack | what it does | " + " | ".join(isolations) + " |")
-    print("|---|---|" + "---|" * len(isolations))
-    for name, what in {outcome.name: outcome.what for outcome in outcomes}.items():
-        row = [cells.get((name, isolation)) for isolation in isolations]
-        parts = [
-            cell and f"{cell.verdict}, {cell.seconds:.1f} s{'' if cell.contained else ': NOT CONTAINED'}"
-            for cell in row
-        ]
-        print(f"| {name} | {what} | " + " | ".join(part or "" for part in parts) + " |")
+def try_on_gpu(place: Range, attack: Attack, isolation: Isolation, gpus: list[Gpu]) -> Outcome:
+    """The attack, and a right program after it on the same GPU."""
+    with lease_gpu(gpus) as gpu:
+        outcome = place.run(attack, isolation, gpu)
+        after = place.run(GOOD_ON_GPU, isolation, gpu).problems
+    if not after:
+        return outcome
+    return replace(outcome, contained=False, problems=(*outcome.problems, f"the next program failed: {after}"))
 
 
 def main() -> int:
@@ -317,6 +306,7 @@ def main() -> int:
     parser.add_argument("--isolation", choices=["bubblewrap", "landlock"], action="append", help="default: both")
     parser.add_argument("--json", type=Path, help="where to write the outcomes")
     parser.add_argument("--no-gpu", action="store_true", help="leave the device attacks out")
+    parser.add_argument("--no-overhead", action="store_true", help="leave the times out: the machine is busy")
     options = parser.parse_args()
     isolations = []
     for name in options.isolation or ["bubblewrap", "landlock"]:
@@ -328,31 +318,22 @@ def main() -> int:
     attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
     if unknown := set(options.only) - {attack.name for attack in attacks}:
         parser.error(f"no such attack: {', '.join(sorted(unknown))}")
+    attacks = [attack for attack in attacks if not options.only or attack.name in options.only]
     outcomes, overhead, failed = [], {}, 0
     with attack_range(gpus[0].arch if gpus else "sm_90") as place:
-        for isolation in isolations:
-            for attack in attacks:
-                if options.only and attack.name not in options.only:
-                    continue
-                if not is_safe_here(attack, isolation):
-                    print(f"{attack.name} ({isolation}): left out, nothing but our watcher would hold it here")
-                    continue
-                if attack.group == "device":
-                    with lease_gpu(gpus) as gpu:
-                        outcome = place.run(attack, isolation, gpu)
-                        after = place.run(GOOD_ON_GPU, isolation, gpu).problems
-                    if after:
-                        problems = (*outcome.problems, f"the next program failed: {after}")
-                        outcome = replace(outcome, contained=False, problems=problems)
-                else:
-                    outcome = place.run(attack, isolation)
-                outcomes.append(outcome)
-                broken = not outcome.contained and is_contained_here(attack, isolation)
-                failed += broken
-                for problem in outcome.problems:
-                    print(f"{attack.name} ({isolation}): {problem}" + ("  <- a promise broken" if broken else ""))
-            overhead[str(isolation)] = place.overhead(isolation)
-    print_table(outcomes, isolations)
+        for isolation, attack in itertools.product(isolations, attacks):
+            if not is_safe_here(attack, isolation):
+                print(f"{isolation}, {attack.name}: left out, nothing but our watcher would hold it here")
+                continue
+            on_gpu = attack.group == "device"
+            outcome = try_on_gpu(place, attack, isolation, gpus) if on_gpu else place.run(attack, isolation)
+            outcomes.append(outcome)
+            broken = not outcome.contained and is_contained_here(attack, isolation)
+            failed += broken
+            said = "; ".join(outcome.problems) + ("  <- a promise broken" if broken else "")
+            print(f"{isolation}, {attack.name}: {outcome.verdict} in {outcome.seconds:.1f} s {said}")
+        if not options.no_overhead:
+            overhead = {str(isolation): place.overhead(isolation) for isolation in isolations}
     for name, numbers in overhead.items():
         median, high = numbers["overhead_median_ms"], numbers["overhead_p95_ms"]
         print(f"{name}: run_program adds {median} ms (median), {high} ms (p95)")
@@ -366,7 +347,7 @@ def main() -> int:
             "overhead": overhead,
             "attacks": [asdict(outcome) for outcome in outcomes],
         }
-        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_atomically(options.json, json.dumps(record, indent=1) + "\n")
     print(f"{len(outcomes)} attacks, {sum(o.contained for o in outcomes)} contained, {failed} promises broken")
     return 1 if failed else 0
 

@@ -48,7 +48,7 @@ def run_forked(
     for link in links:
         link.unlink()
     texts = [path.read_text(errors="replace") for path in said]
-    return Finished(status, stopped, time.monotonic() - begin, 0.0, 0, *texts, None)
+    return Finished(status, stopped, time.monotonic() - begin, *texts)
 
 
 def _run(command: list[str], folder: Path, said: list[Path], environment: Mapping[str, str]) -> int:

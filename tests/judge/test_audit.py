@@ -83,7 +83,7 @@ def test_a_machine_that_fails_meanwhile_finds_no_oracle_sound(tmp_path, monkeypa
 
     def fails_once(command, **options):
         if next(runs) == number:
-            return Finished(None, None, 0.0, 0.0, 0, "", "", "no process could be started")
+            return Finished(infra="no process could be started")
         return run_forked(command, **options)
 
     monkeypatch.setattr("cuset_stage.judge.oracle_runs.run_sandboxed", fails_once)

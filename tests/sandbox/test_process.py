@@ -122,7 +122,8 @@ def test_bad_requests(folder, isolation, tmp_path):
     (tmp_path / "x").touch()
     with pytest.raises(ValueError, match="relative to the folder"):
         shell("true", folder, isolation, readonly={"../x": tmp_path / "x"})
-    assert "does not exist" in shell("true", folder, isolation, readonly={"x": tmp_path / "missing"}).infra
+    with pytest.raises(SandboxError, match="meant for x, does not exist"):
+        shell("true", folder, isolation, readonly={"x": tmp_path / "missing"})
     assert run_sandboxed(["./missing"], folder=folder, isolation=isolation).infra
     with pytest.raises(ValueError, match=r"Limits\.wall_s=0"):
         Limits(wall_s=0)

@@ -124,11 +124,12 @@ def test_a_command_waits_until_it_may_begin(folder, isolation):
     assert (folder / "begun").exists() and finished.returncode == 0
 
 
-def test_a_command_that_lost_its_supervisor_does_not_begin():
+def test_a_command_that_lost_its_supervisor_does_not_begin(tmp_path):
     """What it waits on is then closed."""
-    begin = ["/bin/sh", "-c", 'exec 8<"$1" 9>/dev/null; exec /bin/sh -c "$0" echo begun', _GATE]
+    (tmp_path / "go").write_text("\ngo\n")  # over the first byte it says that all is set up
+    begin = ["/bin/sh", "-c", 'exec 9<>"$1"; exec /bin/sh -c "$0" echo begun', _GATE]
     assert subprocess.run([*begin, "/dev/null"], capture_output=True, text=True).stdout == ""
-    assert subprocess.run([*begin, __file__], capture_output=True, text=True).stdout == "begun\n"
+    assert subprocess.run([*begin, tmp_path / "go"], capture_output=True, text=True).stdout == "begun\n"
 
 
 def test_nothing_is_left_of_a_command_that_may_not_begin(folder, isolation):
@@ -183,14 +184,28 @@ def test_the_server_never_waits_for_a_judge_that_does_not_read(folder, isolation
 
 
 def test_messages_to_a_busy_server_stay_apart(folder, isolation):
-    with start("true", folder, isolation), start("true", folder, isolation):
-        assert until(lambda: len(_supervisors(server=False)) == 2)
-        (server,), supervisors = _supervisors(server=True), _supervisors(server=False)
-        server.suspend()
-        for process in supervisors:
-            supervision._server.kill(process.pid)
-        server.resume()
-        assert until(lambda: not _supervisors(server=False))
+    shell("true", folder, isolation)
+    (server,), said = _supervisors(server=True), []
+    threads = [threading.Thread(target=lambda: said.append(shell("echo run", folder, isolation).stdout)) for _ in "ab"]
+    server.suspend()
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    server.resume()
+    for thread in threads:
+        thread.join(120)
+    assert said == ["run\n"] * 2
+
+
+def test_a_supervisor_that_says_nothing_is_ended(folder, isolation, monkeypatch):
+    with start(f"sleep {MARK}", folder, isolation, limits=LONG) as running:
+        running.go()
+        assert until(_sleepers)
+        (supervisor,) = _supervisors(server=False)
+        supervisor.suspend()
+        monkeypatch.setattr(supervision, "PATIENCE_S", 1 - LONG.wall_s)
+        assert running.wait().infra == "the supervisor did not answer for 1 s"
+    assert until(lambda: not supervisor.is_running()) and not _sleepers()
 
 
 def test_a_judge_without_descriptors_keeps_its_server(folder, isolation):
@@ -202,7 +217,7 @@ def test_a_judge_without_descriptors_keeps_its_server(folder, isolation):
         resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
         try:
             with pytest.raises(OSError, match="Too many open files"):
-                supervision._begin()
+                supervision._begin(b"")
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         assert shell("echo next", folder, isolation).stdout == "next\n"
@@ -291,17 +306,17 @@ def test_a_fork_that_lives_on_keeps_no_supervisor(folder, isolation):
     """It has the judge's end of the run's socket, so that this does not close when the judge is killed."""
     code = """
         with start("true"):
-            while len(below := psutil.Process().children(recursive=True)) < 2:
-                time.sleep(0.02)
+            (server,) = psutil.Process().children()
+            (supervisor,) = server.children()
             fork = os.fork()
             if fork == 0:
                 os.closerange(0, 3)
                 signal.pause()
-            print(fork, *[process.pid for process in below if "python" in process.name()], flush=True)
+            print(fork, server.pid, supervisor.pid, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
     """
     fork, *pids = map(int, _judge(code, folder, isolation).stdout.split())
-    assert len(pids) == 2 and until(lambda: not any(map(psutil.pid_exists, pids)))
+    assert until(lambda: not any(map(psutil.pid_exists, pids)))
     os.kill(fork, signal.SIGKILL)  # it was there all the time
 
 

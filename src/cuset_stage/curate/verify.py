@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -78,7 +78,7 @@ def run_verify(settings: VerifySettings) -> Summary:
             "times": settings.times,
             "mutants": settings.mutants,
             "compile_only": settings.compile_only,
-            "limits": RUN_LIMITS.as_dict(),
+            "limits": asdict(RUN_LIMITS),
         },
         executor=settings.executor,
         workers=workers,

@@ -12,9 +12,8 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..files import file_sha256
@@ -29,8 +28,11 @@ from .supervision import Finished
 
 CACHE_BYTES = 20 * GIB
 MESSAGE_CHARS = 16_000
-SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
-"""Variables that nvcc reads itself: passed on to it, and part of a cache key."""
+SETTINGS = (
+    "NVCC_CCBIN",
+    "NVCC_PREPEND_FLAGS",
+    "NVCC_APPEND_FLAGS",
+)  # nvcc reads them itself: passed on, and in the key
 _EVICT_EVERY = 64
 _FORMAT = 2
 _RANDOM = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
@@ -60,46 +62,30 @@ class Toolkit:
         return tuple(path for path in dict.fromkeys(found) if not path.is_relative_to("/usr") and path != Path("/bin"))
 
 
-def _candidates() -> list[Path]:
-    found = [os.environ.get("CUDACXX"), shutil.which("nvcc")]
-    for name in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(name):
-            found.append(os.path.join(os.environ[name], "bin", "nvcc"))
-    found.append("/usr/local/cuda/bin/nvcc")
-    wheels = Path(sysconfig.get_path("purelib")) / "nvidia"
-    return [Path(name) for name in found if name] + sorted(wheels.glob("*/bin/nvcc"), reverse=True)
-
-
-def _inspect(nvcc: Path) -> Toolkit | str:
-    """The toolkit behind this nvcc, or what went wrong."""
+def _inspect(nvcc: Path) -> Toolkit:
+    """The toolkit behind this nvcc. Raises OSError, ValueError or TimeoutExpired when it does not work."""
     with tempfile.TemporaryDirectory(prefix="cuset-nvcc-") as folder:
-        try:
-            said = subprocess.run([nvcc, "--version"], capture_output=True, text=True, timeout=60).stdout
-            Path(folder, "empty.cu").touch()
-            plan = subprocess.run(
-                [nvcc, "--dryrun", "empty.cu"], capture_output=True, text=True, timeout=60, cwd=folder
-            ).stderr
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-    version = re.search(r"V(\d+\.\d+\.\d+)", said)
+        Path(folder, "empty.cu").touch()
+        said, plan = (
+            subprocess.run([nvcc, *what], capture_output=True, text=True, timeout=60, cwd=folder)
+            for what in (["--version"], ["--dryrun", "empty.cu"])
+        )
+    version = re.search(r"V(\d+\.\d+\.\d+)", said.stdout)
     if version is None:
-        return f"`{nvcc} --version` names no version"
-    here = re.search(r"^#\$ _HERE_=(.+)$", plan, re.MULTILINE)
-    real = Path(here[1].strip()).resolve() / "nvcc" if here else nvcc.resolve()
-    if not real.is_file():
-        real = nvcc.resolve()
+        raise ValueError(f"`{nvcc} --version` names no version")
+    here = re.search(r"^#\$ _HERE_=(.+)$", plan.stderr, re.MULTILINE)
+    real = Path(here[1].strip(), "nvcc").resolve() if here else nvcc.resolve()
     return Toolkit(real, version[1], real.parent.parent)
 
 
 @functools.lru_cache(maxsize=8)
 def _find(candidates: tuple[Path, ...]) -> Toolkit:
     problems = []
-    for candidate in candidates:
-        if candidate.is_file():
-            found = _inspect(candidate)
-            if isinstance(found, Toolkit):
-                return found
-            problems.append(found)
+    for candidate in filter(Path.is_file, candidates):
+        try:
+            return _inspect(candidate)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            problems.append(str(error))
     raise SandboxError(
         "no CUDA compiler found"
         + (f" ({'; '.join(problems)})" if problems else "")
@@ -112,7 +98,10 @@ def find_toolkit() -> Toolkit:
 
     Raises SandboxError when none works.
     """
-    return _find(tuple(_candidates()))
+    homes = (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")
+    named = [os.environ.get("CUDACXX"), shutil.which("nvcc"), *(f"{home}/bin/nvcc" for home in homes if home)]
+    wheels = Path(sysconfig.get_path("purelib"), "nvidia").glob("*/bin/nvcc")
+    return _find((*(Path(name) for name in named if name), *sorted(wheels, reverse=True)))
 
 
 @dataclass(frozen=True)
@@ -121,7 +110,7 @@ class Compiled:
 
     verdict: None when it was built, else COMPILE_ERROR, COMPILE_TIMEOUT or INFRA_ERROR. binary: in the cache; only to be run
     with run_program. seconds: what nvcc took, also when that was at another time (`cached`). message: nvcc's diagnostics,
-    without paths of this run, or why it was stopped. command: as it was run, in a folder that held program.cu.
+    without paths of this run, or why it was stopped.
     """
 
     verdict: Verdict | None
@@ -129,31 +118,27 @@ class Compiled:
     seconds: float
     cached: bool
     message: str
-    command: tuple[str, ...]
 
 
+@dataclass
 class Compiler:
-    """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache."""
+    """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
 
-    def __init__(
-        self,
-        toolkit: Toolkit | None = None,
-        *,
-        arch: str = "sm_90",
-        flags: Sequence[str] = ("-O3", "-std=c++17"),
-        cache: Path | None = None,
-        limits: Limits = COMPILE_LIMITS,
-        isolation: Isolation | str = Isolation.AUTO,
-    ) -> None:
-        """arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. Raises SandboxError without nvcc."""
-        if not re.fullmatch(r"(sm|compute)_\d+[af]?|native|all|all-major", arch):
-            raise SandboxError(f"arch={arch!r}: nvcc's -arch, such as sm_90; `Gpu.arch` is that of a GPU")
-        self.toolkit = toolkit or find_toolkit()
-        self.arch = arch
-        self.flags = tuple(flags)
-        self.cache = (cache_root() / "programs") if cache is None else Path(cache).absolute()
-        self.limits = limits
-        self.isolation = resolve_isolation(isolation)
+    arch: such as "sm_90" (Gpu.arch). Raises SandboxError without nvcc.
+    """
+
+    toolkit: Toolkit = field(default_factory=find_toolkit)
+    arch: str = "sm_90"
+    flags: Sequence[str] = ("-O3", "-std=c++17")
+    cache: Path = field(default_factory=lambda: cache_root() / "programs")
+    limits: Limits = COMPILE_LIMITS
+    isolation: Isolation | str = Isolation.AUTO
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"(sm|compute)_\d+[af]?|native|all|all-major", self.arch):
+            raise SandboxError(f"arch={self.arch!r}: nvcc's -arch, such as sm_90; `Gpu.arch` is that of a GPU")
+        self.cache = Path(self.cache).absolute()
+        self.isolation = resolve_isolation(self.isolation)
         self._built = 0
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
         self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -175,12 +160,10 @@ class Compiler:
         """
         key = self.key(source)
         entry = self.cache / key[:2] / key
-        found = None if again else self._read(entry)
-        if found is not None:
+        if not again and (found := self._read(entry)):
             return found
         with file_lock(self.cache / "locks" / f"{key[:3]}.lock"):
-            found = None if again else self._read(entry)  # another may have built it while this one waited
-            if found is not None:
+            if not again and (found := self._read(entry)):  # another has built it while this one waited
                 return found
             remove_tree(entry)
             compiled = self._build(source, entry)
@@ -194,14 +177,12 @@ class Compiler:
         """The entry, or None when it is missing or damaged."""
         try:
             record = json.loads((entry / "record.json").read_text(encoding="utf-8"))
-            binary = None
-            if record["sha256"] is not None:
-                binary = entry / "program"
-                if file_sha256(binary) != record["sha256"]:
-                    return None
-            os.utime(entry)
             verdict = Verdict(record["verdict"]) if record["verdict"] else None
-            return Compiled(verdict, binary, record["seconds"], True, record["message"], tuple(record["command"]))
+            binary = entry / "program" if verdict is None else None
+            if binary is not None and file_sha256(binary) != record["sha256"]:
+                return None
+            os.utime(entry)
+            return Compiled(verdict, binary, record["seconds"], True, record["message"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -218,53 +199,47 @@ class Compiler:
                 environment=self._settings,
                 isolation=self.isolation,
             )
+            if finished.infra is not None:
+                return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, finished.infra)
             verdict, message = self._judge(finished, folder)
             product = scratch / "program"
             if verdict is None and (refused := take_output(folder, "program", product)):
                 verdict = Verdict.COMPILE_ERROR
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{message}"
-            failed = verdict is Verdict.COMPILE_ERROR and finished.stopped is None
-            lacking = (finished.lacked_memory() or out_of_room(folder)) if failed else None
-            if lacking:  # then the source is not to blame
-                verdict, message = Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}"
             binary = None
-            if finished.stopped is None and verdict is not Verdict.INFRA_ERROR:
-                try:
-                    binary = self._store(entry, product, verdict, finished.seconds, message)
-                except OSError as error:
-                    verdict, message = Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}"
-        return Compiled(verdict, binary, finished.seconds, False, message, self.command)
+            if finished.stopped is None:
+                # for want of memory or of disk space the source is not to blame
+                lacking = finished.lacked_memory() or out_of_room(folder) if verdict is not None else None
+                if lacking:
+                    verdict, message = Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}"
+                else:
+                    try:
+                        binary = self._store(entry, product, verdict, finished.seconds, message)
+                    except OSError as error:
+                        verdict, message = Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}"
+        return Compiled(verdict, binary, finished.seconds, False, message)
 
     def _judge(self, finished: Finished, folder: Path) -> tuple[Verdict | None, str]:
-        if finished.infra is not None:
-            return Verdict.INFRA_ERROR, finished.infra
         said = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
         said = _RANDOM.sub("", said.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), "."))
         said = shorten(said, MESSAGE_CHARS)
-        limits = {
-            "wall": f"wall time limit of {self.limits.wall_s:g} s",
-            "cpu": f"CPU time limit of {self.limits.cpu_s} s",
-        }
-        if finished.stopped in limits:
-            return Verdict.COMPILE_TIMEOUT, f"nvcc was stopped at its {limits[finished.stopped]}\n{said}".strip()
         if finished.stopped is not None:
-            return Verdict.COMPILE_ERROR, f"nvcc was stopped at its limit of {finished.stopped}\n{said}".strip()
+            verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
+            return verdict, f"nvcc {finished.ending(self.limits)}\n{said}".strip()
         if finished.returncode != 0:
-            return Verdict.COMPILE_ERROR, said or f"nvcc ended with {finished.returncode} and said nothing"
+            return Verdict.COMPILE_ERROR, said or f"nvcc {finished.ending(self.limits)} and said nothing"
         return None, said
 
     def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> Path | None:
         """Write the entry beside its place and move it there in one step; the binary in it, if there is one."""
         entry.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=entry.parent))
+        record = {"verdict": verdict, "message": message, "seconds": seconds}
         try:
-            digest = None
             if verdict is None:
                 shutil.move(product, fresh / "program")
                 (fresh / "program").chmod(0o755)
-                digest = file_sha256(fresh / "program")
-            record = {"verdict": verdict, "message": message, "seconds": seconds, "command": self.command}
-            record |= {"sha256": digest, "written": time.time()}
+                record["sha256"] = file_sha256(fresh / "program")
             (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
             os.rename(fresh, entry)
         finally:

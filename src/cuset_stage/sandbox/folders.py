@@ -78,20 +78,20 @@ def out_of_room(folder: Path, need: int = 0) -> str | None:
 
     need: bytes that it had to write. The folder is removed where that is to be found out, so nothing of it may be needed.
     """
-    place = folder.parent
-    if shutil.disk_usage(place).free >= need + ROOM_BYTES:
+    need += ROOM_BYTES
+    if shutil.disk_usage(folder.parent).free >= need:
         return None
     remove_tree(folder)
-    free = shutil.disk_usage(place).free
-    if free >= need + ROOM_BYTES:
+    free = shutil.disk_usage(folder.parent).free
+    if free >= need:
         return None
     return (
         f"{scratch_root()}: {free // 2**20} MiB of the disk are free, too few to tell a failure from a full disk "
-        f"({(need + ROOM_BYTES) // 2**20} MiB are needed): make room there, or name another folder with CUSET_SCRATCH=/path"
+        f"({need // 2**20} MiB are needed): make room there, or name another folder with CUSET_SCRATCH=/path"
     )
 
 
-def _open_folder(name: str, parent: int) -> int:
+def _open_folder(name: str, parent: int | None = None) -> int:
     try:
         return os.open(name, _FOLDER, dir_fd=parent)
     except PermissionError:  # a folder (a link gives another error) that the program has closed
@@ -161,14 +161,10 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
 
     Only after every process of the program is dead.
     """
-    parts = Path(name).parts
-    above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fd = _open_folder(str(folder))
     try:
-        fd = _open_folder(folder.name, above)
-    finally:
-        os.close(above)
-    try:
-        for part in parts[:-1]:
+        *above, last = Path(name).parts
+        for part in above:
             try:
                 inner = _open_folder(part, fd)
             except FileNotFoundError:
@@ -178,22 +174,21 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
             os.close(fd)
             fd = inner
         try:
-            info = os.stat(parts[-1], dir_fd=fd, follow_symlinks=False)
+            info = os.stat(last, dir_fd=fd, follow_symlinks=False)
         except FileNotFoundError:
             return Refused(f"{name}: not written")
         if not stat.S_ISREG(info.st_mode):
-            return Refused(
-                f"{name}: {_KINDS.get(stat.S_IFMT(info.st_mode), 'a device or a socket')}, expected a regular file"
-            )
+            kind = _KINDS.get(stat.S_IFMT(info.st_mode), "a device or a socket")
+            return Refused(f"{name}: {kind}, expected a regular file")
         if info.st_nlink != 1:
             return Refused(f"{name}: a hard link to another file, expected a file of its own")
         if size is not None and info.st_size != size:
             return Refused(f"{name}: {info.st_size} bytes, expected {size}", wrong_size=True)
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.rename(parts[-1], target, src_dir_fd=fd)
-        if os.geteuid() == 0:
-            os.chown(target, 0, 0)  # it may have been another user's
-        os.chmod(target, 0o600)
-        return None
+        os.rename(last, target, src_dir_fd=fd)
     finally:
         os.close(fd)
+    if os.geteuid() == 0:
+        os.chown(target, 0, 0)  # it may have been another user's
+    target.chmod(0o600)
+    return None

@@ -6,7 +6,6 @@ import functools
 import os
 import random
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -40,29 +39,23 @@ class Gpu:
         return "sm_" + self.compute_capability.replace(".", "")
 
 
-def _query(what: str, *more: str) -> list[list[str]] | None:
-    """Rows of one nvidia-smi query; None when there is no nvidia-smi, or it fails."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
+def _query(what: str, *more: str) -> list[list[str]]:
+    """Rows of one nvidia-smi query; none when there is no nvidia-smi, or it fails."""
+    command = ["nvidia-smi", what, "--format=csv,noheader,nounits", *more]
     try:
-        done = subprocess.run(
-            [program, what, "--format=csv,noheader,nounits", *more], capture_output=True, text=True, timeout=_QUERY_S
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    if done.returncode != 0:
-        return None
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_QUERY_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
     return [[field.strip() for field in line.split(",")] for line in done.stdout.splitlines() if line.strip()]
 
 
 def list_gpus() -> list[Gpu]:
     """The GPUs this process may use, in the order of CUDA_VISIBLE_DEVICES where that is set; [] without a driver."""
-    rows = _query(f"--query-gpu={_FIELDS}") or []
-    gpus = []
-    for row in rows:
-        if len(row) == 6 and row[0].isdigit() and re.fullmatch(r"\d+\.\d+", row[4]) and row[5].isdigit():
-            gpus.append(Gpu(int(row[0]), row[1], row[2], row[3], row[4], int(row[5]) * 2**20))
+    gpus = [
+        Gpu(int(row[0]), *row[1:5], int(row[5]) * 2**20)
+        for row in _query(f"--query-gpu={_FIELDS}")
+        if len(row) == 6 and row[0].isdigit() and re.fullmatch(r"\d+\.\d+", row[4]) and row[5].isdigit()
+    ]
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return gpus
@@ -99,10 +92,8 @@ def gpu_devices(gpu: Gpu) -> list[str]:
 
 def used_memory(gpu: Gpu, pids: set[int]) -> int | None:
     """Device memory in bytes that these processes use; None when nvidia-smi lists none of them (other pid namespace)."""
-    rows = _query("--query-compute-apps=pid,used_memory", "-i", gpu.uuid) or []
-    mine = [
-        int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit() and row[0].isdigit() and int(row[0]) in pids
-    ]
+    rows = _query("--query-compute-apps=pid,used_memory", "-i", gpu.uuid)
+    mine = [int(row[1]) for row in rows if all(map(str.isdigit, row)) and int(row[0]) in pids]
     return sum(mine) * 2**20 if mine else None
 
 

@@ -23,15 +23,13 @@ from .supervision import SUPERVISOR
 class Isolation(StrEnum):
     """What stands around untrusted code, beside limits, a reaper and, where the judge is root, a user of its own."""
 
-    AUTO = "auto"
-    """BUBBLEWRAP where it works, else LANDLOCK where it holds, else SandboxError"""
+    AUTO = "auto"  # BUBBLEWRAP where it works, else LANDLOCK where it holds, else SandboxError
+    # namespaces of its own: no network, no other process in sight, only system folders, read-only, and its own folder
     BUBBLEWRAP = "bubblewrap"
-    """namespaces of its own: no network, no other process in sight, only system folders, read-only, and its own folder"""
+    # the contents of the same files and no others (Landlock, Linux 6.2), and no sockets that leave the machine (seccomp); which
+    # other files and processes there are stays in sight, and so do Unix sockets that the program's user may connect to
     LANDLOCK = "landlock"
-    """the contents of the same files and no others (Landlock, Linux 6.2), and no sockets that leave the machine (seccomp); which
-    other files and processes there are stays in sight, and so do Unix sockets that the program's user may connect to"""
-    NONE = "none"
-    """plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO"""
+    NONE = "none"  # plain processes, for code you trust: it may read and write what its user may. Never chosen by AUTO
 
     @classmethod
     def _missing_(cls, value: object) -> None:
@@ -65,14 +63,15 @@ class Bubblewrap:
     sizes: bool
 
 
-def _bubblewrap() -> str | None:
-    return shutil.which(os.environ.get("CUSET_BWRAP") or "bwrap")
+def _bubblewrap() -> tuple[Bubblewrap | None, str]:
+    """How bubblewrap works on this machine (None: not at all), and what is wrong with it."""
+    program = shutil.which(os.environ.get("CUSET_BWRAP") or "bwrap")
+    return _probe_bubblewrap(program) if program is not None else (None, "bubblewrap is not installed")
 
 
 def bubblewrap_here() -> Bubblewrap | None:
     """How bubblewrap works on this machine; None when it does not."""
-    program = _bubblewrap()
-    return _probe_bubblewrap(program)[0] if program is not None else None
+    return _bubblewrap()[0]
 
 
 def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
@@ -87,12 +86,10 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
         return wanted
     problems = []
     if wanted is not Isolation.LANDLOCK:
-        program = _bubblewrap()
-        how, said = _probe_bubblewrap(program) if program else (None, "")
+        how, problem = _bubblewrap()
         if how is not None:
             return Isolation.BUBBLEWRAP
-        does_not = f"({program}) does not work here: {said or 'no reason given'}" if program else "is not installed"
-        problems.append(f"bubblewrap {does_not}")
+        problems.append(problem)
     if wanted is not Isolation.BUBBLEWRAP:
         said = _probe_landlock()
         if said is None:
@@ -115,9 +112,17 @@ def _warn() -> None:
     )
 
 
+def _fails(command: Sequence[str]) -> str | None:
+    """What a command says, or else how it ended, when it does not return 0."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else done.stderr.strip() or f"trying it ended with {done.returncode}"
+
+
 @functools.lru_cache(maxsize=8)
 def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
-    """How bubblewrap really works here (None: not at all), and what it said when it did not."""
     users = (True, False) if os.geteuid() == 0 and shutil.which("setpriv") else (False,)
     said = ""
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
@@ -125,29 +130,19 @@ def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
             folder = Path(name).resolve()
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
-            command = [*_base(how), *_folders_above([folder])]
-            command += ["--bind", str(folder), str(folder), *_CLOSED]
+            command = [*_base(how), *_folders_above([folder]), "--bind", str(folder), str(folder), *_CLOSED]
             command += ["--", *_become(how, PROBE_USER, None), "/bin/sh", "-c", f": > {folder}/written"]
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return None, str(error)
-            if done.returncode == 0 and (folder / "written").exists():
+            said = _fails(command) or ""
+            if not said and (folder / "written").exists():
                 return how, ""
-            said = done.stderr.strip()
-    return None, said
+    return None, f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
 
 
 @functools.cache
 def _probe_landlock() -> str | None:
     """None when a process that Landlock and seccomp confine can do nothing that it must not; else the reason."""
     with tempfile.TemporaryDirectory(prefix="cuset-probe-") as folder:
-        command = [sys.executable, "-I", "-S", str(SUPERVISOR), "probe", folder]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-    return None if done.returncode == 0 else done.stderr.strip() or f"trying it ended with {done.returncode}"
+        return _fails([sys.executable, "-I", "-S", str(SUPERVISOR), "probe", folder])
 
 
 def is_system(path: Path) -> bool:
@@ -165,9 +160,9 @@ def python_paths() -> tuple[Path, ...]:
 
 # Both are file systems in memory that a program could fill.
 _CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
-# In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait on 8 until it may
-# begin (never, when the supervisor is gone), close both, become the command. (A shell knows descriptors of one digit.)
-_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && { read -r go <&8 || exit; }; exec 8<&- 9>&-; exec "$0" "$@"'
+# In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait there until it
+# may begin (never, when the supervisor is gone), close it, become the command. (A shell knows descriptors of one digit.)
+_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && { read -r go <&9 || exit; }; exec 9>&-; exec "$0" "$@"'
 
 
 def _folders_above(paths: Sequence[Path]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
 
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
@@ -17,26 +16,16 @@ class SandboxError(RuntimeError):
 class Verdict(StrEnum):
     """The outcome of one sample. Only INFRA_ERROR says nothing about the sample: it is never charged to a model."""
 
-    NO_CODE = "no_code"
-    """the answer holds no code"""
-    COMPILE_ERROR = "compile_error"
-    """the compiler refused it, or was stopped at a limit other than time"""
-    COMPILE_TIMEOUT = "compile_timeout"
-    """the compiler was stopped at its time limit"""
-    RUNTIME_ERROR = "runtime_error"
-    """the program returned something other than 0, died by a signal, or was stopped at a limit other than time"""
-    TIMEOUT = "timeout"
-    """the program was stopped at its time limit (wall clock or CPU)"""
-    MISSING_OUTPUT = "missing_output"
-    """the program returned 0, and an output is not there as a regular file"""
-    MISMATCH = "mismatch"
-    """an output has the wrong size or wrong values"""
-    PASSED = "passed"
-    """every output of every case is right"""
-    COMPILED = "compiled"
-    """it compiles, and no more was asked"""
-    INFRA_ERROR = "infra_error"
-    """the judge's own side failed: no space, no GPU, no sandbox, a reference that cannot be made"""
+    NO_CODE = "no_code"  # the answer holds no code
+    COMPILE_ERROR = "compile_error"  # the compiler refused it, or was stopped at a limit other than time
+    COMPILE_TIMEOUT = "compile_timeout"  # the compiler was stopped at its time limit
+    RUNTIME_ERROR = "runtime_error"  # it returned another number than 0, died by a signal, or was stopped at a limit other than time
+    TIMEOUT = "timeout"  # the program was stopped at its time limit (wall clock or CPU)
+    MISSING_OUTPUT = "missing_output"  # it returned 0, and an output is not there as a regular file
+    MISMATCH = "mismatch"  # an output has the wrong size or wrong values
+    PASSED = "passed"  # every output of every case is right
+    COMPILED = "compiled"  # it compiles, and no more was asked
+    INFRA_ERROR = "infra_error"  # the judge's own side: no space, no GPU, no sandbox, a reference that cannot be made
 
 
 @dataclass(frozen=True)
@@ -67,10 +56,6 @@ class Limits:
                 raise ValueError(f"Limits.{name}=None: this limit needs a number above 0")
             if value is not None and not value > 0:
                 raise ValueError(f"Limits.{name}={value!r}: a limit is above 0; None where it may be unlimited")
-
-    def as_dict(self) -> dict[str, Any]:
-        """For records of a run."""
-        return asdict(self)
 
 
 COMPILE_LIMITS = Limits(

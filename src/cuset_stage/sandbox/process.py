@@ -15,14 +15,12 @@ from .cache import cache_root, held, try_lock
 from .folders import scratch_root
 from .gpus import Gpu, gpu_devices
 from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
-from .limits import Limits
+from .limits import Limits, SandboxError
 from .supervision import Finished, Supervised
 
 
 FIRST_USER, USERS = 60578, 600
 """User ids that systemd's table of ranges leaves to nobody: one for each run that is on at a time."""
-_GPU_OPTIONAL = ("caps", "modeset", "tools")
-_PASSED_ON = ("LD_LIBRARY_PATH", "TZ")
 
 
 def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> dict[str, str]:
@@ -42,7 +40,7 @@ def _clean_environment(folder: Path, visible: Sequence[Path], gpu: Gpu | None) -
         "LC_ALL": "C.UTF-8",
         "USER": "nobody",
     }
-    return environment | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return environment | {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "TZ") if name in os.environ}
 
 
 def _library_folders() -> list[Path]:
@@ -77,28 +75,28 @@ def user_of_its_own() -> Iterator[int | None]:
     yield None
 
 
-def _needed_by(command: Sequence[str], folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> list[list[Any]]:
-    """What a user of its own must be able to use, else the command runs as the judge's user: [path, access mode]."""
-    needed: list[list[Any]] = [[str(folder), os.R_OK | os.W_OK | os.X_OK]]
-    needed += [[str(path), os.R_OK | os.X_OK] for path in visible]
-    nodes = gpu_devices(gpu) if gpu is not None else []
-    needed += [[node, os.R_OK | os.W_OK] for node in nodes if not node.endswith(_GPU_OPTIONAL)]
-    if os.path.isabs(command[0]):
-        needed.append([command[0], os.X_OK])
-    return needed
-
-
-def _is_public(path: Path) -> bool:
-    """A mount shows a file with its own mode: what others may not read (or run, for a program) has to be copied."""
+def _open_to_all(path: Path) -> bool:
+    """Whether its mode lets others read it, and run it or look into it where its owner may."""
     mode = path.stat().st_mode
     return bool(mode & stat.S_IROTH) and bool(mode & stat.S_IXOTH or not mode & stat.S_IXUSR)
+
+
+def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> bool:
+    """Without mounts: whether a user of its own could use all that a run needs. Else it runs as the judge's user."""
+    used = [path for path in visible if path.exists()] + ([Path(command)] if os.path.isabs(command) else [])
+    nodes = [os.stat(node) for node in gpu_devices(gpu) if not node.endswith(("modeset", "tools"))] if gpu else []
+    return (
+        all(_open_to_all(path) for path in used)
+        and all(above.stat().st_mode & stat.S_IXOTH for path in (folder, *used) for above in path.parents)
+        and all(node.st_mode & 0o006 == 0o006 for node in nodes if stat.S_ISCHR(node.st_mode))
+    )
 
 
 def run_sandboxed(command: Sequence[str], *, folder: Path, **options: Any) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
     options: readonly, visible, limits, environment, gpu, isolation, as start_sandboxed has them.
-    Never raises for what the command does; `Finished.infra` says when the judge itself failed.
+    Never raises for what the command does; `Finished.infra` says when the judge itself failed on the way.
     Raises as start_sandboxed does.
     """
     with start_sandboxed(command, folder=folder, **options) as running:
@@ -125,8 +123,8 @@ def start_sandboxed(
     visible: further folders the command may read, at the same path (see `python_paths`).
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
-    Leaving the block ends what has not ended. Raises SandboxError when this machine lacks the isolation, ValueError for a
-    name in `readonly` that leaves the folder.
+    Leaving the block ends what has not ended. Raises SandboxError when this machine lacks the isolation, a user id or a file of
+    `readonly`, ValueError for a name in `readonly` that leaves the folder.
     """
     folder = folder.resolve()
     isolation = resolve_isolation(isolation)
@@ -136,8 +134,7 @@ def start_sandboxed(
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ValueError(f"readonly[{name!r}]: a name relative to the folder, without '..'")
         if not path.is_file():
-            yield Supervised(f"{path}: this file, meant for {name}, does not exist", gpu, limits)
-            return
+            raise SandboxError(f"{path}: this file, meant for {name}, does not exist")
     environment = _clean_environment(folder, [Path(path) for path in visible], gpu) | dict(environment or {})
     hidden = [Path.home(), cache_root()]
     visible = [
@@ -147,11 +144,11 @@ def start_sandboxed(
     ]
     (folder / "tmp").mkdir(exist_ok=True)
     how = bubblewrap_here() if isolation is Isolation.BUBBLEWRAP else None
-    with user_of_its_own() if how is None or how.own_user else nullcontext() as uid:
+    has_user = how.own_user if how is not None else _works_as_another(command[0], folder, visible, gpu)
+    with user_of_its_own() if has_user else nullcontext() as uid:
         if how is not None and how.own_user and uid is None:
-            yield Supervised("no user id is free for this run, or none can be locked", gpu, limits)
-            return
-        mounted = {name: path for name, path in readonly.items() if how and (uid is None or _is_public(path))}
+            raise SandboxError("no user id is free for this run, or none can be locked")
+        mounted = {name: path for name, path in readonly.items() if how and (uid is None or _open_to_all(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         prefix, landlock = [], None
@@ -175,7 +172,6 @@ def start_sandboxed(
             "landlock": landlock,
             "uid": uid,
             "judge": os.getpid(),
-            "needed": _needed_by(command, folder, visible, gpu),
         }
         with Supervised(request, gpu, limits) as run:
             yield run

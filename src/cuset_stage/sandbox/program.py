@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .folders import Refused, out_of_room, scratch_folder, take_output
+from .folders import out_of_room, scratch_folder, take_output
 from .gpus import Gpu
 from .isolation import Isolation
 from .limits import Limits, SandboxError, Verdict
@@ -18,7 +17,6 @@ from .process import start_sandboxed
 from .supervision import Finished, Supervised
 
 
-_LIMIT_NAMES = {"gpu_memory": "GPU memory", "processes": "number of processes", "wall": "wall time", "cpu": "CPU time"}
 _TAIL_CHARS = 2000
 
 
@@ -37,28 +35,51 @@ class Ran:
     message: str
 
 
-def _describe(code: int) -> str:
-    if code >= 0:
-        return f"the program returned {code}"
-    try:
-        return f"the program died by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"the program died by signal {-code}"
+@dataclass
+class Started:
+    """A program whose folder and sandbox are there, or about to be. See start_program for `outputs`."""
 
+    running: Supervised
+    scratch: Path
+    outputs: Mapping[str, int | None]
+    limits: Limits
 
-def _judge(finished: Finished, limits: Limits) -> tuple[Verdict | None, str]:
-    if finished.infra is not None:
-        return Verdict.INFRA_ERROR, finished.infra
-    if finished.stopped is None and finished.returncode == 0:
-        return None, ""
-    verdict, what = Verdict.RUNTIME_ERROR, _describe(finished.returncode or 0)
-    if finished.stopped is not None:
-        what = f"the program was stopped at its {_LIMIT_NAMES.get(finished.stopped, finished.stopped)} limit"
-    if finished.stopped in ("wall", "cpu"):
-        verdict = Verdict.TIMEOUT
-        what += f" of {limits.wall_s if finished.stopped == 'wall' else limits.cpu_s:g} s"
-    said = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
-    return verdict, f"{what}\n{said}".strip()
+    def go(self) -> None:
+        """Let it begin. Returns at once; a second call does nothing."""
+        self.running.go()
+
+    def wait(self) -> Ran:
+        """Let it begin, and return what came out, when everything of the program is dead. Once."""
+        finished = self.running.wait()
+        if finished.infra is not None:
+            return Ran(Verdict.INFRA_ERROR, finished, {}, finished.infra)
+        taken: dict[str, Path] = {}
+        if finished.stopped is not None or finished.returncode != 0:
+            verdict = Verdict.TIMEOUT if finished.out_of_time else Verdict.RUNTIME_ERROR
+            said = (finished.stderr.strip() or finished.stdout.strip())[-_TAIL_CHARS:]
+            message = f"the program {finished.ending(self.limits)}\n{said}".strip()
+        else:
+            verdict, message = self._take(taken)
+        if verdict is not None and finished.stopped is None:
+            need = sum(size or 0 for size in self.outputs.values())
+            if lacking := out_of_room(self.scratch / "run", need):
+                return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
+        return Ran(verdict, finished, taken, message)
+
+    def _take(self, taken: dict[str, Path]) -> tuple[Verdict | None, str]:
+        """Move the outputs into `taken`; what is wrong with the others, the missing ones first."""
+        problems = []
+        for name, size in self.outputs.items():
+            target = self.scratch / "outputs" / name
+            if refused := take_output(self.scratch / "run", name, target, size=size):
+                problems.append(refused)
+            else:
+                taken[name] = target
+        problems.sort(key=lambda problem: problem.wrong_size)
+        verdict = None
+        if problems:
+            verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
+        return verdict, "; ".join(problem.reason for problem in problems)
 
 
 @contextmanager
@@ -69,40 +90,6 @@ def run_program(binary: Path, **options: Any) -> Iterator[Ran]:
     """
     with start_program(binary, **options) as started:
         yield started.wait()
-
-
-class Started:
-    """A program whose folder and sandbox are there, or about to be."""
-
-    def __init__(self, running: Supervised, scratch: Path, outputs: Mapping[str, int | None], limits: Limits) -> None:
-        self._running, self._scratch, self._outputs, self._limits = running, scratch, outputs, limits
-
-    def go(self) -> None:
-        """Let it begin. Returns at once; a second call does nothing."""
-        self._running.go()
-
-    def wait(self) -> Ran:
-        """Let it begin, and return what came out, when everything of the program is dead. Once."""
-        finished = self._running.wait()
-        verdict, message = _judge(finished, self._limits)
-        taken: dict[str, Path] = {}
-        problems: list[Refused] = []
-        for name, size in self._outputs.items() if verdict is None else ():
-            target = self._scratch / "outputs" / name
-            refused = take_output(self._scratch / "run", name, target, size=size)
-            if refused is None:
-                taken[name] = target
-            else:
-                problems.append(refused)
-        if problems:
-            problems.sort(key=lambda problem: problem.wrong_size)  # the missing ones first
-            verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
-            message = "; ".join(problem.reason for problem in problems)
-        if verdict not in (None, Verdict.INFRA_ERROR) and finished.stopped is None:
-            need = sum(size or 0 for size in self._outputs.values())
-            if lacking := out_of_room(self._scratch / "run", need):
-                verdict, message, finished = Verdict.INFRA_ERROR, lacking, replace(finished, infra=lacking)
-        return Ran(verdict, finished, taken, message)
 
 
 @contextmanager
@@ -128,7 +115,6 @@ def start_program(
         raise SandboxError(f"{binary}: no program that may be run")
     with scratch_folder() as scratch:
         folder = scratch / "run"
-        folder.mkdir()
         for name in ("data", *(str(Path(name).parent) for name in outputs)):
             (folder / name).mkdir(parents=True, exist_ok=True)
         readonly = {"program": binary, **inputs}

@@ -1,32 +1,36 @@
-"""The judge's end of the supervisors: have one forked, hand it a request, watch the GPU for it, wait for the answer."""
+"""The judge's end of the supervisors: have one forked for a request, watch the GPU for it, wait for the answer."""
 
 from __future__ import annotations
 
 import atexit
+import errno
 import marshal
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from .gpus import Gpu, total_used_memory, used_memory
-from .limits import Limits
+from .limits import Limits, SandboxError
 
 
 SUPERVISOR = Path(__file__).parent / "supervisor" / "__main__.py"
 PATIENCE_S = 90.0
 """What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
 GPU_QUERY_S = 1.0
+REQUEST_BYTES = 200_000  # the kernel takes no longer message in one piece
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
+_LIMITS = {"wall": "wall time limit of {wall_s:g} s", "cpu": "CPU time limit of {cpu_s:g} s"}
+_LIMITS |= {"gpu_memory": "GPU memory limit", "processes": "limit on the number of processes"}
 
 
 @dataclass(frozen=True)
@@ -35,20 +39,30 @@ class Finished:
 
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
     stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
-    cpu_seconds: of it and all it started. peak_memory_bytes: resident, as far as it was seen. stdout, stderr: capped.
-    infra: why the judge itself failed, or None; then the rest says nothing about the command. starved: while it ran, the kernel
+    stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved: while it ran, the kernel
     killed some process of this machine for want of memory.
     """
 
     returncode: int | None = None
     stopped: str | None = None
     seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    peak_memory_bytes: int = 0
     stdout: str = ""
     stderr: str = ""
     infra: str | None = None
     starved: bool = False
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.stopped in ("wall", "cpu")
+
+    def ending(self, limits: Limits) -> str:
+        """What it did in the end: "was stopped at its wall time limit of 60 s", "returned 1", "died by SIGSEGV"."""
+        if self.stopped is not None:
+            return f"was stopped at its {_LIMITS.get(self.stopped, f'{self.stopped} limit').format(**asdict(limits))}"
+        code = self.returncode or 0
+        if code >= 0:
+            return f"returned {code}"
+        return f"died by {next((known.name for known in signal.Signals if known == -code), f'signal {-code}')}"
 
     def lacked_memory(self, said: str = "") -> str | None:
         """What to say when something that the command started was killed for want of memory; None when nothing was.
@@ -64,9 +78,10 @@ class _Server:
     """The judge's process that forks a supervisor for each run (supervisor/__main__.py)."""
 
     def __init__(self) -> None:
-        self._control, its = socket.socketpair(type=socket.SOCK_SEQPACKET)  # each message by itself
+        self.control, its = socket.socketpair(type=socket.SOCK_SEQPACKET)  # each message by itself
+        self.control.settimeout(PATIENCE_S)
         with its:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(SUPERVISOR)],
                 stdin=its,
                 stdout=subprocess.DEVNULL,
@@ -75,100 +90,96 @@ class _Server:
                 env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
                 cwd="/",
             )
-        self._guard = threading.Lock()
 
     @property
     def works(self) -> bool:
-        return self._control.fileno() >= 0 and self._process.poll() is None
-
-    def begin(self, its: socket.socket) -> None:
-        """Have a supervisor forked that listens on this socket. Raises OSError when the server is gone."""
-        with self._guard:
-            socket.send_fds(self._control, [b"run"], [its.fileno()])
-
-    def kill(self, supervisor: int) -> None:
-        with suppress(OSError), self._guard:
-            self._control.send(b"%d" % supervisor)
-
-    def leave(self) -> None:
-        """In a fork of the judge: the server belongs to the original."""
-        self._control.close()
-        self._process.returncode = 0  # not this process's to wait for
-
-    def close(self) -> None:
-        self._control.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
+        return self.control.fileno() >= 0 and self.process.poll() is None
 
 
 _server: _Server | None = None
 _guard = threading.Lock()
 
 
-def _begin() -> tuple[_Server, socket.socket, int]:
-    """The server, a fresh supervisor's socket and its process id. The server is started with the first run, and anew when it was killed.
+@atexit.register
+def _close() -> None:
+    if _server is not None:
+        _server.control.close()
+        with suppress(subprocess.TimeoutExpired):
+            _server.process.wait(2)
+
+
+def _forget() -> None:
+    """In a fork of the judge: the server belongs to the original."""
+    global _server, _guard
+    _guard = threading.Lock()
+    if _server is not None:
+        _server.control.close()
+        _server.process.returncode = 0  # not this process's to wait for
+        _server = None
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+class _Channel:
+    """The judge's end of one run's socket."""
+
+    def __init__(self, ours: socket.socket) -> None:
+        self._socket, self._answers = ours, ours.makefile("rb")
+
+    def receive(self, seconds: float = PATIENCE_S) -> Any:
+        """The next message; None when the other end is gone, also halfway through it. Raises TimeoutError."""
+        self._socket.settimeout(seconds)
+        try:
+            return marshal.load(self._answers)
+        except (EOFError, ValueError, TypeError, ConnectionResetError):
+            return None
+
+    def say(self, word: bytes) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._socket.sendall(word + b"\n")
+
+    def end(self) -> None:
+        """Say that no answer is wanted, and wait until the other end is gone: everything is dead then."""
+        with suppress(OSError):  # a time-out is one
+            self._socket.shutdown(socket.SHUT_WR)
+            self._socket.settimeout(PATIENCE_S)
+            while self._answers.read(1 << 20):
+                pass
+
+    def close(self) -> None:
+        self._answers.close()
+        self._socket.close()
+
+
+def _begin(request: bytes) -> tuple[_Channel, psutil.Process]:
+    """A fresh supervisor, and the way to talk to it. The server is started with the first run, and anew when it was killed.
 
     Raises OSError when there can be none.
     """
     global _server
+    if len(request) > REQUEST_BYTES:
+        raise OSError(errno.EMSGSIZE, f"a request of {len(request)} bytes, at most {REQUEST_BYTES}: too many inputs")
     for last in (False, True):
         ours, its = socket.socketpair()
+        channel = _Channel(ours)
         with _guard:
             if _server is None or not _server.works:
                 _server = _Server()
             server = _server
         try:
             with its:
-                server.begin(its)
-            supervisor = _receive(ours, time.monotonic() + PATIENCE_S)
-            if isinstance(supervisor, int):
-                return server, ours, supervisor
-            raise OSError(supervisor or "its server died")
-        except OSError as error:
-            ours.close()
-            if last or isinstance(error, TimeoutError):
-                raise
-            server.close()
-    raise AssertionError("not reached")
-
-
-def _receive(stream: socket.socket, deadline: float) -> Any:
-    """The next message; None when the other end is gone. Raises TimeoutError."""
-    head = _read(stream, 8, deadline)
-    body = None if head is None else _read(stream, int.from_bytes(head, "little"), deadline)
-    return None if body is None else marshal.loads(body)
-
-
-def _read(stream: socket.socket, size: int, deadline: float) -> bytes | None:
-    parts = []
-    while size:
-        stream.settimeout(max(0.001, deadline - time.monotonic()))
-        try:
-            part = stream.recv(min(size, 1 << 20))
-        except ConnectionResetError:
-            part = b""
-        if not part:
-            return None
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
-def _forget() -> None:
-    global _server, _guard
-    _guard = threading.Lock()
-    if _server is not None:
-        _server.leave()
-        _server = None
-
-
-@atexit.register
-def _close() -> None:
-    if _server is not None:
-        _server.close()
-
-
-os.register_at_fork(after_in_child=_forget)
+                socket.send_fds(server.control, [request], [its.fileno()])
+            answer = channel.receive()
+            if isinstance(answer, int):
+                return channel, psutil.Process(answer)
+        except (OSError, psutil.Error) as error:
+            answer = error
+        channel.close()
+        if last or isinstance(answer, str | TimeoutError):  # it lives, and other runs need it
+            break
+        server.control.close()
+    raise OSError(answer or "its server died")
 
 
 class Supervised:
@@ -177,67 +188,55 @@ class Supervised:
     Used as a context: when it is left before the answer has come, for whatever reason, the supervisor kills everything first.
     """
 
-    def __init__(self, request: dict[str, Any] | str, gpu: Gpu | None, limits: Limits) -> None:
-        """request: for the supervisor; or why there can be none, which `wait` then says."""
-        self.finished: Finished | None = None
+    def __init__(self, request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> None:
+        """Raises SandboxError when no supervisor can be had."""
+        self._finished: Finished | None = None
         self._gpu, self._limits = gpu, limits
+        self._folder, self._uid = request["folder"], request["uid"]
         self._owner = os.getpid()
         self._ended = threading.Event()
-        self._answered = self._gone = False
-        if isinstance(request, str):
-            self.finished = Finished(infra=request)
-            return
-        self._folder, self._uid = request["folder"], request["uid"]
+        self._gone = False
         try:
-            self._server, self._stream, self._supervisor = _begin()
+            self._channel, self._supervisor = _begin(marshal.dumps(request))
         except OSError as error:
-            self.finished = Finished(infra=f"the supervisor cannot be started: {error}")
-            return
-        message = marshal.dumps(request)
-        self._send(len(message).to_bytes(8, "little") + message)
+            raise SandboxError(f"the supervisor cannot be started: {error}") from error
 
     def __enter__(self) -> Supervised:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        if self.finished is not None and not self._answered:  # it never began
-            return
-        if not self._answered and os.getpid() == self._owner:  # else a fork of it leaves the block
-            with suppress(OSError):  # a time-out is one
-                self._stream.shutdown(socket.SHUT_WR)
-                _read(self._stream, sys.maxsize, time.monotonic() + PATIENCE_S)  # until everything is dead
-        self._stream.close()
+        if self._finished is None and os.getpid() == self._owner:  # else a fork of it leaves the block
+            self._channel.end()
+        self._channel.close()
 
     def go(self) -> None:
         """Let the program begin. Returns at once; a second call does nothing."""
-        if self.finished is None and not self._gone:
-            self._gone = True
-            self._send(b"go\n")
-            if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
-                threading.Thread(target=self._watch_gpu, args=(self._limits.gpu_memory_bytes,), daemon=True).start()
+        if self._gone:
+            return
+        self._gone = True
+        self._channel.say(b"go")
+        if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
+            watch = (self._gpu, self._limits.gpu_memory_bytes)
+            threading.Thread(target=self._watch_gpu, args=watch, daemon=True).start()
 
     def wait(self) -> Finished:
         """Let the program begin, and return when it and all it started are dead."""
         self.go()
-        if self.finished is None:
+        if self._finished is None:
             patience = self._limits.wall_s + PATIENCE_S
             try:
-                answer = _receive(self._stream, time.monotonic() + patience) or "the supervisor died without an answer"
+                answer = self._channel.receive(patience) or "the supervisor died without an answer"
             except TimeoutError:
-                self._server.kill(self._supervisor)
+                with suppress(psutil.Error):
+                    self._supervisor.kill()
                 answer = f"the supervisor did not answer for {patience:.0f} s"
-            self._answered = True
             if isinstance(answer, str):
                 self._hunt()
-                self.finished = Finished(infra=answer)
+                self._finished = Finished(infra=answer)
             else:
-                self.finished = Finished(**answer)
-        return self.finished
-
-    def _send(self, data: bytes) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):
-            self._stream.sendall(data)
+                self._finished = Finished(**answer)
+        return self._finished
 
     def _hunt(self) -> None:
         """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
@@ -254,21 +253,18 @@ class Supervised:
                 return
             before = found
 
-    def _watch_gpu(self, most: int) -> None:
+    def _watch_gpu(self, gpu: Gpu, most: int) -> None:
         """Ask nvidia-smi now and then; tell the supervisor when the program's device memory passes the limit.
 
         In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
         which is right while one run at a time has the GPU.
         """
-        before = total_used_memory(self._gpu)
+        before = total_used_memory(gpu)
         while not self._ended.wait(GPU_QUERY_S):
-            with suppress(psutil.Error):
-                pids = {child.pid for child in psutil.Process(self._supervisor).children(recursive=True)}
-                used = used_memory(self._gpu, pids)
+            with suppress(psutil.Error, OSError):
+                used = used_memory(gpu, {child.pid for child in self._supervisor.children(recursive=True)})
                 if used is None and before is not None:
-                    now = total_used_memory(self._gpu)
-                    used = now - before if now is not None else None
+                    used = (total_used_memory(gpu) or 0) - before
                 if used is not None and used > most and not self._ended.is_set():
-                    with suppress(OSError):
-                        self._stream.send(b"gpu_memory\n")
+                    self._channel.say(b"gpu_memory")
                     return

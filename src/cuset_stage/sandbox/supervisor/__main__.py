@@ -4,9 +4,9 @@ A supervisor is alone in its process (one thread, the standard library), so that
 leaves, may fork safely, and copies files without another thread's fork holding them open. Starting Python for each run would take
 longer than all the rest. Requests and answers travel as `marshal` writes them: both ends are the same Python.
 
-stdin is a socket on which the judge sends, for each run, a socket of the run's own, where the judge and that run's supervisor talk.
-When stdin closes, or the judge's process ends, nothing more is begun, and the runs' sockets are shut: each supervisor takes that for
-the judge's end and kills what it watches. This process ends last, with nothing left below it.
+stdin is a socket on which the judge sends, for each run, the request and a socket of the run's own, where the supervisor answers and
+the judge may say a word. When stdin closes, or the judge's process ends, nothing more is begun, and the runs' sockets are shut: each
+supervisor takes that for the judge's end and kills what it watches. This process ends last, with nothing left below it.
 
 `__main__.py probe FOLDER` tries instead whether Landlock and seccomp hold here, and says what does not on stderr.
 """
@@ -38,7 +38,6 @@ class Server:
         self.judge = socket.socket(fileno=0)
         self.runs: dict[int, socket.socket] = {}  # pid of a supervisor -> its end of the run's socket
         self.woken, self.waker = os.pipe()
-        os.set_blocking(self.woken, False)
         os.set_blocking(self.waker, False)
         self.poll = select.poll()
         self.open = True
@@ -59,8 +58,7 @@ class Server:
         while self.open or self.runs or children(os.getpid()):
             for fd, _ in self.poll.poll():
                 if fd == self.woken:
-                    with contextlib.suppress(BlockingIOError):
-                        os.read(self.woken, 4096)
+                    os.read(self.woken, 4096)
                     self.reap()
                 elif self.open and (fd != self.judge.fileno() or not self.obey()):
                     self.leave()
@@ -75,37 +73,32 @@ class Server:
                 channel.shutdown(socket.SHUT_RDWR)
 
     def obey(self) -> bool:
-        """One message: a run's socket, or the number of a supervisor to kill. False when the judge is gone."""
+        """Fork a supervisor for one request. False when the judge is gone."""
         try:
-            word, fds, _, _ = socket.recv_fds(self.judge, 64, 1)
+            request, fds, _, _ = socket.recv_fds(self.judge, 1 << 18, 1)
         except OSError:
             return False
-        if fds:
-            self.begin(socket.socket(fileno=fds[0]))
-        elif word.isdigit() and int(word) in self.runs:  # not collected, so the number is still its own
-            os.kill(int(word), signal.SIGKILL)
-        return bool(word)
-
-    def begin(self, channel: socket.socket) -> None:
+        if not fds:
+            return False
+        channel = socket.socket(fileno=fds[0])
         try:
             pid = os.fork()
         except OSError as error:
             send(channel, f"the supervisor cannot be forked: {error.strerror}", socket.MSG_DONTWAIT)
             channel.close()
-            return
+            return True
         if pid:
             self.runs[pid] = channel
-            return
-        code = 1
+            return True
         try:
             os.dup2(channel.fileno(), 0)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-            supervise()
-            code = 0
-        finally:
-            os._exit(code)
+            supervise(marshal.loads(request) | {"server": os.getppid()})
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
 
     def reap(self) -> None:
         """Collect who has ended; the judge learns of a supervisor that died before it had answered."""
@@ -126,31 +119,16 @@ class Server:
 
 
 def send(channel: socket.socket, answer: object, flags: int = 0) -> None:
-    """Eight bytes of length and the answer. A judge that is gone needs none."""
-    data = marshal.dumps(answer)
-    with contextlib.suppress(OSError):
-        channel.sendall(len(data).to_bytes(8, "little") + data, flags)
+    with contextlib.suppress(OSError):  # a judge that is gone needs no answer
+        channel.sendall(marshal.dumps(answer), flags)
 
 
-def read(size: int) -> bytes:
-    """So many bytes of stdin and no more: what follows the request is for `Run.watch`."""
-    data = b""
-    while len(data) < size:
-        part = os.read(0, size - len(data))
-        if not part:
-            raise SystemExit(1)  # the judge is gone before it asked
-        data += part
-    return data
-
-
-def supervise() -> None:
-    """In the fork: one run, from the request to the answer, on the socket that is its stdin."""
+def supervise(request: dict) -> None:
+    """In the fork: one run, whose answer goes to the socket that is its stdin."""
     channel = socket.socket(fileno=0)
     become_subreaper()
     send(channel, os.getpid())
-    request: dict = {"uid": None}
     try:
-        request = marshal.loads(read(int.from_bytes(read(8), "little"))) | {"server": os.getppid()}
         answer: object = run(request)
     except Exception:
         kill_all(request["uid"])

@@ -105,27 +105,11 @@ def _become(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def works_as(uid: int, needed: list[list]) -> bool:
-    """Whether that user may use all of the paths: [path, access mode] pairs, tried in a child that becomes the user."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            _become(uid)
-            code = 0 if all(os.access(path, mode) for path, mode in needed) else 1
-        finally:
-            os._exit(code)
-    return os.waitpid(pid, 0)[1] == 0
-
-
-def _limit(kind: int, soft: int | None, hard: int | None = None) -> None:
-    if soft is None:
-        return
-    ceiling = resource.getrlimit(kind)[1]
-    hard = soft if hard is None else hard
-    if ceiling != resource.RLIM_INFINITY:
-        soft, hard = min(soft, ceiling), min(hard, ceiling)
-    resource.setrlimit(kind, (soft, hard))
+def _limit(kind: int, most: int | None, grace: int = 0) -> None:
+    if most is not None:
+        ceiling = resource.getrlimit(kind)[1]
+        above = most + grace if ceiling == resource.RLIM_INFINITY else min(most + grace, ceiling)
+        resource.setrlimit(kind, (min(most, above), above))
 
 
 def _most_threads(request: dict) -> int | None:
@@ -192,9 +176,7 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
         _limit(resource.RLIMIT_AS, limits["address_space_bytes"])
-        if limits["cpu_s"] is not None:
-            seconds = int(limits["cpu_s"]) + 1
-            _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+        _limit(resource.RLIMIT_CPU, limits["cpu_s"] and int(limits["cpu_s"]) + 1, grace=1)
         command = [*request["prefix"], *request["command"]]
         os.execvpe(command[0], command, request["environment"])
     except BaseException as error:

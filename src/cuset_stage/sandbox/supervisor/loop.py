@@ -8,19 +8,19 @@ import os
 import resource
 import select
 import signal
+import socket
 import time
 
-from confine import become_program, works_as
+from confine import become_program
 from run_files import CappedFile, copy_file, folder_usage
 from seccomp import ALLOW_ALL, build_filter
-from tree import descendants, hidden_files, kill_all, measure, reap, share_fairly, starved
+from tree import descendants, hidden_files, kill_all, measure, reap, shared_fairly, starved
 
 
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
-ANNOUNCE_FD, RELEASE_FD = 9, 8  # on which isolation.py's prefix says that all is set up, and waits before it begins
+GATE_FD = 9  # on which isolation.py's prefix says that all is set up, and waits before it begins
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
-GRACE_S = 0.005  # for bubblewrap's process namespace to end after bubblewrap
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
 OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
 
@@ -30,35 +30,34 @@ class Run:
 
     def __init__(self, request: dict) -> None:
         self.request = request
-        self.limits = request["limits"]
-        self.most = {name: float("inf") if value is None else value for name, value in self.limits.items()}
+        self.most = {name: float("inf") if value is None else value for name, value in request["limits"].items()}
         self.stopped: str | None = None
-        self.peak = 0
         self.status: int | None = None
         self.begin: float | None = None  # when the program began; in bubblewrap, that takes a while
         self.end: float | None = None
         self.is_ready = self.may_go = False
-        self.ready = self.bwrap_status = self.release = -1  # pipes of bubblewrap's
+        self.gate = self.bwrap_status = -1  # where bubblewrap's side can be heard
         self.next_count = 0.0
         self.hidden_memory = 0
         own = 2 if request["prefix"] else 0  # bubblewrap's two processes
-        self.processes = self.limits["processes"] + own
+        self.processes = self.most["processes"] + own
         self.threads = request["threads"] + own
 
     def start(self, stdout: int, stderr: int) -> str | None:
         """Fork and exec; the reason when that fails."""
-        for fd in (ANNOUNCE_FD, RELEASE_FD):
-            os.dup2(0, fd, inheritable=False)  # so that nothing else gets these numbers
+        os.dup2(0, GATE_FD, inheritable=False)  # so that nothing else gets this number
         reading, report = os.pipe()
         own: list[int] = []
         if self.request["prefix"]:
+            ours, its = socket.socketpair()
+            self.gate = ours.detach()
+            with its:
+                os.dup2(its.fileno(), GATE_FD)
             self.bwrap_status, status = os.pipe()
-            self.ready, announce = os.pipe()
-            release, self.release = os.pipe()
             filter_end, writing_end = os.pipe()
             os.write(writing_end, build_filter() or ALLOW_ALL)
             os.close(writing_end)
-            own += [status, announce, release, filter_end]
+            own += [status, filter_end, GATE_FD]
             names = {"STATUS_FD": str(status), "FILTER_FD": str(filter_end)}
             self.request["prefix"] = [names.get(part, part) for part in self.request["prefix"]]
         # as root: however many processes and sessions there are, this one runs first
@@ -67,10 +66,6 @@ class Run:
         self.forked = time.monotonic()
         self.pid = os.fork()
         if self.pid == 0:
-            if self.request["prefix"]:
-                os.dup2(announce, ANNOUNCE_FD)
-                os.dup2(release, RELEASE_FD)
-                own[1:3] = ANNOUNCE_FD, RELEASE_FD
             become_program(self.request, stdout, stderr, report, own)
         for fd in (report, *own):
             os.close(fd)
@@ -87,39 +82,35 @@ class Run:
         pids = descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
         if len(pids) > 4 * self.processes:
             return "processes"
-        usage = measure(pids)
-        if usage.processes > self.processes or usage.threads > self.threads:
+        processes, threads, cpu_seconds, own, shared = measure(pids)
+        if processes > self.processes or threads > self.threads:
             return "processes"
-        if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
+        if cpu_seconds + _cpu_seconds() > most["cpu_s"]:
             return "cpu"
-        if usage.processes > 1 and usage.memory_bytes(self.hidden_memory) > most["memory_bytes"]:
-            share_fairly(usage, pids)
-        memory = usage.memory_bytes(self.hidden_memory)
-        self.peak = max(self.peak, memory)
-        if memory > most["memory_bytes"]:
-            return "memory"
+        # `hidden_memory` are files without a name, which are in `shared` only while mapped
+        if own + max(shared, self.hidden_memory) > most["memory_bytes"]:
+            own, shared = shared_fairly(pids) or (own, shared)
+            if own + max(shared, self.hidden_memory) > most["memory_bytes"]:
+                return "memory"
         if now >= self.next_count:
             self.hidden_memory, hidden_disk = hidden_files(pids)
             size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
-            took = time.monotonic() - now
-            self.next_count = now + max(0.05, SLOW_FACTOR * took)
+            self.next_count = now + max(0.05, SLOW_FACTOR * (time.monotonic() - now))
             if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
                 return "disk"
-        return None
+        return "wall" if time.monotonic() > self.begin + most["wall_s"] else None
 
     def watch(self, outputs: list[CappedFile]) -> None:
         """Until the program ends or a limit is passed. The judge may stop it, by a word on stdin or by going away."""
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
         poll = select.poll()
-        poll.register(reading, select.POLLIN)
         poll.register(0, select.POLLIN | select.POLLHUP)
-        with contextlib.suppress(OSError, AttributeError):  # a fork of the judge may hold the other end of stdin open
-            poll.register(os.pidfd_open(self.request["judge"]), select.POLLIN)
         if self.begin is None:
-            poll.register(self.ready, select.POLLIN)
+            poll.register(self.gate, select.POLLIN)
+        program = judge = -1
+        with contextlib.suppress(OSError, AttributeError):  # before Linux 5.3 the pauses have to do
+            program, judge = os.pidfd_open(self.pid), os.pidfd_open(self.request["judge"])
+            poll.register(program, select.POLLIN)
+            poll.register(judge, select.POLLIN)  # a fork of it may hold the other end of stdin open
         pause = SHORTEST_S
         while self.stopped is None:
             ended, _ = reap()
@@ -130,33 +121,23 @@ class Run:
                 for output in outputs:
                     output.trim()
                 self.stopped = self.look()
-                left = self.begin + self.limits["wall_s"] - time.monotonic()
-                if self.stopped is None and left <= 0:
-                    self.stopped = "wall"
-                wait = min(pause, left)
                 pause = min(LONGEST_S, pause * 1.5)
-            else:
-                wait = left = self.forked + SET_UP_S - time.monotonic()
-                if left <= 0 and not self.is_ready:
-                    self.stopped = "set-up"
-                if self.is_ready:  # for `go`, however long that takes
-                    wait = None
+            elif not self.is_ready and time.monotonic() > self.forked + SET_UP_S:
+                self.stopped = "set-up"
             if self.stopped is not None:
                 break
-            for fd, _ in poll.poll(None if wait is None else max(1, 1000 * wait)):
-                if fd == reading:
-                    os.read(reading, 4096)
-                elif fd == self.ready and self.begin is None:
+            for fd, _ in poll.poll(1000 * (pause if self.begin is not None else 1)):
+                if fd == self.gate and self.begin is None:
                     poll.unregister(fd)
                     # else it was closed: the program cannot be run, and bubblewrap is about to say so
                     self.is_ready = bool(os.read(fd, 1))
                 elif fd == 0:
                     self.heed()
-                else:
+                elif fd == judge:
                     self.stopped = "judge"
             if self.is_ready and self.may_go and self.begin is None:
                 self.begin = time.monotonic()
-                os.write(self.release, b"\n")
+                os.write(self.gate, b"\n")
         self.end = time.monotonic()
 
     def heed(self) -> None:
@@ -182,26 +163,6 @@ class Run:
         if b'"exit-code"' not in reported or self.begin is None:
             return None
         return 128 - code if 128 < code < 128 + signal.NSIG else code
-
-
-def _prepare(request: dict) -> None:
-    """Copy inputs in, and choose the user: one of its own when this is root, and it may use what the run needs."""
-    for source, target, mode in request["copies"]:
-        copy_file(source, target, mode)
-    uid = request["uid"]
-    if uid is None:
-        return
-    _give(request["folder"], uid)
-    if not request["prefix"] and not works_as(uid, request["needed"]):
-        _give(request["folder"], os.geteuid())
-        request["uid"] = None
-
-
-def _give(folder: str, uid: int) -> None:
-    """The folder and those in it, as yet all of our making, to a user."""
-    for place, folders, _ in os.walk(folder):
-        for name in [".", *folders]:
-            os.chown(os.path.join(place, name), uid, uid, follow_symlinks=False)
 
 
 def _sweep(uid: int) -> None:
@@ -249,11 +210,19 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+def _prepare(request: dict) -> None:
+    """Copy inputs in, and give the folders, as yet all of our making, to the program's own user."""
+    for source, target, mode in request["copies"]:
+        copy_file(source, target, mode)
+    uid = request["uid"]
+    for place, folders, _ in os.walk(request["folder"]) if uid is not None else ():
+        for name in (".", *folders):
+            os.chown(os.path.join(place, name), uid, uid, follow_symlinks=False)
+
+
 def run(request: dict) -> dict:
     """The whole of one run; the answer as a dictionary."""
-    outputs = [
-        CappedFile(request["control"], name, request["limits"]["output_bytes"]) for name in ("stdout", "stderr")
-    ]
+    outputs = [CappedFile(request["control"], request["limits"]["output_bytes"]) for _ in ("stdout", "stderr")]
     starved_before = starved()
     current = Run(request)
     problem: str | None = None
@@ -267,8 +236,7 @@ def run(request: dict) -> dict:
                 current.watch(outputs)
     except OSError as error:
         problem = f"{error.strerror}: {error.filename}"
-    ends_itself = bool(request["prefix"]) and current.status is not None
-    collected, clean = kill_all(request["uid"], GRACE_S if ends_itself else 0.0)
+    collected, clean = kill_all(request["uid"])
     if current.status is None and current.stopped is None and problem is None:
         current.status = collected.get(current.pid)
     if request["uid"] is not None and not request["prefix"]:
@@ -283,8 +251,6 @@ def run(request: dict) -> dict:
         "returncode": code,
         "stopped": stopped,
         "seconds": max(0.0, current.end - current.begin) if current.begin and current.end else 0.0,
-        "cpu_seconds": _cpu_seconds(),
-        "peak_memory_bytes": max(current.peak, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss),
         "stdout": outputs[0].text(),
         "stderr": outputs[1].text(),
         "infra": problem,

@@ -28,6 +28,7 @@ _LOCAL_SOCKETS = (1, 16)  # AF_UNIX and AF_NETLINK
 # machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), signals with a value, what is denied). In order: unshare,
 # setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key,
 # request_key, keyctl, kexec_load, init_module, finit_module, delete_module
+# fmt: off
 _MACHINES = {
     "x86_64": (
         0xC000003E,
@@ -46,6 +47,7 @@ _MACHINES = {
         (97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
     ),
 }
+# fmt: on
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:

@@ -35,9 +35,8 @@ def _children_by_parent() -> dict[int, list[int]]:
     below: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, IndexError, ValueError):
-            parent = int(
-                _read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1]
-            )  # the name before ")" may hold anything
+            # the name before ")" may hold anything
+            parent = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
             below.setdefault(parent, []).append(int(name))
     return below
 
@@ -59,21 +58,10 @@ def descendants(most: int = ALL) -> list[int]:
     return found
 
 
-class Usage:
-    """What the tree uses at one moment. (No dataclass: importing that would take as long as all the rest of this program.)"""
-
-    def __init__(self) -> None:
-        self.processes = self.threads = self.anonymous_bytes = self.shared_bytes = 0
-        self.cpu_seconds = 0.0
-
-    def memory_bytes(self, hidden: int) -> int:
-        """Resident bytes; `hidden` are those of files without a name, which are in shared_bytes only while mapped."""
-        return self.anonymous_bytes + max(self.shared_bytes, hidden)
-
-
-def measure(pids: list[int]) -> Usage:
-    """Sum over the processes; pages that several share count once for each (see `share_fairly`)."""
-    usage = Usage()
+def measure(pids: list[int]) -> tuple[int, int, float, int, int]:
+    """(processes, threads, CPU seconds, anonymous bytes, shared bytes); pages that several share count for each (see `shared_fairly`)."""
+    processes = threads = own = shared = 0
+    cpu_seconds = 0.0
     for pid in pids:
         try:
             lines = _read(f"/proc/{pid}/status").splitlines()
@@ -83,19 +71,19 @@ def measure(pids: list[int]) -> Usage:
             continue
         if fields[0] in (b"Z", b"X"):
             continue
-        usage.processes += 1
-        usage.threads += int(fields[17])
-        usage.cpu_seconds += sum(map(int, fields[11:15])) / TICK
-        if b"RssAnon" in status:
-            usage.anonymous_bytes += 1024 * int(status[b"RssAnon"].split()[0])
-            usage.shared_bytes += 1024 * int(status[b"RssShmem"].split()[0])
-        elif b"VmRSS" in status:
-            usage.anonymous_bytes += 1024 * int(status[b"VmRSS"].split()[0])
-    return usage
+        processes += 1
+        threads += int(fields[17])
+        cpu_seconds += sum(map(int, fields[11:15])) / TICK
+        own += 1024 * int(status.get(b"RssAnon", status.get(b"VmRSS", b"0")).split()[0])
+        shared += 1024 * int(status.get(b"RssShmem", b"0").split()[0])
+    return processes, threads, cpu_seconds, own, shared
 
 
-def share_fairly(usage: Usage, pids: list[int]) -> None:
-    """Count each shared page once (PSS): exact and slow, asked only when the quick sum is too high."""
+def shared_fairly(pids: list[int]) -> tuple[int, int] | None:
+    """(anonymous, shared) bytes with each shared page counted once (PSS): exact and slow, asked only when the quick sum is too high.
+
+    None where one of them is not ours to read.
+    """
     total = {b"Pss_Anon": 0, b"Pss_Shmem": 0}
     for pid in pids:
         try:
@@ -103,12 +91,12 @@ def share_fairly(usage: Usage, pids: list[int]) -> None:
         except (ProcessLookupError, FileNotFoundError):
             continue
         except OSError:
-            return  # not ours to read: the quick sum stays
+            return None
         for line in lines:
             name, _, value = line.partition(b":")
             if name in total:
                 total[name] += 1024 * int(value.split()[0])
-    usage.anonymous_bytes, usage.shared_bytes = total[b"Pss_Anon"], total[b"Pss_Shmem"]
+    return total[b"Pss_Anon"], total[b"Pss_Shmem"]
 
 
 def hidden_files(pids: list[int]) -> tuple[int, int]:
@@ -171,17 +159,12 @@ def _kill_as(uid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def kill_all(uid: int | None, grace_s: float = 0.0) -> tuple[dict[int, int], bool]:
-    """End every descendant. Returns what was collected, and whether nothing is left.
-
-    grace_s: how long what ends anyhow (a process namespace whose first process is gone) is left to it.
-    """
+def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
+    """End every descendant. Returns what was collected, and whether nothing is left."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # so that none that comes now is missed
     deadline = time.monotonic() + KILL_PATIENCE_S
     pause = 0.0005
-    collected, left = reap()
-    if left and grace_s:
-        signal.sigtimedwait([signal.SIGCHLD], grace_s)
+    collected: dict[int, int] = {}
     while True:
         ended, left = reap()
         collected |= ended
