@@ -4,19 +4,18 @@ Imports the standard library and psutil only.
 """
 
 from .cache import cache_root
-from .compiler import Compiled, Compiler, Toolkit, find_toolkit
+from .compiler import Compiler, Toolkit, find_toolkit
 from .folders import remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, IsolationWarning, python_paths, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import run_sandboxed
-from .program import Ran, Started, run_program, start_program
+from .program import Ran, run_program, start_program
 from .supervision import Finished
 
 
 __all__ = [
     "COMPILE_LIMITS",
-    "Compiled",
     "Compiler",
     "Finished",
     "Gpu",
@@ -25,7 +24,6 @@ __all__ = [
     "Limits",
     "Ran",
     "SandboxError",
-    "Started",
     "Toolkit",
     "Verdict",
     "cache_root",

@@ -13,8 +13,7 @@ from .folders import remove_tree
 from .limits import SandboxError
 
 
-IN_USE_S = 3600.0
-"""An entry used within this time is never evicted: its binary may be about to run."""
+IN_USE_S = 3600.0  # an entry used within this time is never evicted: its binary may be about to run
 
 
 def cache_root() -> Path:
@@ -22,15 +21,13 @@ def cache_root() -> Path:
 
     Programs under test must not read it: it holds the references. Raises SandboxError when it cannot be made.
     """
-    base = os.environ.get("XDG_CACHE_HOME")
-    default = (Path(base) if base else Path.home() / ".cache") / "cuset"
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "cuset")
     root = Path(os.environ.get("CUSET_CACHE") or default).expanduser().absolute()
     try:
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise SandboxError(
-            f"the cache folder {root} cannot be made ({error.strerror}); name another with CUSET_CACHE=/path"
-        ) from error
+        problem = f"the cache folder {root} cannot be made ({error.strerror})"
+        raise SandboxError(f"{problem}; name another with CUSET_CACHE=/path") from error
     return root
 
 
@@ -79,13 +76,11 @@ def evict(folder: Path, max_bytes: int) -> int:
     entries = []
     for entry in folder.glob("*/*/"):
         with suppress(OSError):
-            size = sum(file.stat().st_size for file in entry.iterdir())
-            entries.append((entry.stat().st_mtime, size, entry))
-    surplus = sum(size for _, size, _ in entries) - max_bytes
-    removed = 0
+            entries.append((entry.stat().st_mtime, sum(file.stat().st_size for file in entry.iterdir()), entry))
+    total = left = sum(size for _, size, _ in entries)
     for used, size, entry in sorted(entries):
-        if removed >= surplus or time.time() - used < IN_USE_S:
+        if left <= max_bytes or time.time() - used < IN_USE_S:
             break
         remove_tree(entry)
-        removed += size
-    return removed
+        left -= size
+    return total - left

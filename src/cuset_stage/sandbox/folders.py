@@ -19,8 +19,7 @@ from .limits import SandboxError
 
 _PREFIX = "cuset-run-"
 _ABANDONED_S = 600.0
-ROOM_BYTES = 256 * 2**20
-"""With less than this free on the disk, a command that failed may have failed for want of it."""
+ROOM_BYTES = 256 * 2**20  # with less free on the disk, a command that failed may have failed for want of it
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a named pipe", stat.S_IFDIR: "a folder"}
 
@@ -42,9 +41,8 @@ def scratch_folder() -> Iterator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     except OSError as error:
-        raise SandboxError(
-            f"no folder can be made in {root} ({error.strerror}); name another with CUSET_SCRATCH=/path"
-        ) from error
+        problem = f"no folder can be made in {root} ({error.strerror})"
+        raise SandboxError(f"{problem}; name another with CUSET_SCRATCH=/path") from error
     owner = os.getpid()
     lock = os.open(folder, _FOLDER)
     try:
@@ -105,11 +103,8 @@ def remove_tree(folder: Path) -> None:
     One folder is open at a time, and ".." leads back up, so neither the depth of the tree nor the length of a path matters.
     Nothing happens when the folder does not exist. Raises OSError when a file system refuses.
     """
-    try:
-        if not stat.S_ISDIR(folder.lstat().st_mode):
-            folder.unlink()
-            return
-    except FileNotFoundError:
+    if folder.is_symlink() or not folder.is_dir():
+        folder.unlink(missing_ok=True)
         return
     folder.chmod(0o700)
     here = os.open(folder, _FOLDER)

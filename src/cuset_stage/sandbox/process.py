@@ -95,9 +95,7 @@ def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: 
 def run_sandboxed(command: Sequence[str], *, folder: Path, **options: Any) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
-    options: readonly, visible, limits, environment, gpu, isolation, as start_sandboxed has them.
-    Never raises for what the command does; `Finished.infra` says when the judge itself failed on the way.
-    Raises as start_sandboxed does.
+    options, and what is raised: see start_sandboxed. What the command does raises nothing.
     """
     with start_sandboxed(command, folder=folder, **options) as running:
         return running.wait()

@@ -86,7 +86,7 @@ class Started:
 def run_program(binary: Path, **options: Any) -> Iterator[Ran]:
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
-    options: inputs, outputs, limits, gpu, isolation, as start_program has them, which also says what is raised.
+    options, and what is raised: see start_program.
     """
     with start_program(binary, **options) as started:
         yield started.wait()

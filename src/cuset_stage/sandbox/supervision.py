@@ -15,7 +15,7 @@ import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import psutil
 
@@ -80,15 +80,12 @@ class _Server:
     def __init__(self) -> None:
         self.control, its = socket.socketpair(type=socket.SOCK_SEQPACKET)  # each message by itself
         self.control.settimeout(PATIENCE_S)
-        with its:
+        command = [sys.executable, "-I", "-S", str(SUPERVISOR)]
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+        none = subprocess.DEVNULL
+        with its:  # in a session of its own: Ctrl-C reaches the judge alone; when that goes, this socket closes
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(SUPERVISOR)],
-                stdin=its,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C reaches the judge alone; when it goes, this socket closes
-                env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
-                cwd="/",
+                command, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
             )
 
     @property
@@ -121,39 +118,16 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-class _Channel:
-    """The judge's end of one run's socket."""
-
-    def __init__(self, ours: socket.socket) -> None:
-        self._socket, self._answers = ours, ours.makefile("rb")
-
-    def receive(self, seconds: float = PATIENCE_S) -> Any:
-        """The next message; None when the other end is gone, also halfway through it. Raises TimeoutError."""
-        self._socket.settimeout(seconds)
-        try:
-            return marshal.load(self._answers)
-        except (EOFError, ValueError, TypeError, ConnectionResetError):
-            return None
-
-    def say(self, word: bytes) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):
-            self._socket.sendall(word + b"\n")
-
-    def end(self) -> None:
-        """Say that no answer is wanted, and wait until the other end is gone: everything is dead then."""
-        with suppress(OSError):  # a time-out is one
-            self._socket.shutdown(socket.SHUT_WR)
-            self._socket.settimeout(PATIENCE_S)
-            while self._answers.read(1 << 20):
-                pass
-
-    def close(self) -> None:
-        self._answers.close()
-        self._socket.close()
+def _receive(answers: BinaryIO) -> Any:
+    """The next message; None when the other end is gone, also halfway through it. Raises TimeoutError."""
+    try:
+        return marshal.load(answers)
+    except (EOFError, ValueError, TypeError, ConnectionResetError):
+        return None
 
 
-def _begin(request: bytes) -> tuple[_Channel, psutil.Process]:
-    """A fresh supervisor, and the way to talk to it. The server is started with the first run, and anew when it was killed.
+def _begin(request: bytes) -> tuple[socket.socket, BinaryIO, psutil.Process]:
+    """A fresh supervisor, where to speak to it, and its answers. The server is started with the first run, and anew when it was killed.
 
     Raises OSError when there can be none.
     """
@@ -162,7 +136,8 @@ def _begin(request: bytes) -> tuple[_Channel, psutil.Process]:
         raise OSError(errno.EMSGSIZE, f"a request of {len(request)} bytes, at most {REQUEST_BYTES}: too many inputs")
     for last in (False, True):
         ours, its = socket.socketpair()
-        channel = _Channel(ours)
+        ours.settimeout(PATIENCE_S)
+        answers = ours.makefile("rb")
         with _guard:
             if _server is None or not _server.works:
                 _server = _Server()
@@ -170,12 +145,13 @@ def _begin(request: bytes) -> tuple[_Channel, psutil.Process]:
         try:
             with its:
                 socket.send_fds(server.control, [request], [its.fileno()])
-            answer = channel.receive()
+            answer = _receive(answers)
             if isinstance(answer, int):
-                return channel, psutil.Process(answer)
+                return ours, answers, psutil.Process(answer)
         except (OSError, psutil.Error) as error:
             answer = error
-        channel.close()
+        answers.close()
+        ours.close()
         if last or isinstance(answer, str | TimeoutError):  # it lives, and other runs need it
             break
         server.control.close()
@@ -197,7 +173,7 @@ class Supervised:
         self._ended = threading.Event()
         self._gone = False
         try:
-            self._channel, self._supervisor = _begin(marshal.dumps(request))
+            self._socket, self._answers, self._supervisor = _begin(marshal.dumps(request))
         except OSError as error:
             raise SandboxError(f"the supervisor cannot be started: {error}") from error
 
@@ -207,35 +183,41 @@ class Supervised:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         if self._finished is None and os.getpid() == self._owner:  # else a fork of it leaves the block
-            self._channel.end()
-        self._channel.close()
+            with suppress(OSError):  # a time-out is one
+                self._socket.shutdown(socket.SHUT_WR)
+                self._socket.settimeout(PATIENCE_S)
+                while self._answers.read(1 << 20):  # until everything is dead
+                    pass
+        self._answers.close()
+        self._socket.close()
+
+    def _say(self, word: bytes) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._socket.sendall(word + b"\n")
 
     def go(self) -> None:
         """Let the program begin. Returns at once; a second call does nothing."""
-        if self._gone:
-            return
-        self._gone = True
-        self._channel.say(b"go")
-        if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
-            watch = (self._gpu, self._limits.gpu_memory_bytes)
-            threading.Thread(target=self._watch_gpu, args=watch, daemon=True).start()
+        if not self._gone:
+            self._gone = True
+            self._say(b"go")
+            if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
+                threading.Thread(target=self._watch_gpu, daemon=True).start()
 
     def wait(self) -> Finished:
         """Let the program begin, and return when it and all it started are dead."""
         self.go()
         if self._finished is None:
             patience = self._limits.wall_s + PATIENCE_S
+            self._socket.settimeout(patience)
             try:
-                answer = self._channel.receive(patience) or "the supervisor died without an answer"
+                answer = _receive(self._answers) or "the supervisor died without an answer"
             except TimeoutError:
                 with suppress(psutil.Error):
                     self._supervisor.kill()
                 answer = f"the supervisor did not answer for {patience:.0f} s"
             if isinstance(answer, str):
                 self._hunt()
-                self._finished = Finished(infra=answer)
-            else:
-                self._finished = Finished(**answer)
+            self._finished = Finished(infra=answer) if isinstance(answer, str) else Finished(**answer)
         return self._finished
 
     def _hunt(self) -> None:
@@ -253,18 +235,18 @@ class Supervised:
                 return
             before = found
 
-    def _watch_gpu(self, gpu: Gpu, most: int) -> None:
+    def _watch_gpu(self) -> None:
         """Ask nvidia-smi now and then; tell the supervisor when the program's device memory passes the limit.
 
         In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
         which is right while one run at a time has the GPU.
         """
-        before = total_used_memory(gpu)
+        before = total_used_memory(self._gpu)
         while not self._ended.wait(GPU_QUERY_S):
             with suppress(psutil.Error, OSError):
-                used = used_memory(gpu, {child.pid for child in self._supervisor.children(recursive=True)})
+                used = used_memory(self._gpu, {child.pid for child in self._supervisor.children(recursive=True)})
                 if used is None and before is not None:
-                    used = (total_used_memory(gpu) or 0) - before
-                if used is not None and used > most and not self._ended.is_set():
-                    self._channel.say(b"gpu_memory")
+                    used = (total_used_memory(self._gpu) or 0) - before
+                if used is not None and used > self._limits.gpu_memory_bytes and not self._ended.is_set():
+                    self._say(b"gpu_memory")
                     return

@@ -60,10 +60,8 @@ def restrict_files(readable: list[str], writable: list[str]) -> None:
     attributes = struct.pack("QQQ", _ALL_RIGHTS, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = _landlock(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
-    for paths, rights in (
-        (readable, _EXECUTE | _READ_FILE | _READ_DIR),
-        (writable, _ALL_RIGHTS & ~_DEVICE_NODES),
-    ):
+    reading, writing = _EXECUTE | _READ_FILE | _READ_DIR, _ALL_RIGHTS & ~_DEVICE_NODES
+    for paths, rights in ((readable, reading), (writable, writing)):
         for path in paths:
             with contextlib.suppress(FileNotFoundError, PermissionError):
                 place = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -154,8 +152,8 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         os.setsid()
         limits = request["limits"]
-        for number in range(1, signal.NSIG):
-            with contextlib.suppress(OSError, ValueError):
+        for number in signal.valid_signals():
+            with contextlib.suppress(OSError):
                 signal.signal(number, signal.SIG_DFL)  # Python ignores SIGPIPE and SIGXFSZ; a program expects neither
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.umask(0o022)

@@ -34,7 +34,7 @@ class Run:
         self.stopped: str | None = None
         self.status: int | None = None
         self.begin: float | None = None  # when the program began; in bubblewrap, that takes a while
-        self.end: float | None = None
+        self.seconds = 0.0
         self.is_ready = self.may_go = False
         self.gate = self.bwrap_status = -1  # where bubblewrap's side can be heard
         self.next_count = 0.0
@@ -138,7 +138,7 @@ class Run:
             if self.is_ready and self.may_go and self.begin is None:
                 self.begin = time.monotonic()
                 os.write(self.gate, b"\n")
-        self.end = time.monotonic()
+        self.seconds = time.monotonic() - self.begin if self.begin is not None else 0.0
 
     def heed(self) -> None:
         """What the judge says: "go", or the limit that it saw passed, or nothing when it is gone."""
@@ -152,16 +152,15 @@ class Run:
                 self.stopped = word
 
     def returncode(self) -> int | None:
-        """As subprocess has it: negative is a signal. None when we stopped it, or bubblewrap did not see it from begin to end."""
+        """As subprocess has it: negative is a signal. None when bubblewrap did not see it from begin to end."""
         if self.status is None:
             return None
         code = os.waitstatus_to_exitcode(self.status)
         if not self.request["prefix"]:
             return code
         with os.fdopen(self.bwrap_status, "rb") as pipe:
-            reported = pipe.read()
-        if b'"exit-code"' not in reported or self.begin is None:
-            return None
+            if b'"exit-code"' not in pipe.read() or self.begin is None:
+                return None
         return 128 - code if 128 < code < 128 + signal.NSIG else code
 
 
@@ -250,7 +249,7 @@ def run(request: dict) -> dict:
     return {
         "returncode": code,
         "stopped": stopped,
-        "seconds": max(0.0, current.end - current.begin) if current.begin and current.end else 0.0,
+        "seconds": current.seconds,
         "stdout": outputs[0].text(),
         "stderr": outputs[1].text(),
         "infra": problem,
