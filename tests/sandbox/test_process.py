@@ -217,7 +217,10 @@ sys.exit(confine.probe(sys.argv[2]))
 """
     for change, said in (
         ("", ""),
-        ("confine.restrict_files = lambda *paths: None", "can still open a file elsewhere"),
+        (
+            "confine.restrict_files = lambda *paths: confine._prctl(confine._PR_SET_NO_NEW_PRIVS, 1)",
+            "can still open a file elsewhere",
+        ),
         ("confine.install_filter = lambda *ids: None", "can still open a socket"),
         ("confine.LEAST_LANDLOCK = 99", "99 is needed"),
         ("confine._LANDLOCK_CREATE = 9999", "Landlock: Function not implemented"),

@@ -365,7 +365,8 @@ def test_many_runs_leave_nothing(folder, isolation):
 
     def now() -> tuple:
         (server,) = _supervisors(server=True)
-        return psutil.Process().num_fds(), server.num_fds(), server.pid, sorted(folder.parent.parent.iterdir())
+        fds = server.num_fds() if os.geteuid() == 0 else 0  # only root may look into it
+        return psutil.Process().num_fds(), fds, server.pid, sorted(folder.parent.parent.iterdir())
 
     shell("true", folder, isolation)
     assert until(lambda: not _supervisors(server=False))

@@ -84,10 +84,11 @@ def _open_to_all(path: Path) -> bool:
 def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> bool:
     """Without mounts: whether a user of its own could use all that a run needs. Else it runs as the judge's user."""
     used = [path for path in visible if path.exists()] + ([Path(command)] if os.path.isabs(command) else [])
+    above = {parent for path in (folder, *used) for place in (path, path.resolve()) for parent in place.parents}
     nodes = [os.stat(node) for node in gpu_devices(gpu) if not node.endswith(("modeset", "tools"))] if gpu else []
     return (
         all(_open_to_all(path) for path in used)
-        and all(above.stat().st_mode & stat.S_IXOTH for path in (folder, *used) for above in path.parents)
+        and all(parent.stat().st_mode & stat.S_IXOTH for parent in above)
         and all(node.st_mode & 0o006 == 0o006 for node in nodes if stat.S_ISCHR(node.st_mode))
     )
 
