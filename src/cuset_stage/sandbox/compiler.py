@@ -124,20 +124,20 @@ class Compiled:
 class Compiler:
     """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
 
-    arch: such as "sm_90" (Gpu.arch). Raises SandboxError without nvcc.
+    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. Raises SandboxError without nvcc.
     """
 
     toolkit: Toolkit = field(default_factory=find_toolkit)
     arch: str = "sm_90"
     flags: Sequence[str] = ("-O3", "-std=c++17")
-    cache: Path = field(default_factory=lambda: cache_root() / "programs")
+    cache: Path | None = None
     limits: Limits = COMPILE_LIMITS
     isolation: Isolation | str = Isolation.AUTO
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"(sm|compute)_\d+[af]?|native|all|all-major", self.arch):
             raise SandboxError(f"arch={self.arch!r}: nvcc's -arch, such as sm_90; `Gpu.arch` is that of a GPU")
-        self.cache = Path(self.cache).absolute()
+        self.cache = Path(self.cache or cache_root() / "programs").absolute()
         self.isolation = resolve_isolation(self.isolation)
         self._built = 0
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
