@@ -4,11 +4,9 @@
     python scripts/attack_table.py --json benchmarks/attacks.json          # in both ways, and on the GPU when there is one
     python scripts/attack_table.py --only fork_bomb --isolation landlock
 
-Needs nvcc. The attacks are programs in tests/sandbox/attacks.cu and gpu_attacks.cu, and sources for the compiler; attacks.json and
-gpu_attacks.json say what each does and which verdicts are right. An attack is contained when its verdict is one of them, and
-afterwards no process and no file of it is left, every original (binary, inputs, reference) has its old content, no secret has come
-out, no connection arrived and nothing was written elsewhere. Without bubblewrap one of them (`needs_own_user`) is contained only
-where the judge is root and gives each run a user id of its own.
+Needs nvcc. attacks.json and gpu_attacks.json say what each attack does and which verdicts are right. It is contained when its verdict
+is one of them, and afterwards no process and no file of it is left, every original has its old content, no secret has come out, no
+connection arrived and nothing was written elsewhere.
 """
 
 from __future__ import annotations
@@ -191,10 +189,10 @@ class Range:
 
     def escaped(self) -> list[str]:
         places = [self.victim, Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), self.scratch]
-        found = [str(path) for place in places if (path := place / "cuset-escaped").exists()]
+        found = [path for place in places if (path := place / "cuset-escaped").exists()]
         for path in found:
-            Path(path).unlink()
-        return found
+            path.unlink()
+        return [str(path) for path in found]
 
     def run(self, attack: Attack, isolation: Isolation, gpu: Gpu | None = None) -> Outcome:
         """Run one attack and look at everything it could have done."""
@@ -210,22 +208,19 @@ class Range:
             for name in filter(None, (attack.after, attack.program or attack.name)):
                 verdict, message, stolen = self._execute(originals[-1], name, isolation, gpu, limits)
         seconds = time.perf_counter() - begin
-        problems = []
-        if verdict not in attack.verdicts:
-            problems.append(f"verdict {verdict}, expected {' or '.join(attack.verdicts)}: {message[:200]}")
-        if stolen:
-            problems.append("a secret came out")
-        if arrived := self.arrivals():
-            problems.append(f"{arrived} messages arrived over the network")
-        if list(map(file_sha256, originals)) != hashes:
-            problems.append("an original was changed")
-        for what, left in (
-            ("processes left", self.processes()),
-            ("files left", [str(path) for path in self.scratch.iterdir()]),
-            ("written outside", self.escaped()),
-            ("System V shared memory left", sorted(shared_segments() - segments)),
-        ):
-            problems += [f"{what}: {', '.join(left)}"] if left else []
+        wrong = f"verdict {verdict}, expected {' or '.join(attack.verdicts)}: {message[:200]}"
+        arrived = self.arrivals()
+        left = {
+            "processes left": self.processes(),
+            "files left": [str(path) for path in self.scratch.iterdir()],
+            "written outside": self.escaped(),
+            "System V shared memory left": sorted(shared_segments() - segments),
+        }
+        problems = [wrong] if verdict not in attack.verdicts else []
+        problems += ["a secret came out"] if stolen else []
+        problems += [f"{arrived} messages arrived over the network"] if arrived else []
+        problems += ["an original was changed"] if list(map(file_sha256, originals)) != hashes else []
+        problems += [f"{what}: {', '.join(found)}" for what, found in left.items() if found]
         row = (attack.name, attack.group, attack.what, str(isolation), verdict, round(seconds, 3), not problems)
         return Outcome(*row, tuple(problems), message[:300])
 
@@ -233,9 +228,8 @@ class Range:
         limits = Limits(**{**asdict(COMPILE_LIMITS), "wall_s": PATIENCE_S, **attack.limits})
         source = attack.source.replace("@REFERENCE@", str(self.reference)).replace("@OPEN@", str(self.opened))
         compiled = Compiler(arch=self.arch, isolation=isolation, limits=limits).compile(source)
-        stolen = self.secret in compiled.message
-        if compiled.binary is not None:
-            stolen = stolen or self.secret.encode() in compiled.binary.read_bytes()
+        built = compiled.binary.read_bytes() if compiled.binary is not None else b""
+        stolen = self.secret in compiled.message or self.secret.encode() in built
         return str(compiled.verdict or "ok"), compiled.message, stolen
 
     def _execute(
@@ -243,12 +237,10 @@ class Range:
     ) -> tuple[str, str, bool]:
         request = self.cases / "attack.txt"
         request.write_text(f"{name}\n{self.reference}\n{self.port}\n{self.victim}\n")
-        inputs = {"data/attack.txt": request, "data/input.bin": self.input}
-        with run_program(
-            binary, inputs=inputs, outputs={OUTPUT: SIZE}, limits=limits, isolation=isolation, gpu=gpu
-        ) as ran:
-            stolen = any(self.secret.encode() in path.read_bytes() for path in ran.outputs.values())
-            stolen = stolen or self.secret in ran.finished.stdout + ran.finished.stderr
+        files = {"inputs": {"data/attack.txt": request, "data/input.bin": self.input}, "outputs": {OUTPUT: SIZE}}
+        with run_program(binary, **files, limits=limits, isolation=isolation, gpu=gpu) as ran:
+            came_out = "".join(path.read_bytes().decode(errors="replace") for path in ran.outputs.values())
+            stolen = self.secret in came_out + ran.finished.stdout + ran.finished.stderr
             return str(ran.verdict or "ok"), ran.message, stolen
 
     def overhead(self, isolation: Isolation, repeats: int = 30) -> dict[str, float]:
@@ -299,7 +291,7 @@ def main() -> int:
     parser.add_argument("--no-overhead", action="store_true", help="leave the times out: the machine is busy")
     options = parser.parse_args()
     isolations = []
-    for name in options.isolation or ["bubblewrap", "landlock"]:
+    for name in options.isolation or ("bubblewrap", "landlock"):
         try:
             isolations.append(resolve_isolation(name))
         except SandboxError as error:
