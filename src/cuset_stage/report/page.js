@@ -13,7 +13,7 @@
       const has = (key, value) => key in row.dataset && (row.dataset[key] === value || row.dataset[key].split("\n").includes(value));
       let fits = asked.every(([key, value]) => has(key, value));
       if (fits && words.length) {
-        const text = [row.firstElementChild.textContent, ...Object.values(row.dataset)].join("\n").toLowerCase();
+        const text = [row.firstElementChild.textContent, row.dataset.family, row.dataset.findings].join("\n").toLowerCase();
         fits = words.every(word => text.includes(word));
       }
       row.hidden = !fits;
