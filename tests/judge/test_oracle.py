@@ -6,6 +6,7 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -241,16 +242,19 @@ def test_limits_on_time_and_size(tmp_path, sandboxed):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "open('data/x.bin', 'wb').write(bytes(2 << 20))"}))
 
 
-def test_a_case_that_is_too_large_is_not_begun(tmp_path):
-    cache = CaseCache(tmp_path / "cases", max_case_bytes=255)
-    with pytest.raises(OracleError, match=r"task double, case even: its data takes .*more than the .*max_case_bytes"):
+def test_a_case_that_is_too_large_is_not_begun(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 255)
+    with pytest.raises(
+        OracleError, match=r"task double, case even: its data takes .*more than the .*one case may take"
+    ):
         prepare(cache, tmp_path, cuset_row())
 
 
-def test_a_gen_that_writes_more_than_it_declares(tmp_path):
+def test_a_gen_that_writes_more_than_it_declares(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 4096)
     gen = GEN + "open('data/more.bin', 'wb').write(bytes(4096))\n"
-    with pytest.raises(OracleError, match=r"task 3, case default: its data takes .*max_case_bytes"):
-        prepare(CaseCache(tmp_path / "cases", max_case_bytes=4096), tmp_path, cudabench_row(**{"gen.py": gen}))
+    with pytest.raises(OracleError, match=r"task 3, case default: its data takes .*one case may take"):
+        prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
 
 
 # -------------------------------------------------------------------------------------------------------------- cache
@@ -326,9 +330,14 @@ def test_a_failure_is_not_tried_again_for_every_sample(cache, tmp_path, monkeypa
     assert len(tries) == 1
 
 
-def test_the_longest_unused_goes_first(tmp_path):
-    cache = CaseCache(tmp_path / "cases", limit_bytes=600)
-    old, new = (prepare(cache, tmp_path, cuset_row(id=name)) for name in ("old", "new"))  # 256 bytes each
+def test_the_longest_unused_goes_first(cache, tmp_path, monkeypatch):
+    def free(folder):
+        """Room for two cases of 256 bytes."""
+        used = sum(file.stat().st_size for file in folder.glob("??/*/*/*.bin"))
+        return SimpleNamespace(free=oracle.RESERVE + 600 - used)
+
+    monkeypatch.setattr(oracle.shutil, "disk_usage", free)
+    old, new = (prepare(cache, tmp_path, cuset_row(id=name)) for name in ("old", "new"))
     with pytest.raises(OracleError, match="there is no room for it under"):
         prepare(cache, tmp_path, cuset_row(id="more"))  # both are in use
     for made, age in ((old, 5000), (new, 4000)):

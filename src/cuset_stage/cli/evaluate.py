@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from statistics import median
 from typing import Any, ClassVar, Literal
 
 import typer
@@ -78,24 +79,26 @@ def evaluate(settings: EvaluateSettings) -> None:
             chosen=len(chosen),
             tasks=tasks,
             spec=judge.describe(),
-            method=settings.method,
-            level=settings.level,
-            split=settings.split,
-            extract=settings.extract,
-            **_audited([task for task in tasks if settings.split in (None, task.split)]),
+            **settings.model_dump(include={"method", "level", "split", "extract"}),
+            audit=_audit([task for task in tasks if settings.split in (None, task.split)]),
         )
         with tqdm(total=len(samples), unit="sample", desc="judged", file=sys.stderr, dynamic_ncols=True) as bar:
 
             def progress(summary: Any) -> None:
                 bar.set_postfix_str(_counts(summary), refresh=False)
-                bar.update(summary.done - bar.n)
+                bar.update(summary.resumed + summary.judged - bar.n)
 
             kept = {"everything": everything, "progress": progress}
             summary = run(samples, backend, output, header=header, settings=judge.settings, **kept)
     except (TaskError, AnswersError, ResultsError, SandboxError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:
-        _wind_up(backend)
+        if backend is not None:
+            typer.echo("\ncuset: what is running ends first; Ctrl-C once more stops it at once.", err=True)
+            try:
+                backend.join()
+            except KeyboardInterrupt:
+                os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
         typer.echo(
             f"cuset: interrupted; {output} keeps what is judged. Run the same command again to resume.", err=True
         )
@@ -103,7 +106,11 @@ def evaluate(settings: EvaluateSettings) -> None:
     finally:
         if backend is not None:
             backend.stop()
-    _print_summary(summary, output)
+    judged = f"{summary.judged} judged in {summary.seconds:.1f} s" if summary.judged else "nothing new to judge"
+    before = f", {summary.resumed} taken from an earlier run" if summary.resumed else ""
+    typer.echo(f"results: {output} ({judged}{before})\nverdicts: {_counts(summary)}")
+    if own := summary.overheads:
+        typer.echo(f"the judge's own time: {1e3 * median(own):.0f} ms a program (median of {len(own)})")
     if summary.infra:
         typer.echo(
             f"cuset: the judge itself failed on {summary.infra} samples, the last time with: "
@@ -115,19 +122,20 @@ def evaluate(settings: EvaluateSettings) -> None:
 
 def _open_backend(settings: EvaluateSettings, languages: list[str]) -> tuple[Any, Any]:
     """What judges, and what knows how: `describe()` and `settings`."""
+    options = {"jobs": settings.jobs, "retries": settings.retry_infra}
     if settings.ray:
         from ..judge.distributed import RayBackend
 
-        backend = RayBackend(settings, languages, jobs=settings.jobs, retries=settings.retry_infra)
+        backend = RayBackend(settings, languages, **options)
         return backend, backend
     from ..judge.bench import Bench
 
     bench = Bench(settings, languages)
-    return bench.pipeline(jobs=settings.jobs, retries=settings.retry_infra), bench
+    return bench.pipeline(**options), bench
 
 
-def _audited(tasks: list[Any]) -> dict[str, Any]:
-    """How many of the tasks `cuset audit-tasks` has seen, task -> what it found, and code -> task -> what it notes besides."""
+def _audit(tasks: list[Any]) -> dict[str, Any]:
+    """What `cuset audit-tasks` found of these tasks, as `describe_run` takes it."""
     from ..judge.audit import load_audit
 
     audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
@@ -136,29 +144,9 @@ def _audited(tasks: list[Any]) -> dict[str, Any]:
         for note in audit.notes:
             notes.setdefault(note.code, {})[audit.task] = note.message
     findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
-    return {"audited": len(audits), "findings": findings, "notes": notes}
-
-
-def _wind_up(backend: Any) -> None:
-    """Wait for what is running; a second Ctrl-C ends it at once."""
-    if backend is None:
-        return
-    typer.echo("\ncuset: what is running ends first; Ctrl-C once more stops it at once.", err=True)
-    try:
-        backend.join()
-    except KeyboardInterrupt:
-        os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
+    return {"findings": findings, "notes": notes, "audited": len(audits)}
 
 
 def _counts(summary: Any) -> str:
     """ "passed 12, mismatch 3": the commonest first."""
     return ", ".join(f"{verdict} {number}" for verdict, number in summary.verdicts.most_common() if number)
-
-
-def _print_summary(summary: Any, output: Path) -> None:
-    judged = f"{summary.judged} judged in {summary.seconds:.1f} s" if summary.judged else "nothing new to judge"
-    before = f", {summary.resumed} taken from an earlier run" if summary.resumed else ""
-    typer.echo(f"results: {output} ({judged}{before})")
-    typer.echo(f"verdicts: {_counts(summary)}")
-    if summary.overhead_s is not None:
-        typer.echo(f"the judge's own time: {1e3 * summary.overhead_s:.0f} ms a program (median of {summary.programs})")

@@ -3,9 +3,8 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from functools import cached_property
 from typing import Any
 
 from ..sandbox import (
@@ -43,7 +42,7 @@ class Bench:
             the flags or the architecture.
     """
 
-    def __init__(self, spec: JudgeSpec, languages: Iterable[str]) -> None:
+    def __init__(self, spec: JudgeSpec, languages: Collection[str]) -> None:
         self.spec = spec
         self.isolation = resolve_isolation(Isolation(spec.isolation))
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
@@ -51,13 +50,31 @@ class Bench:
         self.arch = spec.arch or _common_arch(chosen)
         for gpu in chosen:
             check_arch(self.arch, gpu)
-        makers = {"cuda": self._program_judge, "python": self._module_judge}
-        self.judges: Mapping[str, Judge] = {language: makers[language]() for language in languages}
+        self.limits = spec.limited(Limits())
+        self.judges: dict[str, Judge] = {}
+        if "cuda" in languages:
+            compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), isolation=self.isolation)
+            check_options(compiler)
+            cases = None if spec.compile_only else CaseCache(isolation=self.isolation)
+            self.judges["cuda"] = ProgramJudge(
+                compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only
+            )
+        if "python" in languages:
+            from .modules import ModuleJudge
+            from .modules.runs import RUN_LIMITS
 
-    @cached_property
-    def settings(self) -> dict[str, Mapping[str, Any]]:
-        """language -> what its verdicts depend on."""
-        return {language: judge.settings() for language, judge in self.judges.items()}
+            limits = spec.limited(RUN_LIMITS)
+            self.judges["python"] = ModuleJudge(
+                device="cpu" if spec.no_gpu else "cuda",
+                gpus=self.pool,
+                arch=self.arch,
+                limits=limits,
+                isolation=self.isolation,
+                compile_only=spec.compile_only,
+            )
+            self.limits = self.limits if "cuda" in languages else limits
+        self.settings = {language: judge.settings() for language, judge in self.judges.items()}
+        """language -> what its verdicts depend on"""
 
     def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:
         """jobs: compilations at a time; None: one a CPU. retries: further tries when the judge's side fails."""
@@ -67,51 +84,20 @@ class Bench:
 
     def describe(self) -> dict[str, Any]:
         """What a results file's header says of the judge."""
-        program = self.settings.get("cuda", {})
-        limits = self.spec.limited(Limits()) if program or not self.settings else self._module_limits()
         return {
             "gpus": [
-                {"name": gpu.name, "driver": gpu.driver, "compute_capability": gpu.compute_capability}
+                {name: getattr(gpu, name) for name in ("name", "driver", "compute_capability")}
                 for gpu in (self.pool.gpus if self.pool else ())
             ],
-            "toolkit": program.get("toolkit"),
+            "toolkit": self.settings.get("cuda", {}).get("toolkit"),
             "torch": self.settings.get("python", {}).get("torch"),
             "arch": self.arch,
             "flags": shlex.split(self.spec.flags),
             "isolation": str(self.isolation),
-            "limits": {**asdict(limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
+            "limits": {**asdict(self.limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
             "compile_only": self.spec.compile_only,
             "per_gpu": self.spec.per_gpu,
         }
-
-    def _program_judge(self) -> ProgramJudge:
-        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(self.spec.flags)), isolation=self.isolation)
-        check_options(compiler)
-        return ProgramJudge(
-            compiler,
-            None if self.spec.compile_only else CaseCache(isolation=self.isolation),
-            self.pool,
-            self.spec.limited(Limits()),
-            self.isolation,
-            self.spec.compile_only,
-        )
-
-    def _module_judge(self) -> Judge:
-        from .modules import ModuleJudge
-
-        return ModuleJudge(
-            device="cpu" if self.spec.no_gpu else "cuda",
-            gpus=self.pool,
-            arch=self.arch,
-            limits=self._module_limits(),
-            isolation=self.isolation,
-            compile_only=self.spec.compile_only,
-        )
-
-    def _module_limits(self) -> Limits:
-        from .modules.runs import RUN_LIMITS
-
-        return self.spec.limited(RUN_LIMITS)
 
 
 def check_options(compiler: Compiler) -> None:

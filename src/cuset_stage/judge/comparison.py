@@ -13,7 +13,7 @@ right and wrong outputs alike are an OracleError.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,7 @@ from ..sandbox import Isolation, Limits
 from ..tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .closeness import Distance, distance, first_difference
 from .oracle import OracleError, PreparedCase
-from .oracle_runs import COMPARE_LIMITS, OracleStopped, OracleUnavailable, run_compare
-from .script_references import BROKEN
+from .oracle_runs import BROKEN, COMPARE_LIMITS, OracleStopped, OracleUnavailable, run_compare
 
 
 @dataclass(frozen=True)
@@ -54,43 +53,38 @@ def compare_outputs(
     if by_script:
         check_oracle(task, prepared)  # before the outputs are looked at: all answers are treated alike
     try:
-        if (problem := _wrong_size(case, prepared, outputs)) is not None:
+        if problem := _wrong_size(case, prepared, outputs):
             return Comparison(False, problem)
         distances = _distances(case, prepared, outputs)
     except OSError as error:
         raise OracleUnavailable(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
 
-    def differing(tensor: Tensor, what: str, position: int) -> tuple[str, dict[str, Any]]:
+    def failed(tensor: Tensor, what: str, position: int, *errors: float | None) -> Comparison:
         files = (prepared.expected[tensor.file], outputs[tensor.file])
         first = first_difference(tensor.name, tensor.shape, *files, tensor.dtype, position)
-        return (
-            f"{tensor.file}: {what}, first at {tuple(first['index'])}: expected {first['expected']}, found {first['actual']}",
-            first,
-        )
+        at = f"first at {tuple(first['index'])}: expected {first['expected']}, found {first['actual']}"
+        return Comparison(False, f"{tensor.file}: {what}, {at}", *errors, first_mismatch=first)
 
     for tensor, found in distances:
         if found.not_finite:
             what = f"{found.not_finite} of {math.prod(tensor.shape)} values are not finite"
-            message, first = differing(tensor, what, found.first_not_finite)
-            return Comparison(False, message, first_mismatch=first)
+            return failed(tensor, what, found.first_not_finite)
     max_abs = max((found.max_abs for _, found in distances), default=None)
     max_rel = max((found.max_rel for _, found in distances), default=None)
-    said = ""
+    passed, said = True, ""
     if by_script:
         passed, said = _judge_by_script(task, task.oracle, prepared, outputs, limits, isolation)
-        if passed:
-            return Comparison(True, said, max_abs, max_rel)
-    for tensor, found in distances:
-        if found.wrong:
-            share = f"{found.wrong} of {math.prod(tensor.shape)} values"
-            if by_script:  # for people: compare.py may allow a difference, so the largest is named too
-                what = f"{share} differ from the reference (by {found.max_abs:.3g} at most)"
-            else:
-                rtol, atol = prepared.tolerance[tensor.name]
-                what = f"{share} are wrong (rtol {rtol:g}, atol {atol:g})"
-            message, first = differing(tensor, what, found.first_wrong)
-            return Comparison(False, f"{said}; {message}" if by_script else message, max_abs, max_rel, first)
-    return Comparison(not by_script, said, max_abs, max_rel)
+    wrong = next(((tensor, found) for tensor, found in distances if found.wrong), None)
+    if wrong is None or (by_script and passed):
+        return Comparison(passed, said, max_abs, max_rel)
+    tensor, found = wrong
+    what = f"{found.wrong} of {math.prod(tensor.shape)} values"
+    if by_script:  # for people: compare.py may allow a difference, so the largest is named too
+        what += f" differ from the reference (by {found.max_abs:.3g} at most)"
+        found_wrong = failed(tensor, what, found.first_wrong, max_abs, max_rel)
+        return replace(found_wrong, message=f"{said}; {found_wrong.message}")
+    rtol, atol = prepared.tolerance[tensor.name]
+    return failed(tensor, f"{what} are wrong (rtol {rtol:g}, atol {atol:g})", found.first_wrong, max_abs, max_rel)
 
 
 def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
@@ -145,19 +139,17 @@ def _judge_by_script(
     files = {**prepared.inputs, **prepared.references}
     accepts_reference = prepared.self_check is not None and prepared.self_check.passed
     try:
-        printed = run_compare(task, oracle, {**files, **outputs}, limits, isolation)
+        said = run_compare(task, oracle, {**files, **outputs}, limits, isolation)
     except OracleStopped as stopped:
-        if not accepts_reference:
-            raise
-        again = run_compare(task, oracle, {**files, **prepared.expected}, limits, isolation)  # is it this machine?
-        if not again.verdict or again.crashed:
-            raise
-        return False, f"{stopped}, where the reference passes"
-    if printed.verdict is False:
-        return False, f"compare.py: {printed.message}"
-    if printed.verdict and not printed.crashed:
+        # Where the reference passes right after, it is not this machine that is slow.
+        if accepts_reference and run_compare(task, oracle, {**files, **prepared.expected}, limits, isolation).passed:
+            return False, f"{stopped}, where the reference passes"
+        raise
+    if said.passed:
         return True, ""
-    what = f"stopped with {printed.message}" if printed.crashed else "printed neither T nor F"
+    if said.state == "refused":
+        return False, f"compare.py: {said.message}"
+    what = f"stopped with {said.message}" if said.state == "crashed" else "printed neither T nor F"
     if not accepts_reference:
         raise OracleError(
             f"task {task.id}: compare.py {what}, and there is no reference on which it could be tried: the oracle may be at "

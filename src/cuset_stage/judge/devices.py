@@ -50,11 +50,7 @@ def is_suspicious(text: str) -> bool:
 
 
 def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float = 60.0) -> str | None:
-    """Use the GPU as a judged program would, in the same sandbox: a context, an allocation, a round trip.
-
-    Returns:
-        None when it works, else what is wrong.
-    """
+    """Use the GPU as a judged program would, in the same sandbox; None when that works, else what is wrong."""
     try:
         with scratch_folder() as folder:
             finished = run_sandboxed(
@@ -107,26 +103,28 @@ class GpuPool:
         return sorted({gpu.name for gpu in self.gpus})
 
     @property
-    def only(self) -> Gpu | None:
-        """The GPU that every lease will be of; None while there are several that work."""
-        working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
-        return working[0] if len(working) == 1 else None
-
-    @property
     def lost(self) -> dict[str, str]:
         """uuid -> what is wrong with it."""
         with self._guard:
             return dict(self._lost)
 
+    def _working(self) -> list[Gpu]:
+        lost = self.lost
+        return [gpu for gpu in self.gpus if gpu.uuid not in lost]
+
+    @property
+    def only(self) -> Gpu | None:
+        """The GPU that every lease will be of; None while there are several that work."""
+        working = self._working()
+        return working[0] if len(working) == 1 else None
+
     @contextmanager
     def lease(self, wanted: Gpu | None = None, *, alone: bool = False) -> Iterator[Gpu]:
         """A GPU for one run, as soon as one is free, or as soon as `wanted` is. alone: with no other run on it.
 
-        Raises:
-            NoGpuLeft: None of them works any more.
-            SandboxError: The wanted one does not.
+        Raises NoGpuLeft when none of them works any more, SandboxError when the wanted one does not.
         """
-        working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
+        working = self._working()
         if not working:
             raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
         if wanted is not None and wanted not in working:
@@ -136,13 +134,10 @@ class GpuPool:
 
     def is_lost(self, gpu: Gpu) -> str | None:
         """Probe a GPU after a suspicious failure; what is wrong with it, or None. A lost one is leased no more."""
-        problem = probe_gpu(gpu, isolation=self.isolation)
-        if problem is None:
+        if (problem := probe_gpu(gpu, isolation=self.isolation)) is None:
             return None
-        problem = f"GPU {gpu.index} ({gpu.name}): {problem}"
         with self._guard:
-            self._lost[gpu.uuid] = problem
-        return problem
+            return self._lost.setdefault(gpu.uuid, f"GPU {gpu.index} ({gpu.name}): {problem}")
 
 
 class Turns:
@@ -153,14 +148,13 @@ class Turns:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._building = 0
-        self._timing = 0  # those that wait for their turn, too
+        self._building = self._timing = 0  # the latter with those that wait for their turn
 
     @contextmanager
     def building(self) -> Iterator[None]:
         """With any other builds."""
         with self._changed:
-            self._changed.wait_for(lambda: self._timing == 0)
+            self._changed.wait_for(lambda: not self._timing)
             self._building += 1
         try:
             yield
@@ -176,7 +170,7 @@ class Turns:
             self._timing += 1
         try:
             with self._changed:
-                self._changed.wait_for(lambda: self._building == 0)
+                self._changed.wait_for(lambda: not self._building)
             yield
         finally:
             with self._changed:

@@ -8,7 +8,6 @@ import logging
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from typing import Any
 
 from ..sandbox import SandboxError
@@ -24,20 +23,17 @@ logger = logging.getLogger(__name__)
 class Node:
     """What runs on each machine, as a Ray actor; its methods are called from several threads."""
 
-    def __init__(self, spec: JudgeSpec, languages: Sequence[str], jobs: int | None, retries: int) -> None:
+    def __init__(self, spec: JudgeSpec, languages: Sequence[str], jobs: int, retries: int) -> None:
         self._bench = Bench(spec, languages)
-        jobs = jobs or os.cpu_count() or 1
         self._pipeline = self._bench.pipeline(jobs=jobs, retries=retries)
-        self._width = 2 * jobs if not self._bench.pool else jobs + 2 * len(self._bench.pool)
+        self._width = jobs + (2 * len(self._bench.pool) if self._bench.pool else jobs)
 
     def describe(self) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]], int]:
         """What the header says, the settings of each language, and how many jobs keep this machine busy."""
         return self._bench.describe(), self._bench.settings, self._width
 
     def judge(self, job: Job) -> Judgement:
-        judged: Future[Judgement] = Future()
-        self._pipeline.submit(job, judged.set_result)
-        return judged.result()
+        return self._pipeline.submit(job).result()
 
 
 class RayBackend:
@@ -60,11 +56,19 @@ class RayBackend:
         self._retries = retries
         if not ray.is_initialized():
             ray.init(address=os.environ.get("RAY_ADDRESS"), include_dashboard=False, log_to_driver=False)
-        self._nodes = [
-            self._start(node, spec, languages, jobs)
-            for node in ray.nodes()
-            if node["Alive"] and self._fits(node, spec)
-        ]
+        self._nodes = []
+        for node in ray.nodes():
+            gpus, cpus = node["Resources"].get("GPU", 0), int(node["Resources"].get("CPU", 1))
+            if not node["Alive"] or (spec.runs_on_gpus and not gpus):
+                continue
+            where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            actor = ray.remote(Node).options(
+                num_cpus=0,
+                num_gpus=gpus if spec.runs_on_gpus else 0,
+                scheduling_strategy=where,
+                max_concurrency=4 * (cpus + 16),
+            )
+            self._nodes.append(actor.remote(spec, tuple(languages), jobs or cpus, retries))
         if not self._nodes:
             raise SandboxError(
                 "ray=true: no machine of the cluster has a GPU; no_gpu=true and compile_only=true need none."
@@ -126,21 +130,7 @@ class RayBackend:
             self._ray.kill(node)
         self._nodes = []
 
-    def join(self) -> None:
-        """Nothing to wait for: see `stop`."""
-        self.stop()
-
-    def _start(self, node: Mapping[str, Any], spec: JudgeSpec, languages: Sequence[str], jobs: int | None) -> Any:
-        strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        cpus = int(node["Resources"].get("CPU", 1))
-        options = {"num_cpus": 0, "scheduling_strategy": strategy, "max_concurrency": 4 * (cpus + 16)}
-        if spec.runs_on_gpus:
-            options["num_gpus"] = node["Resources"]["GPU"]
-        return self._ray.remote(Node).options(**options).remote(spec, tuple(languages), jobs or cpus, self._retries)
-
-    @staticmethod
-    def _fits(node: Mapping[str, Any], spec: JudgeSpec) -> bool:
-        return not spec.runs_on_gpus or node["Resources"].get("GPU", 0) > 0
+    join = stop  # nothing to wait for
 
 
 def _cause(error: BaseException) -> str:

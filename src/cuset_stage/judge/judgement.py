@@ -61,33 +61,26 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Built:
-    """What `build` hands on: the verdict where the answer's way ends with it, else what to execute."""
+    """What `build` hands on. product: the program, or the folder with the module; None: the judgement is the last word."""
 
     judgement: Judgement
     product: Path | None = None
-    """the program, or the folder with the module; None: the judgement is the last word"""
 
 
 class Judge(Protocol):
-    """How a run sees a judge. Every step may be called from several threads at a time."""
+    """How a run sees a judge. Every step may be called from several threads at a time.
 
-    compile_only: bool
+    `settings` is what a verdict depends on beside task and code: a result is reused only under equal settings. `prepare` is called
+    once a task and raises when the judge's side fails. `discard` and `release` remove what `build` and `prepare` left beside their
+    caches.
+    """
 
-    def settings(self) -> Mapping[str, Any]:
-        """What a verdict depends on beside task and code: a result is reused only under equal settings."""
-
+    def settings(self) -> Mapping[str, Any]: ...
     def build(self, task: Any, code: str) -> Built: ...
-
-    def prepare(self, task: Any) -> Any:
-        """Raises OracleError or SandboxError when the judge's side fails."""
-
+    def prepare(self, task: Any) -> Any: ...
     def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
-
-    def discard(self, built: Built) -> None:
-        """Remove what `build` left beside its cache; called when the answer is judged."""
-
-    def release(self, prepared: Any) -> None:
-        """Remove what `prepare` left beside its cache; called when no answer to the task is left."""
+    def discard(self, built: Built) -> None: ...
+    def release(self, prepared: Any) -> None: ...
 
 
 class Clock:

@@ -14,12 +14,13 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..files import file_sha256
-from ..sandbox import Gpu, Isolation, Limits, cache_root, remove_tree
+from ..sandbox import Isolation, Limits, cache_root, remove_tree
 from ..sandbox.cache import file_lock, held, try_lock
 from ..sandbox.folders import take_output
 from ..tasks.base import ORACLE_VERSION, Case, ProgramTask, ReferenceOracle, ScriptOracle
@@ -29,17 +30,16 @@ from .oracle_runs import (
     ORACLE_LIMITS,
     OracleError,
     OracleUnavailable,
+    Said,
     oracle_folder,
+    pair_references,
     run_compare,
     run_generate,
     run_reference,
 )
-from .script_references import SelfCheck, pair_references
 
 
-__all__ = ["ORACLE_LIMITS", "CaseCache", "OracleError", "PreparedCase", "case_key", "written_files"]
-
-MAX_CASE_BYTES = 16 * GIB
+MAX_CASE_BYTES = 16 * GIB  # of the data of one case
 RESERVE = 2 * GIB  # disk space that is left free
 IN_USE_S = 900.0  # a case used within this time is not removed to make room
 
@@ -60,13 +60,12 @@ class PreparedCase:
     output_bytes: Mapping[str, int | None]
     references: Mapping[str, Path]
     tolerance: Mapping[str, tuple[float, float]]
-    self_check: SelfCheck | None
+    self_check: Said | None
     sha256: Mapping[str, str]  # of every file, by its path in `folder`
 
     def sizes(self, file: str) -> tuple[int, ...]:
         """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
-        gen.py writes another, so that either reading of the task is judged by its values. None where no size is known:
-        any but 0 may be right then."""
+        gen.py writes another; none, so that any but 0 may be right, where no size is known."""
         declared, reference = self.output_bytes[file], self.expected.get(file)
         known = [declared, None if reference is None else reference.stat().st_size]
         return tuple(dict.fromkeys(size for size in known if size is not None))
@@ -75,28 +74,19 @@ class PreparedCase:
 class CaseCache:
     """Cases by content: oracle, case, id, and the versions of the packages that make the data.
 
-    folder: cache_root() / "cases" unless given. limits: of making one case. max_case_bytes: what one case may take.
-    limit_bytes: what the whole cache may take; None: what the disk has, less 2 GiB. When room is needed, the cases that were
-    not used for longest are removed first.
+    folder: cache_root() / "cases" unless given. limits: of making one case. When the disk is full up to 2 GiB, the cases that were
+    not used for longest are removed.
     """
 
     def __init__(
-        self,
-        folder: Path | None = None,
-        *,
-        limits: Limits = ORACLE_LIMITS,
-        isolation: Isolation = Isolation.AUTO,
-        max_case_bytes: int = MAX_CASE_BYTES,
-        limit_bytes: int | None = None,
+        self, folder: Path | None = None, *, limits: Limits = ORACLE_LIMITS, isolation: Isolation = Isolation.AUTO
     ) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "cases"
         self.limits, self.isolation = limits, isolation
-        self.max_case_bytes, self.limit_bytes = max_case_bytes, limit_bytes
         self._failures: dict[str, str] = {}  # a script that hangs is not tried again for every sample
 
-    def prepare(self, task: ProgramTask, case: Case, *, gpu: Gpu | None = None) -> PreparedCase:
-        """The case's files, made when the cache does not have them. gpu: for a gen.py that asks for a CUDA device; without
-        it one is leased, so do not call this while holding the only lease. Thread-safe.
+    def prepare(self, task: ProgramTask, case: Case) -> PreparedCase:
+        """The case's files, made when the cache does not have them. Thread-safe; a gen.py may lease a GPU.
 
         Raises OracleError when the case cannot be made: with the task, the case and what its script said.
         """
@@ -105,14 +95,13 @@ class CaseCache:
             raise OracleError(self._failures[key])
         place = self.folder / key[:2] / key
         found = _read(place, case)
-        if found is not None:
-            return found
         try:
-            with file_lock(self._lock_file(key)):
-                found = _read(place, case)
-                if found is None:
-                    self._make(task, case, place, gpu)
-                    found = _read(place, case)
+            if found is None:
+                with file_lock(self._lock_file(key)):
+                    found = _read(place, case)  # another process may have made it
+                    if found is None:
+                        self._make(task, case, place)
+                        found = _read(place, case)
         except OracleError as error:
             if not isinstance(error, OracleUnavailable):
                 self._failures[key] = str(error)
@@ -126,59 +115,62 @@ class CaseCache:
     def _lock_file(self, key: str) -> Path:
         return self.folder / "locks" / f"{key}.lock"
 
-    def _make(self, task: ProgramTask, case: Case, place: Path, gpu: Gpu | None) -> None:
+    def _make(self, task: ProgramTask, case: Case, place: Path) -> None:
         self._make_room(task, case)
         started = time.monotonic()
         with oracle_folder() as work:
             kept = work.parent / "kept"
             kept.mkdir()
             if isinstance(task.oracle, ReferenceOracle):
-                record = self._make_reference(task, case, task.oracle, work, kept)
+                record = self._run_reference(task, case, task.oracle, work, kept)
             else:
-                record = self._make_script(task, case, task.oracle, work, kept, gpu)
+                record = self._run_scripts(task, case, task.oracle, work, kept)
             seconds = round(time.monotonic() - started, 3)
             record |= {"task": task.id, "case": case.name, "versions": _versions(task), "seconds": seconds}
             self._store(record, kept, place)
 
-    def _make_reference(
+    def _run_reference(
         self, task: ProgramTask, case: Case, oracle: ReferenceOracle, work: Path, kept: Path
     ) -> dict[str, Any]:
-        tolerance = run_reference(task, case, oracle, work, self.limits, self.isolation)
-        record: dict[str, Any] = {"references": {}, "tolerance": tolerance, "self_check": None}
+        run_reference(task, case, oracle, work, self.limits, self.isolation)
+        _take(task, work, "result.json", kept)
+        try:
+            record = {"tolerance": json.loads((kept / "result.json").read_bytes())["tolerance"]}
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise OracleError(f"task {task.id}, case {case.name}: the reference spoilt its result: {error}") from None
         for key, tensors in (("inputs", case.inputs), ("expected", case.outputs)):
             record[key] = {tensor.file: f"{key}/{tensor.name}.bin" for tensor in tensors}
             for tensor in tensors:
                 _take(task, work, f"{key}/{tensor.name}.bin", kept, tensor.nbytes)
-        return record
+        return {**record, "references": {}, "self_check": None}
 
-    def _make_script(
-        self, task: ProgramTask, case: Case, oracle: ScriptOracle, work: Path, kept: Path, gpu: Gpu | None
+    def _run_scripts(
+        self, task: ProgramTask, case: Case, oracle: ScriptOracle, work: Path, kept: Path
     ) -> dict[str, Any]:
-        said = run_generate(task, oracle, work, self.limits, self.isolation, gpu=gpu)
+        ended = run_generate(task, oracle, work, self.limits, self.isolation)
         written = written_files(work)
         inputs = {tensor.file: tensor.file for tensor in case.inputs}
         if missing := [name for name in inputs if name not in written]:
-            ended = f"; it ended with {said}" if said else ""
-            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{ended}")
-        self._check_size(task, case, sum(written.values()))
+            how = f"; it ended with {ended}" if ended else ""
+            raise OracleError(f"task {task.id}: gen.py did not write {', '.join(missing)}{how}")
+        _check_size(task, case, sum(written.values()))
         for name in written:
             _take(task, work, name, kept)
-        references = {name: name for name in written if name not in inputs}
-        expected, check = pair_references(
+        files = {name: kept / name for name in written}
+        references = [name for name in written if name not in inputs]
+        expected, said = pair_references(
             case.outputs,
-            {name: kept / name for name in references},
-            lambda outputs: run_compare(
-                task, oracle, {name: kept / name for name in written} | outputs, COMPARE_LIMITS, self.isolation
-            ),
+            {name: files[name] for name in references},
+            lambda outputs: run_compare(task, oracle, files | outputs, COMPARE_LIMITS, self.isolation),
         )
         outputs = {tensor.file for tensor in case.outputs}
         return {
             "inputs": inputs,
             "expected": {name: str(path.relative_to(kept)) for name, path in expected.items()},
             # A gen.py that writes an output itself must not help a program that writes none.
-            "references": {name: file for name, file in references.items() if name not in outputs},
+            "references": {name: name for name in references if name not in outputs},
             "tolerance": {},
-            "self_check": asdict(replace(check, generate_exit=said)),
+            "self_check": asdict(replace(said, generate_exit=ended)),
         }
 
     def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
@@ -202,48 +194,36 @@ class CaseCache:
         finally:
             remove_tree(making)
 
-    def _check_size(self, task: ProgramTask, case: Case, need: int) -> None:
-        if need > self.max_case_bytes:
-            raise OracleError(
-                f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
-                f"{self.max_case_bytes / GIB:.2f} GiB that one case may take (max_case_bytes of CaseCache)"
-            )
-
     def _make_room(self, task: ProgramTask, case: Case) -> None:
         need = sum(tensor.nbytes or 0 for tensor in case.inputs + case.outputs)
-        self._check_size(task, case, need)
+        _check_size(task, case, need)
         self.folder.mkdir(parents=True, exist_ok=True)
-        entries = _entries(self.folder)
-        while self._short_of(need, entries):
-            idle = [entry for entry in entries if time.time() - entry[0] > IN_USE_S]
+        idle = []
+        for manifest in self.folder.glob("??/*/manifest.json"):
+            with suppress(OSError):  # another process made room
+                used = manifest.stat().st_mtime
+                if time.time() - used > IN_USE_S:
+                    idle.append((used, manifest.parent))
+        idle.sort(reverse=True)
+        while shutil.disk_usage(self.folder).free < need + RESERVE:
             if not idle:
                 raise OracleUnavailable(
                     f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, and there is no room for it "
                     f"under {self.folder}; free disk space there or set CUSET_CACHE to a larger disk"
                 )
-            oldest = min(idle)
-            entries.remove(oldest)
-            lock = try_lock(self._lock_file(oldest[2].name))
+            _, oldest = idle.pop()
+            lock = try_lock(self._lock_file(oldest.name))
             if lock is not None:
                 with held(lock):
-                    remove_tree(oldest[2])
-
-    def _short_of(self, need: int, entries: list[tuple[float, int, Path]]) -> bool:
-        if shutil.disk_usage(self.folder).free < need + RESERVE:
-            return True
-        return self.limit_bytes is not None and sum(entry[1] for entry in entries) + need > self.limit_bytes
+                    remove_tree(oldest)
 
 
-def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """Time of the last use, bytes and folder of every case in the cache."""
-    entries = []
-    for manifest in folder.glob("??/*/manifest.json"):
-        try:
-            files = json.loads(manifest.read_text(encoding="utf-8"))["files"].values()
-            entries.append((manifest.stat().st_mtime, sum(entry["bytes"] for entry in files), manifest.parent))
-        except (OSError, ValueError, KeyError):
-            continue
-    return entries
+def _check_size(task: ProgramTask, case: Case, need: int) -> None:
+    if need > MAX_CASE_BYTES:
+        raise OracleError(
+            f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
+            f"{MAX_CASE_BYTES / GIB:.2f} GiB that one case may take"
+        )
 
 
 def _read(place: Path, case: Case) -> PreparedCase | None:
@@ -267,7 +247,7 @@ def _read(place: Path, case: Case) -> PreparedCase | None:
             tensor.file: sizes.get(tensor.file) if tensor.nbytes is None else tensor.nbytes for tensor in case.outputs
         },
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
-        self_check=None if record["self_check"] is None else SelfCheck(**record["self_check"]),
+        self_check=None if record["self_check"] is None else Said(**record["self_check"]),
         sha256={name: entry["sha256"] for name, entry in record["files"].items()},
     )
 
@@ -275,9 +255,8 @@ def _read(place: Path, case: Case) -> PreparedCase | None:
 def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
     """Size and time are those of the manifest; after a copy of the cache the time is not, and the content decides."""
     status = path.stat()
-    if status.st_size != entry["bytes"]:
-        return False
-    return status.st_mtime_ns == entry["mtime_ns"] or file_sha256(path) == entry["sha256"]
+    same_time = status.st_mtime_ns == entry["mtime_ns"]
+    return status.st_size == entry["bytes"] and (same_time or file_sha256(path) == entry["sha256"])
 
 
 def case_key(task: ProgramTask, case: Case) -> str:

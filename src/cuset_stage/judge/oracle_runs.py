@@ -1,17 +1,14 @@
-"""Runs the scripts of an oracle in the sandbox: gen.py, compare.py, a reference, each in a process and a folder of its own.
+"""Runs the scripts of an oracle in the sandbox, each in a process and a folder of its own: gen.py, compare.py, a reference."""
 
-A generator that a gen.py leaves unseeded (random, numpy.random, numpy's default_rng, torch) starts from a seed of the task, so
-that the data can be made again on another machine; a script that seeds itself sees no difference.
-"""
-
+import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -27,7 +24,7 @@ from ..sandbox import (
     run_sandboxed,
     scratch_folder,
 )
-from ..tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle
+from ..tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle, Tensor
 from ..text import one_line
 
 
@@ -37,8 +34,10 @@ ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, fol
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
 the machine has, less a tenth."""
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
+MAX_REFERENCES = MAX_TRIES = 6  # more files than this are not told apart
+BROKEN = {"refused": "prints F", "crashed": "stops with a traceback", "silent": "prints neither T nor F"}
 
-EXIT_SAID = "oracle_driver: sys.exit: "  # as oracle_driver.py prints it
+_EXIT_SAID = "oracle_driver: sys.exit: "  # as oracle_driver.py prints it
 _TRUE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
 
 
@@ -55,96 +54,122 @@ class OracleStopped(OracleError):
 
 
 @dataclass(frozen=True)
-class Printed:
-    """What compare.py said. verdict: True for a T and no F, False for an F, None for neither. crashed: it ended with a
-    traceback, whose last line is `message`."""
+class Said:
+    """What compare.py says about outputs.
 
-    verdict: bool | None
-    crashed: bool
+    state: "passed" (a T, no F), "refused" (an F), "crashed" (a traceback, its last line is `message`; also after a T: it may have
+    stopped before another output), "silent" (neither); of the references themselves also "unpaired": it is not known which is
+    whose. generate_exit: the sys.exit message that gen.py ended with.
+    """
+
+    state: str
     message: str
+    generate_exit: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.state == "passed"
+
+    @property
+    def broken(self) -> bool:
+        """Of the references themselves: compare.py does not accept what is right, so what it says of others is worth nothing."""
+        return self.state in BROKEN
 
 
 def run_reference(
     task: ProgramTask, case: Case, oracle: ReferenceOracle, folder: Path, limits: Limits, isolation: Isolation
-) -> dict[str, list[float]]:
-    """Leave inputs/<name>.bin and expected/<name>.bin in `folder`; {output: [rtol, atol]}, as the reference has it."""
-
-    def tensors(rows):
-        return [{"name": row.name, "dtype": row.dtype, "shape": list(row.shape)} for row in rows]
-
-    job = {
-        "id": task.id,
-        "case": case.name,
-        "parameters": dict(case.parameters),
-        "inputs": tensors(case.inputs),
-        "outputs": tensors(case.outputs),
-    }
-    what = f"task {task.id}, case {case.name}: the reference"
+) -> None:
+    """Leave inputs/<name>.bin, expected/<name>.bin and result.json in `folder`."""
+    inputs, outputs = (
+        [{"name": one.name, "dtype": one.dtype, "shape": list(one.shape)} for one in tensors]
+        for tensors in (case.inputs, case.outputs)
+    )
+    job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), "inputs": inputs, "outputs": outputs}
     scripts = {"reference.py": oracle.source, "job.json": json.dumps(job)}
     finished = _run_driver(["reference", "job.json"], scripts, {}, folder, limits, isolation)
-    _check(finished, what, limits)
-    return _read_result(folder / "result.json", what)["tolerance"]
+    _check(finished, f"task {task.id}, case {case.name}: the reference", limits)
 
 
 def run_generate(
-    task: ProgramTask,
-    oracle: ScriptOracle,
-    folder: Path,
-    limits: Limits,
-    isolation: Isolation,
-    *,
-    seeded: bool = True,
-    gpu: Gpu | None = None,
+    task: ProgramTask, oracle: ScriptOracle, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True
 ) -> str:
-    """Run gen.py in `folder`; what it writes is in data/. seeded: see the module's description.
+    """Run gen.py in `folder`; what it writes is in data/. A script that asks for a CUDA device gets one, where there is one.
+
+    seeded: whether a generator that gen.py leaves unseeded (random, numpy.random, numpy's default_rng, torch) starts from a seed of
+    the task, so that the data can be made again elsewhere. A script that seeds itself sees no difference.
 
     Returns "sys.exit: <message>" when that is how it ended, else "": it is no failure, but it may explain what is missing.
     """
-    what = f"task {task.id}: gen.py"
     (folder / "data").mkdir()
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
     needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", oracle.generate) is not None
-    gpus = list_gpus() if needs_gpu and gpu is None else []
-    with lease_gpu(gpus) if gpus else nullcontext(gpu) as leased:
+    gpus = list_gpus() if needs_gpu else []
+    with lease_gpu(gpus) if gpus else nullcontext() as gpu:
         scripts = {"gen.py": oracle.generate}
-        finished = _run_driver(["script", "gen.py", *seed], scripts, {}, folder, limits, isolation, gpu=leased)
-    _check(
-        finished,
-        what,
-        limits,
-        hint="; it asks for a CUDA device, and there is none here" if needs_gpu and not leased else "",
-    )
-    said = finished.stderr.rpartition(EXIT_SAID)
+        finished = _run_driver(["script", "gen.py", *seed], scripts, {}, folder, limits, isolation, gpu=gpu)
+    lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
+    _check(finished, f"task {task.id}: gen.py", limits, lacking)
+    said = finished.stderr.rpartition(_EXIT_SAID)
     return f"sys.exit: {one_line(said[2], 500)}" if said[1] else ""
 
 
 def run_compare(
     task: ProgramTask, oracle: ScriptOracle, files: Mapping[str, Path], limits: Limits, isolation: Isolation
-) -> Printed:
+) -> Said:
     """Run compare.py on read-only files ("data/x.bin" -> host file): inputs, references and outputs.
 
     Raises OracleStopped at a limit, OracleError when the sandbox fails.
     """
-    what = f"task {task.id}: compare.py"
     with oracle_folder() as folder:
         (folder / "data").mkdir()
         scripts = {"compare.py": oracle.compare}
         finished = _run_driver(["script", "compare.py"], scripts, files, folder, limits, isolation)
-    if finished.infra is not None or finished.stopped is not None:
-        _check(finished, what, limits)
-    said = finished.stdout
-    verdict = False if "F" in said else True if _TRUE.search(said) else None
     crashed = finished.returncode != 0
-    return Printed(verdict, crashed, _last_line(finished.stderr) if crashed else said.strip()[-300:])
+    if finished.infra is not None or finished.stopped is not None:
+        _check(finished, f"task {task.id}: compare.py", limits)
+    said = finished.stdout
+    message = _last_line(finished.stderr) if crashed else said.strip()[-300:]
+    if "F" in said:
+        return Said("refused", message)
+    return Said("crashed" if crashed else "passed" if _TRUE.search(said) else "silent", message)
 
 
-def _read_result(file: Path, what: str) -> dict[str, Any]:
-    if file.is_symlink() or not file.is_file():
-        raise OracleError(f"{what} left no result")
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise OracleError(f"{what} left a result that is not JSON: {error}") from None
+def pair_references(
+    outputs: Sequence[Tensor], references: Mapping[str, Path], compare: Callable[[dict[str, Path]], Said]
+) -> tuple[dict[str, Path], Said]:
+    """({"data/<output>.bin": its reference}, what compare.py says about the references as outputs).
+
+    gen.py names its references as it likes (x_ref.bin, reference.bin, ref_x.bin): the likeliest assignment, by sizes and then by
+    names, that compare.py accepts is taken. Without one that passes there are no pairs, since what compare.py refuses is not what is
+    right; what it said is then that of the likeliest assignment whose sizes fit.
+    """
+    first: Said | None = None
+    for pairs in _assignments(outputs, references):
+        said = compare(pairs)
+        if said.passed:
+            return pairs, said
+        if first is None and _fitting(outputs, pairs.values()) == len(outputs):
+            first = said
+    names = ", ".join(references) or "none"
+    return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
+
+
+def _assignments(outputs: Sequence[Tensor], references: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
+    if not outputs or not len(outputs) <= len(references) <= MAX_REFERENCES:
+        return
+
+    def score(names: tuple[str, ...]) -> tuple[int, float]:
+        alike = (SequenceMatcher(None, one.file, name).ratio() for one, name in zip(outputs, names, strict=True))
+        return _fitting(outputs, (references[name] for name in names)), sum(alike)
+
+    ranked = sorted(itertools.permutations(references, len(outputs)), key=score, reverse=True)
+    for names in ranked[:MAX_TRIES]:
+        yield {output.file: references[name] for output, name in zip(outputs, names, strict=True)}
+
+
+def _fitting(outputs: Sequence[Tensor], files: Iterable[Path]) -> int:
+    """How many files have their output's size."""
+    return sum(one.nbytes in (None, file.stat().st_size) for one, file in zip(outputs, files, strict=True))
 
 
 def _run_driver(

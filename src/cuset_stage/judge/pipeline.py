@@ -1,15 +1,15 @@
 """Judge many answers at a time on this machine: compile on the CPUs while programs run on the GPUs.
 
-An answer flows from a thread that builds it to one that executes it. The cases of a task are prepared once, as soon as
-the first answer to it compiles, while other answers are built.
+Each answer has a thread that takes its turn at building, and then at running; waiting threads are cheap. The cases of a task are
+prepared once, as soon as the first answer to it compiles.
 """
 
 import logging
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -57,75 +57,78 @@ class Pipeline:
         self._judges = judges
         self._retries = retries
         self._stop = threading.Event()
-        self._builds = ThreadPoolExecutor(jobs, thread_name_prefix="build")
-        self._preparations = ThreadPoolExecutor(max(1, jobs // 2), thread_name_prefix="prepare")
-        self._runs = ThreadPoolExecutor(runs, thread_name_prefix="run")
+        self._threads = ThreadPoolExecutor(2 * (jobs + runs), thread_name_prefix="judge")
+        self._builds = threading.Semaphore(jobs)
+        self._preparations = threading.Semaphore(max(1, jobs // 2))
+        self._runs = threading.Semaphore(runs)
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
         """Judgements in the order in which they come; closing the iterator stops what has not begun."""
-        done: queue.SimpleQueue[tuple[Job, Judgement]] = queue.SimpleQueue()
         try:
-            for job in jobs:
-                self.submit(job, lambda judgement, job=job: done.put((job, judgement)))
-            for _ in jobs:
-                yield done.get()
+            judged = {self.submit(job): job for job in jobs}
+            for future in as_completed(judged):
+                yield judged[future], future.result()
         finally:
             self.stop()
 
-    def submit(self, job: Job, done: Callable[[Judgement], None]) -> None:
-        """Judge a job and call `done` from one of the threads; never after `stop`, for what had not begun then."""
+    def submit(self, job: Job) -> Future[Judgement]:
+        """Judge a job in one of the threads. The future raises CancelledError for what had not begun when `stop` was called."""
         with self._guard:
             self._left[job.task.fingerprint] += 1
-        self._builds.submit(self._build, job, done)
+        return self._threads.submit(self._judge, job)
 
     def stop(self) -> None:
         """Start nothing more; what is running ends in its own time."""
         self._stop.set()
-        for pool in (self._builds, self._preparations, self._runs):
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def join(self) -> None:
         """Wait for what is running."""
-        for pool in (self._builds, self._preparations, self._runs):
-            pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _build(self, job: Job, done: Callable[[Judgement], None]) -> None:
-        built = None
+    def _judge(self, job: Job) -> Judgement:
+        judge = self._judges[job.task.language]
+        built: Built | None = None
         try:
-            judge = self._judges[job.task.language]
-            built = self._retried(lambda: judge.build(job.task, job.code), lambda found: found.judgement)
+            with self._turn(self._builds):
+                built = self._retried(lambda: judge.build(job.task, job.code), lambda found: found.judgement)
             if built.product is None:
-                self._finish(job, built, built.judgement, done)
-            else:
-                self._preparation(job.task).add_done_callback(lambda ready: self._enqueue(job, built, ready, done))
-        except BaseException as error:  # a thread must not end in silence: the run would wait for it forever
-            self._finish(job, built, _failure(error, built), done)
+                return built.judgement
+            prepared = self._prepare(judge, job.task)
+            with self._turn(self._runs):
+                return self._retried(lambda: judge.execute(job.task, built, prepared), lambda found: found)
+        except Exception as error:
+            if isinstance(error, CancelledError):
+                raise
+            return infra_error(describe(error), built.judgement if built is not None else None)
+        finally:
+            try:
+                self._tidy(judge, job.task, built)
+            except Exception as error:  # a verdict is not lost because a folder cannot be removed
+                logger.warning("task %s: %s", job.task.id, describe(error))
 
-    def _preparation(self, task: Task) -> Future[Any]:
+    @contextmanager
+    def _turn(self, places: threading.Semaphore) -> Iterator[None]:
+        with places:
+            if self._stop.is_set():
+                raise CancelledError
+            yield
+
+    def _prepare(self, judge: Judge, task: Task) -> Any:
+        """What all answers to the task are judged with; the first of them makes it, or fails for all."""
         with self._guard:
-            if task.fingerprint not in self._prepared:
-                judge = self._judges[task.language]
-                self._prepared[task.fingerprint] = self._preparations.submit(
-                    self._retried, lambda: judge.prepare(task)
-                )
-            return self._prepared[task.fingerprint]
-
-    def _enqueue(self, job: Job, built: Built, ready: Future[Any], done: Callable[[Judgement], None]) -> None:
-        try:
-            self._runs.submit(self._execute, job, built, ready.result(), done)
-        except (Exception, CancelledError) as error:  # of the preparation, or of a pool that was stopped
-            self._finish(job, built, _failure(error, built), done)
-
-    def _execute(self, job: Job, built: Built, prepared: Any, done: Callable[[Judgement], None]) -> None:
-        try:
-            judge = self._judges[job.task.language]
-            judgement = self._retried(lambda: judge.execute(job.task, built, prepared), lambda found: found)
-        except BaseException as error:
-            judgement = _failure(error, built)
-        self._finish(job, built, judgement, done)
+            first = task.fingerprint not in self._prepared
+            ready = self._prepared.setdefault(task.fingerprint, Future())
+        if first:
+            try:
+                with self._turn(self._preparations):
+                    ready.set_result(self._retried(lambda: judge.prepare(task)))
+            except Exception as error:
+                ready.set_exception(error)
+        return ready.result()
 
     def _retried(self, step: Callable[[], T], judgement: Callable[[T], Judgement] | None = None) -> T:
         """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
@@ -152,26 +155,12 @@ class Pipeline:
         logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
         return self._stop.wait(wait)
 
-    def _finish(self, job: Job, built: Built | None, judgement: Judgement, done: Callable[[Judgement], None]) -> None:
-        try:
-            self._tidy(job, built)
-        except Exception as error:  # a verdict is not lost because a folder cannot be removed
-            logger.warning("task %s: %s", job.task.id, describe(error))
-        if not self._stop.is_set():
-            done(judgement)
-
-    def _tidy(self, job: Job, built: Built | None) -> None:
+    def _tidy(self, judge: Judge, task: Task, built: Built | None) -> None:
         """Remove what was kept for this answer, and for its task when this was the last one."""
-        judge = self._judges[job.task.language]
         if built is not None:
             judge.discard(built)
         with self._guard:
-            self._left[job.task.fingerprint] -= 1
-            last = self._left[job.task.fingerprint] == 0
-            ready = self._prepared.pop(job.task.fingerprint, None) if last else None
-        if ready is not None and ready.done() and not ready.cancelled() and ready.exception() is None:
+            self._left[task.fingerprint] -= 1
+            ready = None if self._left[task.fingerprint] else self._prepared.pop(task.fingerprint, None)
+        if ready is not None and ready.exception() is None:
             judge.release(ready.result())
-
-
-def _failure(error: BaseException, built: Built | None) -> Judgement:
-    return infra_error(describe(error), built.judgement if built is not None else None)

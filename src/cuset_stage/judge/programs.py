@@ -7,7 +7,7 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ..sandbox import (
     Limits,
     Ran,
     SandboxError,
+    Started,
     Verdict,
     resolve_isolation,
     start_program,
@@ -117,7 +118,7 @@ class ProgramJudge:
         results: list[CaseResult] = []
         message = ""
         compare_s = 0.0
-        with closing(_CaseRuns(self, task, built.product, clock)) as runs:
+        with _CaseRuns(self, task, built.product, clock) as runs:
             for case in task.cases:
                 try:
                     result, message, seconds = runs.run(case)
@@ -127,15 +128,15 @@ class ProgramJudge:
                     result, message, seconds = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error), 0.0
                 results.append(result)
                 compare_s += seconds
-                if isinstance(task.oracle, ScriptOracle):
-                    clock.exclude(seconds)
                 if result.verdict is not Verdict.PASSED:
                     break
+        if isinstance(task.oracle, ScriptOracle):
+            clock.exclude(compare_s)
         return replace(
             built.judgement,
-            verdict=results[-1].verdict,
+            verdict=result.verdict,
             message=shorten(message),
-            case=None if results[-1].verdict is Verdict.PASSED else results[-1].name,
+            case=None if result.verdict is Verdict.PASSED else result.name,
             cases=tuple(results),
             run_s=sum(result.run_s for result in results),
             compare_s=compare_s,
@@ -160,77 +161,78 @@ class ProgramJudge:
         return prepared
 
 
-class _CaseRuns:
+class _CaseRuns(ExitStack):
     """The runs of one program on a task's cases, one after the other: during one, the sandbox of the next is set up.
 
     All on one GPU, whose lease is given back between the runs, so that another program may run while outputs are compared.
     """
 
     def __init__(self, judge: ProgramJudge, task: ProgramTask, binary: Path, clock: Clock) -> None:
+        super().__init__()
         self._judge, self._task, self._binary, self._clock = judge, task, binary, clock
-        self._gpu = judge.gpus.only if judge.gpus is not None else None
-        self._ahead: _SetUp | None = None
-        self._done: _SetUp | None = None
+        self._gpu: Gpu | None = judge.gpus.only if judge.gpus is not None else None
+        self._ahead: tuple[ExitStack, PreparedCase, Started] | None = None
 
     def run(self, case: Case) -> tuple[CaseResult, str, float]:
         """The case's result, what is to say about it, and the seconds that comparing took.
 
-        Raises OracleError or SandboxError when the judge's side fails.
+        What fails on a shared GPU is run once more with no other program on it. Raises OracleError or SandboxError when the judge's
+        side fails.
         """
         pool = self._judge.gpus
-        if self._ahead is None and (pool is None or self._gpu is not None):
-            self._ahead = self._set_up(case)
         found = self._run(case)
-        shared = pool is not None and pool.per_gpu > 1
-        if found[0].verdict is Verdict.PASSED or not (shared and self._judge.confirms):
+        if found[0].verdict is Verdict.PASSED or pool is None or pool.per_gpu == 1 or not self._judge.confirms:
             return found
-        if self._ahead is not None:
-            self._ahead.close()
-        self._ahead = self._set_up(case)  # once more, with no other program on the GPU
+        self.close()
+        self._ahead = None
         result, message, seconds = self._run(case, alone=True)
         return result, message, found[2] + seconds
 
     def _run(self, case: Case, *, alone: bool = False) -> tuple[CaseResult, str, float]:
         pool = self._judge.gpus
-        lease = nullcontext() if pool is None else pool.lease(self._gpu, alone=alone)
-        with self._clock.waiting(lease) as self._gpu:
-            current, self._ahead = self._ahead or self._set_up(case), None
-            try:
-                current.go()
-                self._tidy()
+        if self._ahead is None and (pool is None or self._gpu is not None):
+            self._ahead = self._set_up(case)
+        with ExitStack() as stack:
+            with self._clock.waiting(
+                nullcontext() if pool is None else pool.lease(self._gpu, alone=alone)
+            ) as self._gpu:
+                (folder, prepared, program), self._ahead = self._ahead or self._set_up(case), None
+                stack.callback(folder.close)
+                program.go()
                 following = self._task.cases.index(case) + 1
                 if following < len(self._task.cases):
-                    self._ahead = self._set_up(self._task.cases[following])
-                ran = current.wait()
+                    with suppress(OracleError, SandboxError):  # said when its turn comes
+                        self._ahead = self._set_up(self._task.cases[following])
+                ran = program.wait()
                 self._clock.exclude(ran.finished.seconds)
                 if problem := ran.finished.infra or self._lost(ran):
                     raise SandboxError(problem)
-            finally:
-                self._done = current
-        seconds = ran.finished.seconds
-        if ran.verdict is not None:
-            return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
-        begin = time.perf_counter()
-        compared = compare_outputs(self._task, case, current.ready, ran.outputs, isolation=self._judge.isolation)
-        verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
-        result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
-        return result, "" if compared.passed else compared.message, time.perf_counter() - begin
+            seconds = ran.finished.seconds
+            if ran.verdict is not None:
+                return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
+            begin = time.perf_counter()
+            compared = compare_outputs(self._task, case, prepared, ran.outputs, isolation=self._judge.isolation)
+            verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
+            result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
+            return result, "" if compared.passed else compared.message, time.perf_counter() - begin
 
-    def close(self) -> None:
-        """End what was set up for nothing, and remove what the last run left."""
-        try:
-            self._tidy()
-        finally:
-            if self._ahead is not None:
-                self._ahead.close()
-
-    def _set_up(self, case: Case) -> "_SetUp":
-        return _SetUp(self._judge, self._task, case, self._binary, self._gpu)
-
-    def _tidy(self) -> None:
-        done, self._done = self._done, None
-        if done is not None:
-            done.close()
+    def _set_up(self, case: Case) -> tuple[ExitStack, PreparedCase, Started]:
+        """The case's data and the sandbox in which its program may begin; closing the first removes it."""
+        prepared = self._judge.case(self._task, case)
+        sizes = {tensor.file: prepared.sizes(tensor.file) for tensor in case.outputs}
+        folder = self.enter_context(ExitStack())
+        program = folder.enter_context(
+            start_program(
+                self._binary,
+                inputs=prepared.inputs,
+                # of two sizes, the comparison settles which
+                outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
+                limits=self._judge.limits,
+                gpu=self._gpu,
+                isolation=self._judge.isolation,
+            )
+        )
+        return folder, prepared, program
 
     def _lost(self, ran: Ran) -> str | None:
         """What is wrong with the GPU, when a failed run gives reason to look and there is something."""
@@ -239,43 +241,6 @@ class _CaseRuns:
             return None
         suspicious = ran.verdict is Verdict.TIMEOUT or is_suspicious(ran.finished.stdout + ran.finished.stderr)
         return pool.is_lost(self._gpu) if suspicious else None
-
-
-class _SetUp:
-    """A case's data and the sandbox in which its program may begin. What fails on the way is raised by `go`."""
-
-    def __init__(self, judge: ProgramJudge, task: ProgramTask, case: Case, binary: Path, gpu: Gpu | None) -> None:
-        self._stack = ExitStack()
-        self._error: Exception | None = None
-        try:
-            self.ready = judge.case(task, case)
-            outputs: dict[str, int | None] = {}
-            for tensor in case.outputs:
-                sizes = self.ready.sizes(tensor.file)
-                outputs[tensor.file] = sizes[0] if len(sizes) == 1 else None  # of two, the comparison settles which
-            self._program = self._stack.enter_context(
-                start_program(
-                    binary,
-                    inputs=self.ready.inputs,
-                    outputs=outputs,
-                    limits=judge.limits,
-                    gpu=gpu,
-                    isolation=judge.isolation,
-                )
-            )
-        except (OracleError, SandboxError) as error:
-            self._error = error
-
-    def go(self) -> None:
-        if self._error is not None:
-            raise self._error
-        self._program.go()
-
-    def wait(self) -> Ran:
-        return self._program.wait()
-
-    def close(self) -> None:
-        self._stack.close()
 
 
 def _explain(ran: Ran) -> str:

@@ -14,17 +14,7 @@ from pydantic import Field, ValidationError
 
 from ..files import write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
-from ..row_checks import (
-    Count,
-    Object,
-    RowModel,
-    SampleNumber,
-    Seconds,
-    Text,
-    Texts,
-    Truth,
-    wrong_value,
-)
+from ..row_checks import Count, Object, RowModel, SampleNumber, Seconds, Text, Texts, Truth, wrong_value
 
 
 FORMAT = 1
@@ -141,11 +131,6 @@ def code_sha256(code: str | None) -> str:
     return hashlib.sha256((code or "").encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
-def sample_key(sample: Mapping[str, Any]) -> tuple[str, int, str, int]:
-    """What a line is about: a later line with the same key replaces an earlier one."""
-    return sample["task"], sample["sample"], sample["code_sha256"], sample.get("level") or 1
-
-
 def read_results(path: Path) -> Results:
     """Read a results file; a torn last line is left out with a notice.
 
@@ -162,19 +147,15 @@ def read_results(path: Path) -> Results:
     try:
         for number, record in read_objects(path):
             if record.get("type") == "run":
-                if problem := _problem(RunLine, record):
-                    raise ResultsError(
-                        f"{path}:{number}: the header's {problem}. Correct the line, or judge again into another file."
-                    )
+                _check(RunLine, record, f"{path}:{number}: the header's ", "or judge again into another file")
                 run = record
             elif record.get("type") == "sample":
-                if problem := _problem(SampleLine, record):
-                    which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
-                    raise ResultsError(
-                        f"{path}:{number}: {which}: {problem}. Correct the line, or take it out to have the sample judged again."
-                    )
-                samples.pop(sample_key(record), None)  # what was written last also stands last
-                samples[sample_key(record)] = record
+                which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
+                way_out = "or take it out to have the sample judged again"
+                _check(SampleLine, record, f"{path}:{number}: {which}: ", way_out)
+                key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
+                samples.pop(key, None)  # what was written last also stands last
+                samples[key] = record
             else:
                 raise ResultsError(
                     f'{path}:{number}: not a line of a results file; expected "type": "run", or "type": "sample". '
@@ -188,16 +169,14 @@ def read_results(path: Path) -> Results:
         raise ResultsError(
             f"{path}: results format {run.get('format')!r}; this version of cuset-stage reads {FORMAT}."
         )
-    ordered = sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"]))
-    return Results(run, ordered)
+    return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
 
 
-def _problem(model: type[RowModel], record: Mapping[str, Any]) -> str | None:
+def _check(model: type[RowModel], record: Mapping[str, Any], where: str, way_out: str) -> None:
     try:
         model.model_validate(record)
     except ValidationError as error:
-        return wrong_value(error, model, record)
-    return None
+        raise ResultsError(f"{where}{wrong_value(error, model, record)}. Correct the line, {way_out}.") from None
 
 
 class ResultsWriter:
@@ -212,6 +191,7 @@ class ResultsWriter:
 
     def __init__(self, path: Path, header: Mapping[str, Any], keep: Iterable[Mapping[str, Any]] = ()) -> None:
         self.path = Path(path)
+        self.replaced_path = self.path.with_name(self.path.name + ".replaced")
         lines = [to_line({"type": "run", "format": FORMAT, **header}), *map(to_line, keep)]
         try:
             # Held to the end: whoever opened the old file in the moment before the renaming finds it locked.
@@ -228,11 +208,6 @@ class ResultsWriter:
         except OSError as error:
             raise ResultsError(f"cannot write {self.path}: {error.strerror}.") from None
 
-    @property
-    def replaced_path(self) -> Path:
-        """Where samples go that a new run does not keep."""
-        return self.path.with_name(self.path.name + ".replaced")
-
     def append(self, sample: Mapping[str, Any]) -> None:
         """Write one sample's line and wait until it is on the disk."""
         try:
@@ -242,12 +217,9 @@ class ResultsWriter:
                 f"{error} What was judged before is in the file; start again when there is room."
             ) from None
 
-    def close(self) -> None:
-        self._appender.close()
-        self._old.close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        self._appender.close()
+        self._old.close()

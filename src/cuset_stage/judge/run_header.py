@@ -4,16 +4,18 @@ import datetime
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..files import file_sha256
 from ..tasks import TaskSet
 from ..tasks.answers_file import Answer
 
 
 GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
+NOT_AUDITED: Mapping[str, Any] = {"findings": {}, "notes": {}, "audited": 0}
 
 
 def describe_run(
@@ -27,22 +29,17 @@ def describe_run(
     level: int | None = None,
     split: str | None = None,
     extract: str | None = None,
-    findings: Mapping[str, Sequence[str]] | None = None,
-    notes: Mapping[str, Mapping[str, str]] | None = None,
-    audited: int = 0,
+    audit: Mapping[str, Any] = NOT_AUDITED,
 ) -> dict[str, Any]:
     """The header of a run.
 
-    Args:
-        chosen: How many of the answers a finished run judges.
-        spec: How it is judged: gpus, toolkit, arch, flags, isolation, limits, compile_only.
-        extract: The rule that found the code in answers; None when unknown.
-        findings: task id -> what the audit of the task set found.
-        notes: code of a note -> task id -> what the audit notes that puts no verdict in doubt, such as unseeded inputs.
-        audited: How many of the tasks were audited: no finding says something of these alone.
+    chosen: how many of the answers a finished run judges. spec: how it is judged (`Bench.describe`). extract: the rule that found the
+    code in answers. audit: findings, notes and audited, as `NOT_AUDITED` has them: task -> what `cuset audit-tasks` found, code of a
+    note -> task -> what it notes, and of how many tasks these speak.
     """
     asked = [task.id for task in tasks if split is None or task.split == split]
     levels = Counter(str(one.level or 1) for one in answers if split is None or tasks.by_id(one.task).split == split)
+    generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
     return {
         "run": answers_path.stem if answers_path.is_file() else answers_path.name,
         "method": method,
@@ -65,12 +62,10 @@ def describe_run(
             "chosen": chosen,
             "levels": dict(levels),  # how many answers to these tasks each level has, chosen or not
         },
-        "extract": None if extract is None else str(extract),
+        "extract": extract,
         **spec,
-        "generation": {name: _common(vars(answer)[name] for answer in answers) for name in GENERATION_KEYS},
-        "findings": {task: list(found) for task, found in (findings or {}).items()},
-        "notes": {code: dict(found) for code, found in (notes or {}).items()},
-        "audited": audited,
+        "generation": {name: found[0] if len(found) == 1 else found for name, found in generation.items()},
+        **audit,
     }
 
 
@@ -80,12 +75,5 @@ def content_sha256(path: Path) -> str:
     for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
         if file is not path:
             digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(bytes.fromhex(file_sha256(file)))
     return digest.hexdigest()
-
-
-def _common(values: Iterable[Any]) -> Any:
-    """The value that all have, or the list of those there are."""
-    distinct = list(dict.fromkeys(values))
-    return distinct[0] if len(distinct) == 1 else distinct

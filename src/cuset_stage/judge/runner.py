@@ -5,20 +5,22 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..answers import ExtractRule
 from ..sandbox import Verdict
 from ..tasks import Task, TaskError, TaskSet
 from ..tasks.answers_file import Answer, AnswersError
 from .judgement import Judgement
-from .pipeline import Job
+from .pipeline import Job, Pipeline
 from .results import ResultsError, ResultsWriter, code_sha256, read_results
 
+
+if TYPE_CHECKING:
+    from .distributed import RayBackend
 
 Key = tuple[str, int, int]  # task id, number of the sample, level: an answers file holds each once
 
@@ -37,37 +39,20 @@ class Sample:
         return self.answer.key
 
 
-class Backend(Protocol):
-    """What judges jobs: threads of this machine (pipeline.Pipeline), or Ray (distributed.RayBackend)."""
-
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]: ...
-
-
 @dataclass
 class Summary:
     """Counts of a run in progress; what an earlier run judged is included. message: of the last infra_error."""
 
-    total: int
     verdicts: Counter[Verdict]
-    resumed: int = 0
+    resumed: int
     judged: int = 0
-    programs: int = 0
     seconds: float = 0.0
-    overheads: tuple[float, ...] = ()
+    overheads: list[float] = field(default_factory=list)  # the judge's own time, a judged program
     message: str = ""
-
-    @property
-    def done(self) -> int:
-        return self.resumed + self.judged
 
     @property
     def infra(self) -> int:
         return self.verdicts[Verdict.INFRA_ERROR]
-
-    @property
-    def overhead_s(self) -> float | None:
-        """Median time of the judge's own a judged program."""
-        return median(self.overheads) if self.overheads else None
 
 
 def make_samples(
@@ -80,8 +65,7 @@ def make_samples(
         AnswersError: The samples of a level are not numbered from 0.
     """
     samples = []
-    answers = list(answers)
-    _check_numbers(answers)
+    first: dict[int, Answer] = {}  # level -> the answer with the lowest number
     for answer in answers:
         try:
             task = tasks.by_id(answer.task)
@@ -90,8 +74,16 @@ def make_samples(
         code = answer.program(language=task.language, rule=rule)
         code = code if code and code.strip() else None
         samples.append(Sample(answer, task, code, code_sha256(code)))
+        level = answer.key[2]
+        first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
     if not samples:
         raise TaskError(f"{tasks.path}: no answers to judge.")
+    for level, answer in sorted(first.items()):
+        if answer.sample > 0:  # pass@1 is of sample 0: without any, every task would count as failed
+            of, each = (f" of level {level}", ", for each level") if len(first) > 1 else ("", "")
+            raise AnswersError(
+                f"{answer.source}: the first sample{of} is number {answer.sample}; number the samples of a task 0, 1, 2, ...{each}."
+            )
     return samples
 
 
@@ -110,21 +102,6 @@ def choose_samples(
     return chosen
 
 
-def _check_numbers(answers: Iterable[Answer]) -> None:
-    """pass@1 is of sample 0: without any, every task would count as failed."""
-    first: dict[int, Answer] = {}
-    for answer in answers:
-        level = answer.key[2]
-        first[level] = min(first.get(level, answer), answer, key=lambda one: one.sample)
-    for level, answer in sorted(first.items()):
-        if answer.sample > 0:
-            of = f" of level {level}" if len(first) > 1 else ""
-            raise AnswersError(
-                f"{answer.source}: the first sample{of} is number {answer.sample}; number the samples of a task 0, 1, 2, ..."
-                f"{', for each level' if of else ''}."
-            )
-
-
 def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
     """SHA-256 over all that a verdict depends on: a line with another one is judged again."""
     parts = {
@@ -139,7 +116,7 @@ def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
 
 def evaluate(
     samples: Sequence[Sample],
-    backend: Backend,
+    backend: "Pipeline | RayBackend",
     output: Path,
     *,
     header: Mapping[str, Any],
@@ -164,10 +141,9 @@ def evaluate(
     keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
     others = {one.key: resume_key(one, settings[one.task.language]) for one in everything if one.key not in keys}
     kept = _take_up(output, header, keys, others)
-    taken_up = {place: line for place, line in kept.items() if place in keys}
-    verdicts = Counter(Verdict(line["verdict"]) for line in taken_up.values())
-    summary = Summary(len(samples), verdicts, resumed=len(taken_up))
-    left = {sample.key: sample for sample in samples if sample.key not in taken_up}
+    verdicts = Counter(Verdict(line["verdict"]) for key, line in kept.items() if key in keys)
+    summary = Summary(verdicts, resumed=verdicts.total())
+    left = {sample.key: sample for sample in samples if sample.key not in kept}
     begin = time.monotonic()
 
     with ResultsWriter(output, header, kept.values()) as writer:
@@ -186,14 +162,12 @@ def evaluate(
             if sample.code is None:
                 record(sample, Judgement(Verdict.NO_CODE, message="the answer holds no code"))
         for job, judgement in backend.run(make_jobs(sample for sample in left.values() if sample.code is not None)):
-            summary.programs += 1
             if not judgement.infra:
-                summary.overheads += (judgement.overhead_s,)
+                summary.overheads.append(judgement.overhead_s)
             first, *same = (left[answer.key] for answer in job.answers)
             record(first, judgement)
             for sample in same:
                 record(sample, judgement, first)
-    summary.seconds = time.monotonic() - begin
     return summary
 
 
@@ -211,6 +185,7 @@ def make_jobs(samples: Iterable[Sample]) -> list[Job]:
 def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:
     """The sample's line in the results file; `first` is the sample with the same code that was judged for it."""
     answer, task = sample.answer, sample.task
+    times = ("compile_s", "run_s", "compare_s", "overhead_s")
     return {
         "type": "sample",
         "task": task.id,
@@ -219,11 +194,10 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
         "sample": answer.sample,
         "level": sample.key[2],
         "code_sha256": sample.sha256,
+        **vars(judgement),
+        **{name: _rounded(getattr(judgement, name)) for name in times},
         "verdict": judgement.verdict.value,
-        "compiled": judgement.compiled,
         "passed": judgement.passed,
-        "message": judgement.message,
-        "case": judgement.case,
         "cases": [
             {
                 "name": case.name,
@@ -234,14 +208,7 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
             }
             for case in judgement.cases
         ],
-        "compile_s": _rounded(judgement.compile_s),
-        "compile_cached": judgement.compile_cached,
-        "run_s": _rounded(judgement.run_s),
-        "compare_s": _rounded(judgement.compare_s),
-        "overhead_s": _rounded(judgement.overhead_s),
         "speedup": _finite(judgement.speedup),
-        "reference_s": judgement.reference_s,
-        "kernel_s": judgement.kernel_s,
         "flags": list(judgement.flags),
         "tokens": answer.tokens,
         "prompt_tokens": answer.prompt_tokens,
@@ -267,11 +234,12 @@ def _take_up(
                 "output, or remove the file."
             )
     kept = {}
-    expected = {**others, **keys}
     for line in earlier.samples:
         place = (line["task"], line["sample"], line.get("level") or 1)
-        failed = place in keys and line["verdict"] == Verdict.INFRA_ERROR
-        if place in expected and line.get("key") == expected[place] and not failed:
+        if place in keys and line["verdict"] == Verdict.INFRA_ERROR:
+            continue
+        expected = keys.get(place) or others.get(place)
+        if expected is not None and line.get("key") == expected:
             kept[place] = line
     return kept
 

@@ -4,8 +4,14 @@
 data/kernels), and KernelBench's (a folder tree, JSONL or Parquet). Nothing is downloaded: the path is the user's copy.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..text import nearest
+from . import cudabench, kernelbench, native
 from .base import Case, ModuleTask, ProgramTask, ReferenceOracle, ScriptOracle, Task, TaskError, TaskSet, Tensor
-from .load import load_tasks
+from .task_rows import ROW_FILES, read_rows
 
 
 __all__ = [
@@ -20,3 +26,75 @@ __all__ = [
     "Tensor",
     "load_tasks",
 ]
+
+FORMATS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench}
+
+
+def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
+    """Read a task set.
+
+    path: a JSONL, JSON or Parquet file, or a folder. format: "auto" looks at the keys of the first row, or at what the folder holds.
+    split: only the tasks of this split. only: only the tasks with these ids or names, in the set's order.
+
+    Raises TaskError with the file, the row and the key at fault; also when `split` or `only` names what the set does not have.
+    """
+    path = Path(path)
+    if format not in ("auto", *FORMATS):
+        raise TaskError(f"format {format!r}: expected auto, {', '.join(FORMATS)}")
+    if not path.exists():
+        raise TaskError(f"{path}: no such file or folder; give the path of your copy of the task set")
+    if path.is_dir():
+        chosen = _folder_format(path) if format == "auto" else format
+        reader = FORMATS[chosen]
+        if reader is cudabench:
+            raise TaskError(f"{path}: a folder; CUDABench is one JSONL file, give the path of that file")
+        tasks, sha256 = reader.read_folder(path)
+    else:
+        if path.suffix not in ROW_FILES:
+            raise TaskError(f"{path}: expected a folder or a file that ends in {', '.join(ROW_FILES)}")
+        rows, sha256 = read_rows(path)
+        chosen = _row_format(path, set(rows[0].values)) if format == "auto" else format
+        tasks = [FORMATS[chosen].read_task(row) for row in rows]
+    seen: dict[str, str] = {}
+    for task in tasks:
+        if task.id in seen:
+            raise TaskError(f"{path}: {task.source}: id: {task.id!r} is already the id of {seen[task.id]}")
+        seen[task.id] = task.source
+    whole = TaskSet(path=path, format=chosen, tasks=tuple(tasks), sha256=sha256)
+    return replace(whole, tasks=_choose(whole, split, only))
+
+
+def _row_format(path: Path, keys: set[str]) -> str:
+    for name, reader in FORMATS.items():
+        if keys >= reader.SIGN:
+            return name
+    signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in FORMATS.items())
+    raise TaskError(
+        f"{path}: the first row has the keys {', '.join(sorted(keys))}, which is no format we know ({signs})"
+    )
+
+
+def _folder_format(path: Path) -> str:
+    if next(path.glob("*/task.json"), None) or (path / "task.json").is_file():
+        return "cuset"
+    if kernelbench.is_folder(path):
+        return "kernelbench"
+    raise TaskError(
+        f"{path}: neither <task>/task.json (the cuset format) nor level1/*.py or *.parquet (KernelBench) is in it"
+    )
+
+
+def _choose(whole: TaskSet, split: str | None, only: Sequence[str]) -> tuple[Task, ...]:
+    tasks = whole.tasks
+    if split is not None:
+        tasks = tuple(task for task in tasks if task.split == split)
+        if not tasks:
+            splits = sorted({task.split for task in whole.tasks if task.split is not None})
+            raise TaskError(f"{whole.path}: no task of split {split!r}; splits: {', '.join(splits) or 'none'}")
+    if only:
+        known = {task.id for task in tasks} | {task.name for task in tasks}
+        for wanted in only:
+            if wanted not in known:
+                raise TaskError(f"{whole.path}: no task {wanted!r}; {nearest(wanted, known)}")
+        tasks = tuple(task for task in tasks if task.id in only or task.name in only)
+    return tasks

@@ -1,24 +1,8 @@
-"""Answers of a model to tasks: the file format, and reading it.
-
-`answers.jsonl` holds one object a line, one line a sample:
+"""Answers of a model to tasks: `answers.jsonl` holds one object a line, one line a sample; `Answer` says what its keys mean.
 
     {"task": "tiled_sgemm", "sample": 0, "answer": "...", "tokens": 812, "finish_reason": "stop", ...}
 
-| key | meaning |
-|---|---|
-| task | id of the task |
-| sample | number of the sample, from 0 for each task (and level) |
-| answer | the whole text, reasoning included |
-| code | optional: the code itself; then nothing is extracted from the answer |
-| reasoning | reasoning that an endpoint gave apart from the answer, or null |
-| tokens | tokens generated, reasoning and end token included, padding not; null when unknown |
-| prompt_tokens | tokens of the prompt, chat template included; null when unknown |
-| finish_reason | stop, length (the token limit cut it off), what an endpoint said, or null |
-| model, adapter, level, temperature, top_p, seed, max_tokens | how it was made |
-| seconds | wall time of the batch or the request |
-
-Other keys are kept in `Answer.extra`. A folder works as well: `<task>/<sample>.cu` (or .cpp, .py) holds code,
-`<task>/<sample>.md` (or .txt) a whole answer.
+A folder works as well: `<task>/<sample>.cu` (or .cpp, .cc, .py) holds code, `<task>/<sample>.md` (or .txt) a whole answer.
 """
 
 from collections.abc import Mapping
@@ -45,24 +29,24 @@ class AnswersError(ValueError):
 
 @dataclass(frozen=True)
 class Answer:
-    """One sample; see the module's description for the fields. What is read from a file is checked by these types."""
+    """One sample. What is read from a file is checked by these types; other keys are kept in `extra`."""
 
-    task: Text
-    sample: SampleNumber
-    answer: Text
-    code: Text | None = None
-    reasoning: Text | None = None
-    tokens: Count | None = None
-    prompt_tokens: Count | None = None
-    finish_reason: Text | None = None
+    task: Text  # its id
+    sample: SampleNumber  # from 0 for each task (and level)
+    answer: Text  # the whole text, reasoning included
+    code: Text | None = None  # the code itself; then nothing is extracted from the answer
+    reasoning: Text | None = None  # that an endpoint gave apart from the answer
+    tokens: Count | None = None  # generated, reasoning and end token included, padding not
+    prompt_tokens: Count | None = None  # chat template included
+    finish_reason: Text | None = None  # stop, length (the token limit cut it off), or what an endpoint said
     model: Text | None = None
     adapter: Text | None = None
-    level: Level | None = None
+    level: Level | None = None  # of the prompt
     temperature: Finite | None = None
     top_p: Finite | None = None
     seed: Whole | None = None
     max_tokens: Whole | None = None
-    seconds: Finite | None = None
+    seconds: Finite | None = None  # wall time of the batch or the request
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""  # "answers.jsonl:12"
 
@@ -77,10 +61,8 @@ class Answer:
 
     def to_record(self) -> dict[str, Any]:
         """The line of the file; `code` and `reasoning` only when there are any."""
-        record = {name: vars(self)[name] for name in KEYS}
-        for key in ("code", "reasoning"):
-            if record[key] is None:
-                del record[key]
+        optional = ("code", "reasoning")
+        record = {name: vars(self)[name] for name in KEYS if name not in optional or vars(self)[name] is not None}
         return {**record, **self.extra}
 
 

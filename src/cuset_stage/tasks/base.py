@@ -102,7 +102,6 @@ class ProgramTask:
     gpu: str | None = None  # the GPU the set names for this task
     names_gpu: bool = False  # the set's prompts end with the GPU's name
     idioms: tuple[str, ...] = ()
-    licence: str | None = None
     language: str = field(default="cuda", init=False)
 
     @cached_property

@@ -5,12 +5,13 @@ Either the repository's folder tree (level1/1_Name.py, ...) or its data set's ro
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..row_checks import Count, RowModel
 from .base import ModuleTask, TaskError
 from .messages import MODULE_SYSTEM, module_prompt
-from .task_rows import NAME, Filled, MaybeText, Row, read_rows
+from .task_rows import NAME, Filled, MaybeText, Row, read_rows, read_text
 
 
 SIGN = {"code", "level", "problem_id"}
@@ -26,11 +27,8 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
     digest = hashlib.sha256()
     tasks = []
     for file in sorted(_sources(path), key=_order):
-        try:
-            code = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise TaskError(f"{file}: cannot be read: {error}") from None
         where = f"{file.parent.name}/{file.name}"
+        code = read_text(file)
         digest.update(f"{where}\0{code}\0".encode())
         tasks.append(_task(Row(where, {}), code, file.parent.name, file.stem))
     if tasks:
@@ -82,10 +80,9 @@ def _task(row: Row, code: str, level: str, name: str) -> ModuleTask:
     )
 
 
-def _sources(path: Path):
-    yield from (file for file in path.rglob("level*/*.py") if file.stem != "__init__")
-    if path.name.startswith("level"):
-        yield from (file for file in path.glob("*.py") if file.stem != "__init__")
+def _sources(path: Path) -> Iterator[Path]:
+    files = [*path.rglob("level*/*.py"), *(path.glob("*.py") if path.name.startswith("level") else ())]
+    return (file for file in files if file.stem != "__init__")
 
 
 def _order(file: Path) -> tuple[str, int, str]:

@@ -13,10 +13,8 @@ from .base import ProgramTask, Task, TaskError, Tensor
 def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list[dict[str, str]]:
     """The messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
 
-    level: the level of detail; 1 is the paper's, CUDABench has 1 to 3, other sets 1 only. gpu: the GPU to name in a prompt of a
-    set whose prompts name one (CUDABench), in place of the one in the row.
-
-    Raises TaskError when the task has no prompt of that level.
+    level: 1 is the paper's, CUDABench has 1 to 3, other sets 1 only; TaskError when the task has none of it. gpu: the GPU that the
+    prompts of CUDABench name, in place of the one in the row.
     """
     if level not in task.prompts:
         levels = ", ".join(map(str, sorted(task.prompts)))

@@ -8,22 +8,16 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from ..row_checks import RowModel, Texts
 from .base import DTYPE_BYTES, Case, ProgramTask, ReferenceOracle, TaskError, Tensor
 from .shapes import ShapeError, evaluate_shape
-from .task_rows import Filled, MaybeText, Name, Row, check_names, check_text, read_json
+from .task_rows import Filled, MaybeText, Name, Row, check_names, check_text, read_json, read_text
 
 
 SIGN = {"id", "prompt", "inputs", "outputs", "reference"}
 _FILES = {"prompt": "prompt.md", "reference": "reference.py", "solution": "kernel.cu"}
-
-
-def _identifiers(parameters: dict[str, Any]) -> dict[str, Any]:
-    if not all(key.isidentifier() for key in parameters):
-        raise ValueError
-    return parameters
 
 
 class _TensorRow(RowModel):
@@ -35,9 +29,8 @@ class _TensorRow(RowModel):
 class _CaseRow(RowModel):
     name: Name
     parameters: Annotated[
-        dict[str, Any],
+        dict[Annotated[str, Field(pattern=r"^[^\W\d]\w*$")], Any],
         Field(description="an object whose keys are Python identifiers: make_inputs takes them"),
-        AfterValidator(_identifiers),
     ]
 
 
@@ -53,18 +46,17 @@ class _TaskRow(RowModel):
     system: MaybeText = None
     solution: MaybeText = None
     split: MaybeText = None
-    licence: MaybeText = None
     idioms: Texts | None = None
 
 
 def read_task(row: Row) -> ProgramTask:
     """Raises TaskError with the row and the key at fault."""
     read = row.read(_TaskRow)
-    cases: dict[str, Case] = {}
     if not read.outputs:
         row.fail("outputs", "is empty; a task writes at least one file")
     if read.cases == []:
         row.fail("cases", "is empty; leave it out for one case without parameters")
+    cases: dict[str, Case] = {}
     for index, case in enumerate(read.cases or [_CaseRow(name="default", parameters={})]):
         if case.name in cases:
             row.fail(f"cases[{index}].name", f"{case.name!r} is used twice")
@@ -83,7 +75,6 @@ def read_task(row: Row) -> ProgramTask:
         source=row.where,
         split=read.split,
         idioms=tuple(read.idioms or ()),
-        licence=read.licence,
     )
 
 
@@ -104,19 +95,11 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
         raise TaskError(f"{path}: no <task>/task.json in it")
     tasks, digest = [], hashlib.sha256()
     for folder in folders:
-        values = read_json(folder / "task.json")
-        if not isinstance(values, dict):
-            raise TaskError(f"{folder / 'task.json'}: expected an object with inputs, outputs and cases")
+        values = read_json(folder / "task.json", dict)
         check_text(str(folder / "task.json"), values)
         for key, name in _FILES.items():
-            file = folder / name
-            try:
-                values[key] = file.read_text(encoding="utf-8")
-            except FileNotFoundError:
-                if key != "solution":
-                    raise TaskError(f"{file}: missing") from None
-            except (OSError, UnicodeDecodeError) as error:
-                raise TaskError(f"{file}: cannot be read: {error}") from None
+            if key != "solution" or (folder / name).exists():
+                values[key] = read_text(folder / name)
         digest.update(json.dumps([folder.name, values], sort_keys=True).encode())
         tasks.append(read_task(Row(f"{folder.name}/task.json", {"id": folder.name, **values})))
     return tasks, digest.hexdigest()

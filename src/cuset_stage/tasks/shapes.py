@@ -24,7 +24,7 @@ class ShapeError(ValueError):
 
 def evaluate_shape(shape: Sequence[int | str], parameters: Mapping[str, Any]) -> tuple[int, ...]:
     """The shape with every entry evaluated. Raises ShapeError, also for an empty shape."""
-    if not isinstance(shape, list | tuple) or not shape:
+    if not shape:
         raise ShapeError(f"{shape!r} is not a list of at least one size")
     return tuple(evaluate_size(entry, parameters) for entry in shape)
 
@@ -34,20 +34,19 @@ def evaluate_size(entry: int | str, parameters: Mapping[str, Any]) -> int:
 
     Evaluated on the syntax tree, so no call, attribute or subscript can run. Raises ShapeError.
     """
-    if type(entry) is int:
-        size = entry
-    elif not isinstance(entry, str):
+    if type(entry) not in (int, str):
         raise ShapeError(f"{entry!r} is neither an integer nor a string")
-    elif len(entry) > MAX_EXPRESSION:
-        raise ShapeError(f"{entry[:40]!r}...: {len(entry)} characters, at most {MAX_EXPRESSION}")
-    else:
+    size = entry
+    if isinstance(entry, str):
+        if len(entry) > MAX_EXPRESSION:
+            raise ShapeError(f"{entry[:40]!r}...: {len(entry)} characters, at most {MAX_EXPRESSION}")
         try:
             tree = ast.parse(entry.strip(), mode="eval")
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             raise ShapeError(f"{entry!r} is not an expression of {_ALLOWED}") from None
         size = _evaluate(tree.body, entry, parameters)
     if not 0 < size <= MAX_SIZE:
-        raise ShapeError(f"{entry!r} is {size}, a size is positive" + (f" and at most {MAX_SIZE}" if size > 0 else ""))
+        raise ShapeError(f"{entry!r} is {size}, a size is positive and at most {MAX_SIZE}")
     return size
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from ..files import file_sha256
 from ..jsonl import TOO_DEEP, LinesError, read_objects
@@ -16,29 +16,16 @@ from ..text import shown
 from .base import TaskError, Tensor
 
 
-NAME = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)  # one part of a path, and nothing a shell would read
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")  # one part of a path, and nothing a shell would read
 ROW_FILES = (".jsonl", ".json", ".parquet")
 M = TypeVar("M", bound=RowModel)
 
-
-def _filled(value: str) -> str:
-    if not value.strip():
-        raise ValueError
-    return value
-
-
-def _name(value: str) -> str:
-    if not NAME.fullmatch(value):
-        raise ValueError
-    return value
-
-
-Filled = Annotated[str, Field(strict=True, description="text that is not empty"), AfterValidator(_filled)]
-Name = Annotated[str, Field(strict=True, description="letters, digits and _ . + - only"), AfterValidator(_name)]
+Filled = Annotated[str, Field(strict=True, pattern=r"\S", description="text that is not empty")]
+Name = Annotated[str, Field(strict=True, pattern=rf"^{NAME.pattern}$", description="letters, digits and _ . + - only")]
 MaybeText = Annotated[
     str | None,
     Field(strict=True, description="text, or null"),
-    BeforeValidator(lambda value: value or None if isinstance(value, str) else value),
+    BeforeValidator(lambda value: None if value == "" else value),
 ]
 
 
@@ -80,8 +67,7 @@ def check_text(where: str, record: Mapping[str, Any]) -> None:
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise TaskError(
-                f"{where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text, with both "
-                "halves or the character itself"
+                f"{where}: {key!a}: holds half of a surrogate pair (\\u{code:04x}); expected Unicode text"
             ) from None
         except RecursionError:
             raise TaskError(f"{where}: {key!a}: {TOO_DEEP}") from None
@@ -94,12 +80,10 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
     """
     try:
         sha256 = file_sha256(path)
-        if path.suffix == ".parquet":
-            records = list(enumerate(_read_parquet(path), start=1))
-        elif path.suffix == ".json":
-            records = list(enumerate(_read_list(path), start=1))
-        else:
+        if path.suffix == ".jsonl":
             records = list(read_objects(path, torn=False))
+        else:
+            records = list(enumerate(_read_parquet(path) if path.suffix == ".parquet" else read_json(path, list), 1))
     except OSError as error:
         raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
     except LinesError as error:
@@ -113,22 +97,27 @@ def read_rows(path: Path) -> tuple[list[Row], str]:
     return [Row(f"{path.name}:{number}", record) for number, record in records], sha256
 
 
-def read_json(path: Path) -> Any:
-    """The value that a JSON file holds. Raises TaskError."""
+def read_text(path: Path) -> str:
+    """Raises TaskError."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # also bytes that are not UTF-8
-        raise TaskError(f"{path}: not JSON ({error})") from None
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise TaskError(f"{path}: missing") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TaskError(f"{path}: cannot be read: {error}") from None
+
+
+def read_json(path: Path, kind: type) -> Any:
+    """The list or dict that a JSON file holds. Raises TaskError."""
+    try:
+        value = json.loads(read_text(path))
     except RecursionError:
         raise TaskError(f"{path}: {TOO_DEEP}") from None
-
-
-def _read_list(path: Path) -> list[Any]:
-    value = read_json(path)
-    if not isinstance(value, list):
-        raise TaskError(f"{path}: expected a list of objects, found {shown(value)}; one object a line is .jsonl")
+    except json.JSONDecodeError as error:
+        raise TaskError(f"{path}: not JSON ({error})") from None
+    if not isinstance(value, kind):
+        expected = "a list of objects; one object a line is .jsonl" if kind is list else "an object"
+        raise TaskError(f"{path}: found {shown(value)}, expected {expected}")
     return value
 
 

@@ -10,8 +10,15 @@ from ...sandbox import scratch_folder
 from ...tasks.base import Case, ProgramTask, ScriptOracle
 from ..comparison import compare_outputs
 from ..oracle import CaseCache, PreparedCase, written_files
-from ..oracle_runs import COMPARE_LIMITS, OracleError, OracleUnavailable, oracle_folder, run_compare, run_generate
-from ..script_references import BROKEN
+from ..oracle_runs import (
+    BROKEN,
+    COMPARE_LIMITS,
+    OracleError,
+    OracleUnavailable,
+    oracle_folder,
+    run_compare,
+    run_generate,
+)
 from .findings import Code, Finding, Severity
 from .script_paths import reads_elsewhere
 from .wrong_outputs import (
@@ -201,12 +208,12 @@ class ProgramAudit:
         def try_on(outputs: Mapping[str, Path], code: Code, what: str) -> None:
             files = {**view.files.inputs, **view.files.references, **outputs}
             try:
-                printed = run_compare(self.task, oracle, files, COMPARE_LIMITS, self.cases.isolation)
+                said = run_compare(self.task, oracle, files, COMPARE_LIMITS, self.cases.isolation)
             except OracleUnavailable:
                 raise
             except OracleError:
                 return
-            if printed.verdict is True and not printed.crashed:
+            if said.passed:
                 text = "; this judge refuses it all the same, one that asks compare.py alone does not"
                 self.add(code, NOTE, f"compare.py prints T {what}{text}")
 
