@@ -19,11 +19,11 @@ from ..sandbox import (
     Limits,
     Ran,
     SandboxError,
-    Started,
     Verdict,
     resolve_isolation,
     start_program,
 )
+from ..sandbox.program import Started
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .comparison import check_oracle, compare_outputs
