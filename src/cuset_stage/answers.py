@@ -1,38 +1,41 @@
-"""What the answer of a language model holds: reasoning, fenced blocks, and which part of it is the code.
+"""Which parts of a language model's answer are reasoning, fenced blocks and code.
 
-Labels (`spans`), judge and curation all read answers here, so that what is trained on and what is judged is the same code.
-Standard library only; time grows linearly with the length of an answer, and no answer raises.
+Labels (`spans`), judge and curation all read answers here, so that the code that is trained on is the code that is judged.
+Standard library only. Time grows linearly with the length of an answer, and no answer raises. Only the first
+`MARKS_LIMIT` fences and reasoning tags are read: a hostile answer has millions.
 
-**Reasoning** is no part of the answer. It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line once
-there was reasoning before it, and ends at the ending that balances it. Where none balances it, the count leaves out
-openings within a line, which may be mentions, and those right behind another one, as when both the chat template and the
-model open; then an ending of another kind will do, if it ends nothing else; and where there is none, everything that follows
-is reasoning that was cut off. An ending before any opening closes what the prompt had opened (the chat templates of
-DeepSeek-R1 and QwQ do that), so everything before it goes. Tags between quotes or backticks are mentions, and tags inside a
-block that its own fence closes are code.
+**Reasoning** is not part of the answer. It opens with a tag (`REASONING_TAGS`) at the start of a line, or within a line after
+earlier reasoning, and ends at the balancing tag. Where none balances it, openings are not counted that stand within a line
+(they may be mentions) or right behind another one (the chat template and the model both opened it). Failing that, an ending
+of another kind will do, if it ends nothing else; without one, all that follows is reasoning that was cut off. An ending
+before any opening closes what the prompt opened, as the chat templates of DeepSeek-R1 and QwQ do: everything before it is
+dropped. Tags between quotes or backticks are mentions, and tags inside a block that its own fence closes are code.
 
-**Blocks** open at a line with three or more backticks or tildes, behind any indentation, list or quote markers, with any
-info string. They end at a fence of at least as many of the same character, alone, glued to the end of a line of code, or with
-text behind ("```</answer>", "``` This kernel ..."); before a fence that names a language, because then their own is missing;
-or with the text, when the answer was cut off. A markdown fence is no block: what it wraps is read for blocks, up to its own
-closing fence. Also understood: a fence that names its language behind other text, when code follows ("Here it is: ```cpp"),
-and an answer that starts as code, up to its first fence without an info string: the prompt had opened that block.
+**Blocks** open at a line with three or more backticks or tildes, after any indentation, list or quote markers, with any
+info string. They end at a fence of at least as many of the same character, alone, at the end of a line of code, or followed
+by text ("```</answer>", "``` This kernel ..."); before a fence that names a language, because their own is then missing; or
+with the text, when the answer was cut off. A markdown fence is not a block: its contents are read for blocks, up to its own
+closing fence. Two more forms are read: a fence that names its language after other text, when code follows ("Here it is:
+```cpp"), and an answer that starts as code, up to its first fence without an info string (the prompt opened that block).
 
-**The code** (`extract_code`), by the rule `first`, is the first there is of: the first block that looks like code
+**The code** (`extract_code`), by the rule `first`, is the first of these that exists: the first block that looks like code
 (`main(` or `__global__` for CUDA, `class ModelNew` for Python) and is not tagged as another kind of text (bash, json,
 output; python for a CUDA task, C++ and CUDA for a Python task); the first block that looks like code whatever its tag; the
 text outside blocks when it looks like code, for CUDA from the first line that only code has; the first block that is not
 tagged as another kind; the first block. The rule `last` takes the last block in each of these. `first-any` is CUDABench's
-own rule, for comparison with numbers made by it: no reasoning is taken out; the code is what stands between the first two
+own rule, for comparison with its published numbers: reasoning is kept; the code is what stands between the first two
 runs of three backticks anywhere, without a leading `cpp` or `c++`.
 """
 
 import re
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from itertools import islice
 from typing import NamedTuple
+
+
+MARKS_LIMIT = 100_000
 
 
 class ExtractRule(StrEnum):
@@ -44,19 +47,9 @@ class ExtractRule(StrEnum):
 
 
 # How a reasoning part opens, and how it ends.
-_NAMES = (
-    "think",
-    "thinking",
-    "thought",
-    "thoughts",
-    "reasoning",
-    "reflection",
-    "scratchpad",
-    "analysis",
-    "seed:think",
-)
+_NAMES = "think thinking thought thoughts reasoning reflection scratchpad analysis seed:think"
 REASONING_TAGS: tuple[tuple[str, str], ...] = (
-    *((f"<{name}>", f"</{name}>") for name in _NAMES),
+    *((f"<{name}>", f"</{name}>") for name in _NAMES.split()),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("[THINK]", "[/THINK]"),
@@ -182,19 +175,6 @@ def _cudabench_rule(answer: str) -> str | None:
     return answer[start:end].strip() or None if end >= 0 else None
 
 
-def fenced_blocks(text: str) -> list[tuple[str, str]]:
-    """Tag and code of every fenced block of an answer that holds something, outside its reasoning."""
-    found = read_answer(text)
-    return [(block.tag, found.code(block)) for block in found.blocks]
-
-
-def strip_reasoning(text: str) -> str:
-    """The text without its reasoning."""
-    reader = _Reader(text, len(text))
-    reader.read()
-    return _joined(text, _gaps(reader.reasoning, 0, len(text)))
-
-
 def open_reasoning(prompt: str) -> str:
     """The reasoning tag that a chat template opens at the end of the prompt, or "".
 
@@ -220,7 +200,7 @@ class Block(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer taken apart: its blocks that hold something, and the ranges of reasoning and of blocks with their fences."""
+    """The blocks of an answer that are not empty, and the ranges of its reasoning and of its blocks with their fences."""
 
     text: str
     blocks: list[Block]
@@ -228,14 +208,19 @@ class Answer(NamedTuple):
     fenced: list[tuple[int, int]]
     end: int  # without what ends a turn
 
-    def pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """What of a range is no reasoning."""
-        first = bisect_right(self.reasoning, start, key=lambda part: part[1])
-        return _gaps((self.reasoning[number] for number in range(first, len(self.reasoning))), start, end)
+    def _pieces(self, block: Block) -> Iterator[tuple[int, int]]:
+        """The ranges of a block that are not reasoning."""
+        first = bisect_right(self.reasoning, block.start, key=lambda part: part[1])
+        return _gaps((self.reasoning[number] for number in range(first, len(self.reasoning))), block.start, block.end)
+
+    def source(self, block: Block) -> str:
+        """A block with reasoning and quote marks replaced by spaces: offsets are the answer's less `block.start`."""
+        text = _blanked(self.text, self._pieces(block), block.start, block.end)
+        return QUOTE_MARKS.sub(lambda match: " " * len(match[0]), text) if ">" in block.margin else text
 
     def code(self, block: Block) -> str:
-        """What a block holds, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
-        code = _joined(self.text, self.pieces(block.start, block.end)).replace("\r\n", "\n")
+        """The code of a block, without reasoning, quote marks and the indentation of its fence; lines end with `\\n`."""
+        code = _joined(self.text, self._pieces(block)).replace("\r\n", "\n")
         width = len(block.margin)
         lines = code.split("\n")
         if ">" in block.margin:
@@ -256,11 +241,8 @@ class Answer(NamedTuple):
         Code starts at the first line that only code has, or at 0 when `has_code` finds some in the prose before that
         line; -1 where there is no such line.
         """
-        pieces, last = [], 0
-        for start, end in self._outside():
-            pieces += (" " * (start - last), self.text[start:end])
-            last = end
-        text = blank_inline_code("".join(pieces))
+        text = _blanked(self.text, self._outside())
+        text = _INLINE_CODE.sub(lambda match: " " * len(match[0]), text) if "`" in text else text
         first = _CODE_LINE.search(text)
         if first is None:
             return -1, text
@@ -292,11 +274,6 @@ def starts_as_code(text: str) -> bool:
     return bool(first and _CODE_LINE.match(text, first.end()))
 
 
-def blank_inline_code(text: str) -> str:
-    """`text` with Markdown's `inline code` replaced by spaces."""
-    return _INLINE_CODE.sub(lambda match: " " * len(match[0]), text) if "`" in text else text
-
-
 def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
     """What sorted ranges leave of a stretch."""
     for left, right in ranges:
@@ -310,62 +287,69 @@ def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[t
 
 
 def _joined(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Stretches of a text in a row; the halves of a line around what is left out make no line together."""
+    """Ranges of a text, each from a new line: the halves of a line around what is left out are two lines."""
     pieces = [text[start:end] for start, end in ranges]
     return "".join([piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]] + pieces[-1:])
 
 
-class _Tags:
-    """The reasoning tags of a text by number: arrays, because a hostile answer has millions.
+def _blanked(text: str, ranges: Iterable[tuple[int, int]], start: int = 0, end: int = 0) -> str:
+    """The text from `start` to `end`, or to the last of the ranges, with all but the ranges replaced by spaces."""
+    pieces = []
+    for left, right in ranges:
+        pieces += (" " * (left - start), text[left:right])
+        start = right
+    return "".join((*pieces, " " * (end - start)))
 
-    kinds: the number of the kind of an opening, its complement (~kind) for an ending. starts: with the blanks before it for
-    a tag that `begins` its line.
-    """
 
-    def __init__(self, text: str, end: int) -> None:
-        self.starts, self.ends, self.kinds, self.begins = array("q"), array("q"), array("b"), bytearray()
-        behind = 0  # the last tag
-        for match in _TAG.finditer(text, 0, end):
-            start, stop = match.span()
-            if _is_mention(text, start, stop):
-                continue
+class _Tag(NamedTuple):
+    """A reasoning tag; one that `begins` its line starts with the blanks before it. kind: see `_KIND`."""
+
+    start: int
+    end: int
+    kind: int
+    begins: bool
+
+
+def _find_tags(text: str, end: int) -> list[_Tag]:
+    tags, behind = [], 0  # the end of the last tag
+    for match in islice(_TAG.finditer(text, 0, end), MARKS_LIMIT):
+        start, stop = match.span()
+        if not _is_mention(text, start, stop):
             line = text.rfind("\n", behind, start) + 1 or behind
             begins = (line == 0 or text[line - 1] == "\n") and not text[line:start].strip(" \t")
-            self.starts.append(line if begins else start)
-            self.ends.append(stop)
-            self.kinds.append(_KIND[match[0].lower()])
-            self.begins.append(begins)
+            tags.append(_Tag(line if begins else start, stop, _KIND[match[0].lower()], begins))
             behind = stop
+    return tags
 
-    def partners(self, text: str) -> array:
-        """The number of the ending of each opening, -1 where nothing ends it."""
-        balanced, likely = ([[] for _ in REASONING_TAGS] for _ in range(2))  # openings by kind, under the two counts
-        every = array("q", [-1]) * len(self.kinds)
-        fewer = every[:]
-        for number, kind in enumerate(self.kinds):
-            if kind >= 0:
-                before = number - 1 if number and self.kinds[number - 1] == kind else -1
-                doubled = before >= 0 and not text[self.ends[before] : self.starts[number]].strip()
-                balanced[kind].append(number)
-                likely[kind].append((number, self.begins[number] and not doubled and kind != _CHANNEL))
-                continue
-            kind = ~kind
-            if balanced[kind] and kind != _CHANNEL:
-                every[balanced[kind].pop()] = number
-            while likely[kind]:  # it ends the last one that counts, and those behind that which do not
-                opening, counts = likely[kind].pop()
-                fewer[opening] = number
-                if counts:
-                    break
-        found = array("q", (one if one >= 0 else other for one, other in zip(every, fewer, strict=True)))
-        # What is left may end with the wrong tag, if that ends nothing else.
-        taken, wrong = set(found), -1
-        for number in range(len(found) - 1, -1, -1):
-            if self.kinds[number] < 0 and number not in taken:
-                wrong = number
-            elif self.kinds[number] >= 0 and found[number] < 0 and self.begins[number]:
-                found[number] = wrong
-        return found
+
+def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
+    """The number of the ending of each opening, -1 where nothing ends it."""
+    balanced, likely = ([[] for _ in REASONING_TAGS] for _ in range(2))  # open tags by kind, under the two counts
+    every, found = ([-1] * len(tags) for _ in range(2))
+    for number, tag in enumerate(tags):
+        if (kind := tag.kind) >= 0:
+            before = tags[number - 1] if number else None
+            doubled = before and before.kind == kind and not text[before.end : tag.start].strip()
+            balanced[kind].append(number)
+            likely[kind].append((number, tag.begins and not doubled and kind != _CHANNEL))
+            continue
+        kind = ~kind
+        if balanced[kind] and kind != _CHANNEL:
+            every[balanced[kind].pop()] = number
+        while likely[kind]:  # it ends the last one that counts, and those behind that which do not
+            opening, counts = likely[kind].pop()
+            found[opening] = number
+            if counts:
+                break
+    found = [one if one >= 0 else other for one, other in zip(every, found, strict=True)]
+    # What is left may end with the wrong tag, if that ends nothing else.
+    taken, wrong = set(found), -1
+    for number in reversed(range(len(tags))):
+        if tags[number].kind < 0 and number not in taken:
+            wrong = number
+        elif tags[number].kind >= 0 and found[number] < 0 and tags[number].begins:
+            found[number] = wrong
+    return found
 
 
 def _is_mention(text: str, start: int, end: int) -> bool:
@@ -377,17 +361,30 @@ def _is_mention(text: str, start: int, end: int) -> bool:
 
 
 class _Line(NamedTuple):
-    """A line with a fence: where the line starts, the fence stands, and the next line or the ending of reasoning begins.
+    """A line with a fence at `at`: what stands before it, the fence, what follows, and where the reader goes on.
 
-    `ends_reasoning`: such an ending stands right behind the fence.
+    That is the next line, or an ending of reasoning right behind the fence (`ends_reasoning`).
     """
 
-    start: int
+    before: str
     at: int
     run: str
     info: str
     after: int
     ends_reasoning: bool
+
+    @property
+    def start(self) -> int:
+        return self.at - len(self.before)
+
+    @property
+    def margin(self) -> str:
+        """Indentation, list and quote markers; "" where anything else stands before the fence."""
+        return self.before if self.has_margin else ""
+
+    @property
+    def has_margin(self) -> bool:
+        return _MARGIN.fullmatch(self.before) is not None
 
     @property
     def tag(self) -> str:
@@ -403,14 +400,6 @@ class _Line(NamedTuple):
         return self.run[0] == "`" and "`" in self.info
 
 
-class _Open(NamedTuple):
-    """A block that no fence of its own closes, and where it ends at the latest."""
-
-    line: _Line
-    margin: str
-    until: int
-
-
 class _Reader:
     """One walk over an answer, from tag to fence to tag."""
 
@@ -420,47 +409,47 @@ class _Reader:
         self.reasoning: list[tuple[int, int]] = []
         self.fenced: list[tuple[int, int]] = []
         self._wrappers: list[str] = []
-        self._open: _Open | None = None
+        self._open: tuple[_Line, int] | None = (
+            None  # a block without a closing fence of its own, and where it ends at the latest
+        )
         self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
+        self._fences_left = MARKS_LIMIT
 
     def read(self) -> None:
-        tags = _Tags(self.text, self.end)
-        partners = tags.partners(self.text)
+        tags = _find_tags(self.text, self.end)
+        partners = _find_partners(self.text, tags)
         number, behind = 0, -1  # the next tag, and the one that may stand right behind reasoning
-        fence = self._next_fence(0)
+        fence = self._next_fence(0, self.end)
         while True:
-            while number < len(partners) and tags.starts[number] < self._position:
+            while number < len(tags) and tags[number].start < self._position:
                 number += 1
-            place = tags.starts[number] if number < len(partners) else self.end
-            if fence is not None and fence.start < self._position:
-                fence = (
-                    self._next_fence(self._position)
-                    if fence.at < self._position
-                    else fence._replace(start=self._position)
-                )
-            if self._open is not None and self._open.until <= place:
-                line, margin, until = self._open
-                self._end_block(line, margin, until, until, False)
+            place = tags[number].start if number < len(tags) else self.end
+            if fence is not None and fence.at < self._position:
+                fence = self._next_fence(self._position, self.end)
+            elif fence is not None and fence.start < self._position:
+                fence = fence._replace(before=self.text[self._position : fence.at])
+            if self._open is not None and self._open[1] <= place:
+                self._end_block(self._open[0], self._open[1], self._open[1], False)
             elif self._open is None and fence is not None and fence.at < place:
                 self._read_fence(fence)
-            elif number == len(partners):
+            elif number == len(tags):
                 break
             else:
-                begins = tags.begins[number] or (number == behind and not self.text[self._floor : place].strip())
-                partner = partners[number]
-                if tags.kinds[number] < 0 and not self.reasoning:  # the prompt had opened it
+                tag, partner = tags[number], partners[number]
+                begins = tag.begins or (number == behind and not self.text[self._floor : place].strip())
+                if tag.kind < 0 and not self.reasoning:  # the prompt had opened it
                     self._open = None
                     for found in (self.blocks, self.fenced, self._wrappers):
                         found.clear()
-                    self._leave(0, tags.ends[number])
+                    self._leave(0, tag.end)
                     behind = number + 1
-                elif tags.kinds[number] >= 0 and partner < 0 and begins:
+                elif tag.kind >= 0 and partner < 0 and begins:
                     self.reasoning.append((place, self.end))
                     if self._open is not None:
-                        self._end_block(self._open.line, self._open.margin, place, place, False)
+                        self._end_block(self._open[0], place, place, False)
                     break
                 elif partner >= 0 and (begins or self.reasoning):
-                    self._leave(place, tags.ends[partner])
+                    self._leave(place, tags[partner].end)
                     behind = partner + 1
                 number += 1
 
@@ -469,34 +458,32 @@ class _Reader:
         self.reasoning.append((start, end))
         self._position = self._floor = end
         if self._open is not None:
-            line, margin, until = self._open
+            line, until = self._open
             if end > until:
-                self._read_block(line, margin, end, self.end, self.end)
+                self._read_block(line, end, self.end, self.end)
             else:  # the lines up to there are known, but for the one that begins here
-                self._read_block(line, margin, end, self.text.find("\n", end, until) + 1 or until, until)
+                self._read_block(line, end, self.text.find("\n", end, until) + 1 or until, until)
 
-    def _next_fence(self, position: int, end: int | None = None) -> _Line | None:
+    def _next_fence(self, position: int, end: int) -> _Line | None:
         """The next line with a run of three backticks or tildes, and its first one; a line begins at `position`."""
-        end = self.end if end is None else end
-        run = _RUN.search(self.text, position, end)
+        run = _RUN.search(self.text, position, end) if self._fences_left else None
         if run is None:
             return None
+        self._fences_left -= 1
         at, stop = run.span()
-        start = self.text.rfind("\n", position, at) + 1 or position
+        before = self.text[self.text.rfind("\n", position, at) + 1 or position : at]
         if self.text[stop : stop + 1] != "\n" and (ending := _ENDING_BEHIND.match(self.text, stop, end)):
-            return _Line(start, at, run[0], "", ending.end(), True)
-        newline = self.text.find("\n", stop, end)
-        after = newline + 1 if newline >= 0 else end
-        return _Line(start, at, run[0], self.text[stop:after].strip("\r\n"), after, False)
+            return _Line(before, at, run[0], "", ending.end(), True)
+        after = self.text.find("\n", stop, end) + 1 or end
+        return _Line(before, at, run[0], self.text[stop:after].strip("\r\n"), after, False)
 
     def _read_fence(self, line: _Line) -> None:
         """A line outside of blocks, with a fence."""
-        before = self.text[line.start : line.at]
         self._position = line.after
         bare = not line.info.strip()
-        if not _MARGIN.fullmatch(before):
-            if self._names_language(line, before):
-                self._read_block(line, "", line.after, self.end, self.end)
+        if not line.has_margin:
+            if self._names_language(line):
+                self._read_block(line, line.after, self.end, self.end)
             return
         if bare and self._wrappers and line.run.startswith(self._wrappers[-1]):
             self._wrappers.pop()
@@ -508,15 +495,15 @@ class _Reader:
             return
         elif not (line.ends_reasoning or line.has_text_behind):
             if not line.is_inline:
-                self._read_block(line, before, line.after, self.end, self.end)
+                self._read_block(line, line.after, self.end, self.end)
             return
         self.fenced.append((line.start, line.after))  # a fence that opens no block
 
-    def _names_language(self, line: _Line, before: str) -> bool:
+    def _names_language(self, line: _Line) -> bool:
         """Whether a fence opens a block that is tagged, and behind text only where code follows."""
         if line.tag not in _KNOWN_TAGS or line.is_inline:
             return False
-        if _MARGIN.fullmatch(before):
+        if line.has_margin:
             return True
         first = _FIRST_LINE.match(self.text, line.after, self.end)
         if line.run[0] == "~" or line.info.strip().lower() != line.tag or first is None:
@@ -530,32 +517,26 @@ class _Reader:
         head = self.text[self._floor : end]
         return self._floor + _FIRST_LINE.match(head).end() if starts_as_code(head) and _ENDS_CODE.search(head) else -1
 
-    def _read_block(self, line: _Line, margin: str, position: int, stop: int, until: int) -> None:
+    def _read_block(self, opening: _Line, position: int, stop: int, until: int) -> None:
         """Look for the end of a block from `position` to `stop`; where there is none, it ends at `until` at the latest."""
-        closing, own = self._find_closing(line, margin, position, stop)
-        if closing is not None and own:
-            glued = self.text[closing.start : closing.at].strip(" \t>")
-            self._end_block(line, margin, closing.at if glued else closing.start, closing.after, True)
-        else:
-            self._open = _Open(line, margin, closing.start if closing else until)
-
-    def _find_closing(self, opening: _Line, margin: str, position: int, end: int) -> tuple[_Line | None, bool]:
-        """The line that ends a block, and whether it is its own fence or one that opens another block."""
-        while (line := self._next_fence(position, end)) is not None:
+        while (line := self._next_fence(position, stop)) is not None:
             if line.run.startswith(opening.run):
-                before, info = self.text[line.start : line.at], line.info.strip()
-                alone = not (QUOTE_MARKS.sub("", before) if ">" in margin else before).strip()
+                before, info = line.before, line.info.strip()
+                alone = not (QUOTE_MARKS.sub("", before) if ">" in opening.margin else before).strip()
                 if (alone and (not info or line.has_text_behind)) or (
                     not (alone or info or _COMMENT_LINE.match(before)) and line.run[0] == "`"
                 ):
-                    return line, True
-                if info and not _COMMENT_LINE.match(before) and self._names_language(line, before):
-                    return line, False
+                    glued = before.strip(" \t>")
+                    self._end_block(opening, line.at if glued else line.start, line.after, True)
+                    return
+                if info and not _COMMENT_LINE.match(before) and self._names_language(line):
+                    until = line.start  # its own fence is missing
+                    break
             position = line.after
-        return None, False
+        self._open = opening, until
 
-    def _end_block(self, line: _Line, margin: str, end: int, after: int, closed: bool) -> None:
-        self._add(line.after, end, line.tag, margin, closed)
+    def _end_block(self, line: _Line, end: int, after: int, closed: bool) -> None:
+        self._add(line.after, end, line.tag, line.margin, closed)
         self.fenced.append((line.start, after))
         self._open, self._position = None, after
 

@@ -11,9 +11,8 @@ from cuset_stage.answers import (
     REASONING_TAGS,
     ExtractRule,
     extract_code,
-    fenced_blocks,
     open_reasoning,
-    strip_reasoning,
+    read_answer,
 )
 
 
@@ -94,7 +93,8 @@ def test_closing_fence_glued_to_the_last_line():
 
 
 def test_answer_cut_off_by_the_token_limit():
-    assert fenced_blocks("```cpp\n" + KERNEL[:-10]) == [("cpp", KERNEL[:-10])]
+    found = read_answer("```cpp\n" + KERNEL[:-10])
+    assert [(block.tag, found.code(block)) for block in found.blocks] == [("cpp", KERNEL[:-10])]
     assert extract_code("Text.\n```cpp\n" + KERNEL[:-10]) == KERNEL[:-10]
 
 
@@ -144,6 +144,12 @@ def test_code_inside_reasoning_is_no_answer(opening, ending):
     assert extract_code(f"{opening}\n{draft}{ending}\nNothing else.") is None
     assert extract_code(f"{opening}\n{draft}") is None  # cut off
     assert extract_code(f"{draft}{ending}\n```cpp\n{KERNEL}```\n") == KERNEL  # opened by the prompt
+
+
+def strip_reasoning(text):
+    for start, end in reversed(read_answer(text).reasoning):
+        text = text[:start] + text[end:]
+    return text
 
 
 def test_reasoning_parts_of_different_kinds():
@@ -326,7 +332,7 @@ def test_time_grows_with_the_length_and_not_with_its_square(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fences", "pairs", "bullets"])
+@pytest.mark.parametrize("kind", ["fences", "pairs", "tags in blocks", "bullets"])
 def test_fifty_megabytes_end(kind):
-    """About half a minute on one core; the square of it would be years."""
-    assert extract_code(HOSTILE[kind](50_000_000)) is None
+    """Seconds on one core: no more than MARKS_LIMIT fences and tags are read."""
+    assert len(extract_code(HOSTILE[kind](50_000_000)) or "") < 10

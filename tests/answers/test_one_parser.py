@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cuset_stage.answers import REASONING_TAGS, extract_code, fenced_blocks, looks_like_code, read_answer
+from cuset_stage.answers import REASONING_TAGS, extract_code, looks_like_code, read_answer
 from cuset_stage.spans import find_spans
 from cuset_stage.spans.regions import find_regions
 
@@ -172,4 +172,3 @@ def test_what_is_found_lies_in_order_and_inside(answer):
     for ranges in (found.reasoning, found.fenced, [(block.start, block.end) for block in found.blocks]):
         flat = [place for pair in ranges for place in pair]
         assert flat == sorted(flat) and all(0 <= place <= len(answer) for place in flat)
-    assert [tag for tag, _ in fenced_blocks(answer)] == [block.tag for block in found.blocks]

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..answers import NO_CODE, QUOTE_MARKS, SHELLS, Answer, Block, looks_like_code, read_answer, starts_as_code
+from ..answers import NO_CODE, SHELLS, looks_like_code, read_answer, starts_as_code
 from .scrub import line_before
 
 
@@ -64,7 +64,7 @@ def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
     answer = read_answer(text)
     regions: list[Region] = []
     for block in answer.blocks:
-        source = _block_text(answer, block)
+        source = answer.source(block)
         if has_code(source):
             regions += _block_regions(block.start, source, block.tag, has_code)
     if any(looks_like_code(region.text) for region in regions):
@@ -74,17 +74,6 @@ def find_regions(text: str, has_code: Callable[[str], bool]) -> list[Region]:
         start = max(start, 0)
         return python_regions(0, outside, has_code) if is_python(outside) else [Region(start, outside[start:])]
     return regions
-
-
-def _block_text(answer: Answer, block: Block) -> str:
-    pieces, last = [], block.start
-    for start, end in answer.pieces(block.start, block.end):
-        pieces += (" " * (start - last), answer.text[start:end])
-        last = end
-    text = "".join((*pieces, " " * (block.end - last)))
-    if ">" in block.margin:
-        text = QUOTE_MARKS.sub(lambda match: " " * len(match[0]), text)
-    return text
 
 
 def _block_regions(start: int, block: str, tag: str, has_code: Callable[[str], bool]) -> list[Region]:
