@@ -1,16 +1,14 @@
-"""Compare find_spans with an independent opinion on real CUDA files: character precision and recall.
+"""Compare find_spans with clang's syntax tree on real CUDA files: character precision and recall.
 
-    PYTHONPATH=src python scripts/measure_spans.py CHECKOUT... --reference libclang --cuda-path DIR --json benchmarks/spans.json
-    PYTHONPATH=src python scripts/measure_spans.py CHECKOUT... --reference lexer
+    PYTHONPATH=src python scripts/measure_spans.py CHECKOUT... --cuda-path DIR --json benchmarks/spans.json
 
-Each CHECKOUT is a folder of .cu and .cuh files, counted under its own name. `libclang` is clang's syntax tree
-(`pip install libclang`; it needs clang's own headers, --resource-dir, and those of a CUDA toolkit, --cuda-path).
-`lexer` is a scanner of a few lines that shares no code with the project, for machines without clang.
+Each CHECKOUT is a folder of .cu and .cuh files, counted under its own name. Needs `pip install libclang`, clang's own
+headers (--resource-dir) and those of a CUDA toolkit (--cuda-path).
 
 What clang does not see is left out of the comparison: inactive preprocessor branches, macro bodies, and launches that
 are the argument of a macro. Recall is over every file; precision over the files in which clang reports no error and
-finds every include, since after an error it drops kernels. The same truth then measures the shapes of answers: a fenced
-block between prose, bare code, Python string literals, and cuts.
+finds every include, since after an error it drops kernels. The same files are then measured in the forms that answers
+have: a fenced block between prose, bare code, Python string literals, and answers that were cut off.
 """
 
 from __future__ import annotations
@@ -21,7 +19,9 @@ import json
 import platform
 import random
 import re
+import statistics
 import time
+import timeit
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -29,6 +29,7 @@ from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from tqdm import tqdm
@@ -41,19 +42,16 @@ Extents = dict[str, list[tuple[int, int]]]
 
 
 class Truth(NamedTuple):
-    """What the reference says of one file; `unseen` are the stretches it has no opinion on."""
+    """What clang says of one file; `unseen` are the ranges it does not see, `errors` the errors it reports."""
 
     spans: Extents
     unseen: list[tuple[int, int]]
     errors: int
 
 
-def clang_truth(path: Path, root: Path, options: argparse.Namespace) -> Truth:
+def find_truth(path: Path, root: Path, options: argparse.Namespace) -> Truth:
     """Kernel bodies and launch configurations in clang's tree, in str indices."""
-    from clang import cindex
-
-    if options.libclang and not cindex.Config.loaded:
-        cindex.Config.set_library_file(options.libclang)
+    cindex = load_clang(options)
     data = path.read_bytes()
     includes = [parent for parent in path.parents if parent == root or root in parent.parents]
     includes += [root / name for name in ("include", "cpp/include", "Common", "csrc", "tools/util/include", "src")]
@@ -102,18 +100,23 @@ def clang_truth(path: Path, root: Path, options: argparse.Namespace) -> Truth:
     return Truth({kind: sorted(set(extents)) for kind, extents in spans.items()}, sorted(unseen), errors)
 
 
-def clang_version(options: argparse.Namespace) -> str:
+def load_clang(options: argparse.Namespace) -> ModuleType:
     from clang import cindex
 
     if options.libclang and not cindex.Config.loaded:
         cindex.Config.set_library_file(options.libclang)
+    return cindex
+
+
+def clang_version(options: argparse.Namespace) -> str:
+    cindex = load_clang(options)
     function = cindex.conf.lib.clang_getClangVersion
     function.restype = cindex._CXString
     function.errcheck = cindex._CXString.from_result
     return re.search(r"\d+(?:\.\d+)+", function())[0]
 
 
-def _skipped_ranges(cindex: object, unit: object, path: Path) -> list[tuple[int, int]]:
+def _skipped_ranges(cindex: ModuleType, unit: object, path: Path) -> list[tuple[int, int]]:
     """Inactive branches; the C function has no wrapper in clang's Python bindings."""
 
     class Ranges(ctypes.Structure):
@@ -126,103 +129,46 @@ def _skipped_ranges(cindex: object, unit: object, path: Path) -> list[tuple[int,
     return [(found.ranges[i].start.offset, found.ranges[i].end.offset) for i in range(found.count)]
 
 
-def scanner_truth(path: Path) -> Truth:
-    """The reference without clang: one pass over characters, then brackets counted from each keyword."""
-    text = path.read_bytes().decode()
-    code, index = list(text), 0
-    while index < len(text):
-        two = text[index : index + 2]
-        if two == "//":
-            end = text.find("\n", index)
-        elif two == "/*":
-            end = text.find("*/", index) + 2
-        elif two[0] == '"' or (two[0] == "'" and not text[index - 1 : index].isalnum()):
-            end = index + 1
-            while end < len(text) and text[end] not in (two[0], "\n"):
-                end += 1 + (text[end] == "\\")
-            end += 1
-        else:
-            index += 1
-            continue
-        end = len(text) if end <= index else end
-        code[index:end] = " " * len(code[index:end])
-        index = end
-    plain = "".join(code)
-    spans: Extents = {kind: [] for kind in KINDS}
-    for match in re.finditer(r"\b__global__\b[^;{}]*\)[^;{}()]*(\{)", plain):
-        depth, end = 0, match.start(1)
-        while end < len(plain):
-            depth += (plain[end] == "{") - (plain[end] == "}")
-            end += 1
-            if not depth:
-                break
-        spans["kernel_body"].append((match.start(1), end))
-    for match in re.finditer(r"(?<=[\w>])\s*(<<<(?!<)[^;]*?>>>)\s*\\?\s*\(", plain):
-        spans["launch_config"].append(match.span(1))
-    branches = re.search(r"^\s*#\s*(?:el|define[^\n]*[{<])", plain, re.MULTILINE)
-    return Truth(spans, [], 1 if branches else 0)
-
-
-def _truth(job: tuple[Path, Path, argparse.Namespace]) -> Truth:
-    path, root, options = job
-    return clang_truth(path, root, options) if options.reference == "libclang" else scanner_truth(path)
-
-
 class Tally:
-    """Characters and spans, counted over many texts."""
+    """Characters and spans, counted over many texts; `examples` are the differences with file and line."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.differences: Counter[str] = Counter()
         self.examples: list[str] = []
 
-    def add(self, text: str, truth: Truth, *, precise: bool, name: str, examples: bool = True) -> None:
+    def add(self, text: str, truth: Truth, name: str) -> None:
+        """Compare find_spans with the truth; without clang's errors also for what find_spans has too much."""
         found = find_spans(text)
         seen = bytearray(b"\1") * len(text)
         for start, end in truth.unseen:
             seen[start:end] = bytes(end - start)
         for kind in KINDS:
-            said = _paint(len(text), ((span.start, span.end) for span in found if span.kind == kind), seen)
-            true = _paint(len(text), truth.spans[kind], seen)
-            both = int.from_bytes(said, "big") & int.from_bytes(true, "big")
-            hits = bin(both).count("1")
-            self.counts[f"{kind}.true"] += sum(true)
-            self.counts[f"{kind}.hit"] += hits
-            self.counts[f"{kind}.spans"] += len(truth.spans[kind])
-            if precise:
-                self.counts[f"{kind}.said"] += sum(said)
-                self.counts[f"{kind}.said_hit"] += hits
-            wanted = {extent for extent in truth.spans[kind] if any(seen[slice(*extent)])}
             given = {(span.start, span.end) for span in found if span.kind == kind}
-            for start, end in sorted(wanted - given):
-                self._differ(
-                    "missed" if not any(said[start:end]) else "other extent", kind, text, start, name, examples
-                )
-            if precise:
-                for start, end in sorted(given - wanted):
-                    if all(seen[start:end]) and not any(true[start:end]):
-                        self._differ("extra", kind, text, start, name, examples)
-
-    def _differ(self, what: str, kind: str, text: str, start: int, name: str, examples: bool) -> None:
-        head = text[max(text.rfind("}", 0, start), text.rfind(";", 0, start)) + 1 : start]
-        if kind == "kernel_body" and "__global__" not in head:
-            why = "__global__ comes from a macro of another file"
-        elif re.search(r"^\s*#\s*(?:if|el|endif)", head, re.MULTILINE):
-            why = "preprocessor branches"
-        else:
-            why = "brackets"
-        self.differences[f"{kind}: {what}: {why}"] += 1
-        if examples:
-            self.examples.append(f"{name}:{text.count(chr(10), 0, start) + 1} {kind} {what} ({why})")
+            wanted = {extent for extent in truth.spans[kind] if any(seen[slice(*extent)])}
+            said, true = (_paint(len(text), extents, seen) for extents in (given, truth.spans[kind]))
+            hits = (int.from_bytes(said, "big") & int.from_bytes(true, "big")).bit_count()
+            counts = {"true": sum(true), "hit": hits, "spans": len(truth.spans[kind])}
+            differences = [
+                ("other extent" if any(said[start:end]) else "missed", start) for start, end in sorted(wanted - given)
+            ]
+            if truth.errors == 0:
+                counts |= {"said": sum(said), "said_hit": hits}
+                extra = sorted(given - wanted)
+                differences += [("extra", a) for a, b in extra if all(seen[a:b]) and not any(true[a:b])]
+            self.counts.update({f"{kind}.{key}": count for key, count in counts.items()})
+            for what, start in differences:
+                self.differences[f"{kind}: {what}"] += 1
+                self.examples.append(f"{name}:{text.count(chr(10), 0, start) + 1} {kind} {what}")
 
     def scores(self) -> dict[str, object]:
         result: dict[str, object] = {}
         for kind in KINDS:
-            counts = {key: self.counts[f"{kind}.{key}"] for key in ("true", "hit", "said", "said_hit", "spans")}
+            true, hit, said, said_hit = (self.counts[f"{kind}.{key}"] for key in ("true", "hit", "said", "said_hit"))
             result[kind] = {
-                "spans": counts["spans"],
-                "precision": round(counts["said_hit"] / counts["said"], 5) if counts["said"] else None,
-                "recall": round(counts["hit"] / counts["true"], 5) if counts["true"] else None,
+                "spans": self.counts[f"{kind}.spans"],
+                "precision": round(said_hit / said, 5) if said else None,
+                "recall": round(hit / true, 5) if true else None,
             }
         return result
 
@@ -295,23 +241,15 @@ def speed(texts: list[str]) -> dict[str, float]:
     milliseconds = []
     for text in texts:
         answer = f"The kernel:\n\n```cuda\n{text}\n```\n"
-        best = min(_seconds(answer) for _ in range(5))
+        best = min(timeit.repeat(lambda answer=answer: find_spans(answer), number=1))
         milliseconds.append(best / len(answer) * 4096 * 1e3)
-    milliseconds.sort()
-    middle = milliseconds[len(milliseconds) // 2]
+    middle = statistics.median(milliseconds)
     return {"files": len(texts), "ms_per_4kB": round(middle, 3), "MB_per_s": round(4.096 / middle, 2)}
-
-
-def _seconds(text: str) -> float:
-    start = time.perf_counter()
-    find_spans(text)
-    return time.perf_counter() - start
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", nargs="+", type=Path)
-    parser.add_argument("--reference", choices=("libclang", "lexer"), default="libclang")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--limit", type=int, default=150, help="files a checkout, drawn at random (default 150)")
     parser.add_argument(
@@ -344,7 +282,7 @@ def main() -> None:
                 break
             try:
                 text = path.read_bytes().decode()
-                truth = pool.submit(_truth, (path, root, options)).result(timeout=60)
+                truth = pool.submit(find_truth, path, root, options).result(timeout=60)
             except (UnicodeDecodeError, TimeoutError):
                 continue
             except BrokenProcessPool:  # clang crashed on this file
@@ -354,23 +292,23 @@ def main() -> None:
             clean += truth.errors == 0
             name = f"{root.name}/{path.relative_to(root)}"
             for each in (tally, total):
-                each.add(text, truth, precise=truth.errors == 0, name=name, examples=each is total)
+                each.add(text, truth, name)
             if truth.errors == 0 and truth.spans["kernel_body"] and len(text) < 60_000:
                 for shape, answer, expected in shapes(text, truth, rng):
-                    by_shape[shape].add(answer, expected, precise=True, name=f"{name} [{shape}]")
+                    by_shape[shape].add(answer, expected, f"{name} [{shape}]")
             if 3000 < len(text) < 6000:
                 small.append(text)
         repositories[root.name] = {"candidates": candidates, "files": used, "without_error": clean, **tally.scores()}
     pool.shutdown(cancel_futures=True)
     report = {
         "date": datetime.now(UTC).date().isoformat(),
-        "reference": options.reference,
+        "reference": "libclang",
         "versions": {
             "python": platform.python_version(),
             "tree-sitter": version("tree-sitter"),
             "tree-sitter-cuda": version("tree-sitter-cuda"),
             "label_version": LABEL_VERSION,
-            **({"clang": clang_version(options)} if options.reference == "libclang" else {}),
+            "clang": clang_version(options),
         },
         "files": sum(entry["files"] for entry in repositories.values()),
         "all": total.scores(),
@@ -382,10 +320,8 @@ def main() -> None:
         },
         "speed": speed(small[:60]) if small else None,
     }
-    for line in (total.examples + [line for tally in by_shape.values() for line in tally.examples])[
-        : options.examples
-    ]:
-        print(line)
+    examples = [line for tally in (total, *by_shape.values()) for line in tally.examples]
+    print("\n".join(examples[: options.examples]))
     print(json.dumps(report, indent=2))
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
