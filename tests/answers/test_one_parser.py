@@ -25,7 +25,7 @@ def labelled(text: str) -> list[str]:
 
 def squeezed(code: str) -> str:
     """Without the blanks and quote marks that a fence adds, and inline code, which is no code."""
-    return "".join(re.sub(r"`[^`\n]+`", "", code).replace(">", "").split())
+    return "".join(re.sub(r"(?<!`)`[^`\n]+`(?!`)", "", code).replace(">", "").split())
 
 
 def has_cuda(stretch: str) -> bool:

@@ -1,9 +1,9 @@
 """From spans of text to a 0/1 mask of tokens: which characters of a text each token stands for.
 
-No torch, no LLaMA-Factory: a tokenizer is anything of Hugging Face's interface.
+No torch, no LLaMA-Factory: a tokenizer is any object with Hugging Face's interface.
 
-Fast tokenizers know. Their answer is checked on the first texts, because a wrong offset would be a silently wrong mask. Slow
-tokenizers do not: there the tokens are spelled out as bytes and laid along the text.
+Fast tokenizers give offsets. These are checked on the first texts, because a wrong offset would silently make a wrong mask.
+Slow tokenizers give none: their tokens are converted to bytes, which are matched with the bytes of the text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHECKED_TEXTS = 4  # texts on which a tokenizer's own offsets are verified, per 
 
 
 class AlignmentError(ValueError):
-    """The tokens of a text cannot be laid along it."""
+    """The tokens of a text do not spell it."""
 
 
 def token_mask(
@@ -81,7 +81,7 @@ _BYTE_OF = _byte_level_alphabet()
 
 
 class TokenAligner:
-    """Encodes text with a tokenizer and says where in the text each token stands.
+    """Encodes text with a tokenizer and finds the tokens of its spans.
 
     Args:
         tokenizer: a Hugging Face tokenizer, fast or slow.
@@ -91,14 +91,6 @@ class TokenAligner:
         self.tokenizer = tokenizer
         self._trusts_offsets = bool(getattr(tokenizer, "is_fast", False))
         self._texts_to_check = CHECKED_TEXTS
-
-    def mask(self, text: str, spans: list[Span]) -> tuple[list[int], list[int]]:
-        """As `locate`, with 0 or 1 for each id in place of the ranges: 1 where the token overlaps one of `spans`."""
-        ids, ranges = self.locate(text, spans)
-        mask = [0] * len(ids)
-        for first, end in ranges:
-            mask[first:end] = [1] * (end - first)
-        return ids, mask
 
     def locate(self, text: str, spans: list[Span]) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the ids of `text`, no special tokens added, and the half-open ranges of ids that overlap one of `spans`.
@@ -113,9 +105,13 @@ class TokenAligner:
             ids, alignment = encoding["input_ids"], encoding.encodings[0]
             if self._texts_to_check:
                 self._texts_to_check -= 1
-                problem = self._find_wrong_offset(ids, alignment.offsets, text)
-                if problem:
-                    self._distrust(problem)
+                if problem := self._find_wrong_offset(ids, alignment.offsets, text):
+                    warnings.warn(
+                        f"{type(self.tokenizer).__name__} gives wrong offsets ({problem}); they are computed from the "
+                        "tokens instead, which is slower.",
+                        stacklevel=2,
+                    )
+                    self._trusts_offsets = False
                     return self.locate(text, spans)
             ranges = [self._ask(alignment, text, span) for span in spans]
             if None not in ranges:
@@ -139,13 +135,6 @@ class TokenAligner:
         if first is None or last is None or last < first or not text[span.end - 1].isascii():
             return None
         return first, last + 1
-
-    def _distrust(self, problem: str) -> None:
-        warnings.warn(
-            f"{type(self.tokenizer).__name__} gives wrong offsets ({problem}); tokens are spelled out instead, which is slower.",
-            stacklevel=3,
-        )
-        self._trusts_offsets = False
 
     def _find_wrong_offset(self, ids: list[int], offsets: list[tuple[int, int]], text: str) -> str | None:
         """Compare plain ASCII tokens with the characters their offsets point at; return the first difference."""
@@ -192,7 +181,7 @@ class TokenAligner:
         return self.tokenizer.convert_tokens_to_ids(token) not in (None, unknown)
 
     def _align(self, ids: list[int], text: str) -> list[tuple[int, int]]:
-        """Lay the tokens' bytes along the text's; tokens may drop white space or add some in front."""
+        """Match the tokens' bytes with the text's; tokens may drop white space or start with a space that the text lacks."""
         data = text.encode()
         char_at = [index for index, character in enumerate(text) for _ in character.encode()]
         char_at.append(len(text))
@@ -208,8 +197,8 @@ class TokenAligner:
             found = self._find(data, position, piece, bool(unplaced))
             if found is None:
                 raise AlignmentError(
-                    f"{type(self.tokenizer).__name__} gives no usable offsets, and its token {index} ({piece!r}) is not what the text "
-                    f"says near character {char_at[min(position, len(data))]}. Use a fast tokenizer (use_fast_tokenizer: true)."
+                    f"{type(self.tokenizer).__name__} gives no usable offsets, and its token {index} ({piece!r}) differs from the text "
+                    f"at character {char_at[min(position, len(data))]}. Use a fast tokenizer (use_fast_tokenizer: true)."
                 )
             start, end = found
             for waiting in unplaced:
