@@ -306,7 +306,7 @@ def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
             "without bubblewrap nothing hides the judge's files, and runs share the folder for temporary files"
         )
     expected = prepared.expected(None)  # the files lie on this machine now
-    assert all(path.is_file() for files in expected.files.values() for path in files)
+    assert all(saved.path.is_file() for rows in expected.outputs.values() for saved in rows)
     checks = "leave(); assert LEFT and not FOUND, FOUND; assert seen and not found, found; "
     found = judged(judge, task, prepared, answer(checks + FORWARD, LEAVES + HUNT))
     assert (found.verdict, found.message) == (Verdict.PASSED, "")

@@ -11,7 +11,7 @@ from ...sandbox import cache_root
 from ...tasks.base import Task
 
 
-AUDIT_VERSION = 2  # raised when checks change: earlier audits are then made again
+AUDIT_VERSION = 3  # raised when checks change: earlier audits are then made again
 
 
 class Severity(StrEnum):

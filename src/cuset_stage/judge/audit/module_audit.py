@@ -1,7 +1,6 @@
 """The checks of a KernelBench task: what its model gives on the CPU, for two draws of inputs."""
 
 import json
-import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -11,7 +10,8 @@ from typing import Any
 from ...files import file_sha256
 from ...sandbox import Isolation
 from ...tasks.base import ModuleTask
-from ..closeness import MODULE_TOLERANCES, module_distance, read_values
+from ..closeness import MODULE_TOLERANCES, read_values
+from ..modules.calls import Saved
 from ..modules.reference import Reference
 from ..modules.runs import RUN_LIMITS, Worker
 from ..oracle_runs import OracleError
@@ -39,18 +39,14 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
             found.append((Code.NOT_REPRODUCIBLE, Severity.WARNING, f"{text}: {fix}"))
-        rows, files, _ = reference.forward(inputs, SEEDS, ())
+        outputs, _ = reference.forward(inputs, SEEDS, ())
         arguments = json.loads(inputs["inputs/arguments.json"].read_text(encoding="utf-8"))
-        outputs = {seed: list(zip(rows[seed], files[seed], strict=True)) for seed in SEEDS}
-        copies = all(
-            any(_is_copy(row, path, *given) for given in _tensors(arguments[seed], f"inputs/{seed}", inputs))
-            for seed in SEEDS
-            for row, path in outputs[seed]
-        )
-        same = [file_sha256(path) for path in files["0"]] == [file_sha256(path) for path in files["1"]]
+        given = {seed: list(_tensors(arguments[seed], f"inputs/{seed}", inputs)) for seed in SEEDS}
+        copies = all(_is_copy(output, given[seed]) for seed in SEEDS for output in outputs[seed])
+        digests = [[file_sha256(output.path) for output in outputs[seed]] for seed in SEEDS]
         seen = []
-        for pairs in outputs.values():
-            values = [read_values(path, row["dtype"].removeprefix("torch.")) for row, path in pairs]
+        for seed in SEEDS:
+            values = [read_values(output.path, output.dtype.removeprefix("torch.")) for output in outputs[seed]]
             seen.append(profile(part.view(part.real.dtype) for part in values))
 
     if not all(trial.elements for trial in seen):
@@ -68,7 +64,7 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
     if copies:
         text = "each output is a copy of an input within the tolerance: a model that returns its inputs passes"
         found.append((Code.INPUT_PASSES, Severity.ERROR, text))
-    if same:
+    if digests[0] == digests[1]:
         text = "the output is the same for other inputs: it does not depend on them, or get_inputs does not draw them"
         found.append((Code.INPUT_INDEPENDENT, Severity.WARNING, text))
     return [Finding(task.id, *finding) for finding in found]
@@ -87,6 +83,6 @@ def _tensors(item: Any, place: str, files: Mapping[str, Path]) -> Iterator[tuple
             yield from _tensors(part, place, files)
 
 
-def _is_copy(row: Mapping[str, Any], path: Path, given: Mapping[str, Any], source: Path) -> bool:
-    alike = (row["dtype"], row["shape"]) == (given["dtype"], given["shape"]) and math.prod(row["shape"])
-    return bool(alike) and module_distance(path, source, row["dtype"], row["shape"]).close
+def _is_copy(output: Saved, given: list[tuple[Mapping[str, Any], Path]]) -> bool:
+    alike = [path for row, path in given if (row["dtype"], row["shape"]) == (output.dtype, output.shape)]
+    return 0 not in output.shape and any(output.distance(path).close for path in alike)

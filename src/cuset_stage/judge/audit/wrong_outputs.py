@@ -18,21 +18,17 @@ from .findings import Code, Severity
 CHUNK = 1 << 20  # elements
 MAX_COPIES = 12  # of inputs: a task with more of one size is tried with the first ones
 
-Values = int | float | Callable[[slice], np.ndarray]
-"""What is written: one number everywhere, or what belongs to a slice of the elements."""
-
 
 @dataclass(frozen=True)
 class Profile:
     """What values look like. A complex number is two real ones. minimum, maximum, mean, std: over finite values."""
 
     elements: int
-    minimum: float
-    maximum: float
-    mean: float
-    std: float
     finite: bool
-    common: int | float  # the most frequent value of an integer array's first chunk; of floats the mean
+    minimum: float = 0.0
+    maximum: float = 0.0
+    mean: float = 0.0
+    std: float = 0.0
 
     @property
     def largest(self) -> float:
@@ -43,12 +39,8 @@ class Profile:
 def profile(arrays: Iterable[np.ndarray]) -> Profile:
     """The profile of all values of these real arrays together."""
     low, high, total, squares, count, elements = math.inf, -math.inf, 0.0, 0.0, 0, 0
-    common: int | None = None
     for chunk in (array[start : start + CHUNK] for array in arrays for start in range(0, array.size, CHUNK)):
         elements += chunk.size
-        if common is None and chunk.dtype.kind != "f":
-            values, counts = np.unique(chunk, return_counts=True)
-            common = int(values[counts.argmax()])
         wide = chunk.astype(np.float64)
         wide = wide[np.isfinite(wide)]
         if wide.size:
@@ -56,10 +48,10 @@ def profile(arrays: Iterable[np.ndarray]) -> Profile:
             with np.errstate(over="ignore"):  # then there is no deviation
                 total, squares, count = total + float(wide.sum()), squares + float((wide**2).sum()), count + wide.size
     if not count:
-        return Profile(elements, 0.0, 0.0, 0.0, 0.0, elements == 0, common or 0)
+        return Profile(elements, elements == 0)
     mean = total / count
     std = math.sqrt(max(0.0, squares / count - mean**2)) if math.isfinite(squares) else 0.0
-    return Profile(elements, low, high, mean, std, count == elements, mean if common is None else common)
+    return Profile(elements, count == elements, low, high, mean, std)
 
 
 @dataclass(frozen=True)
@@ -103,97 +95,94 @@ class Output:
         size = path.stat().st_size // self.dtype.itemsize
         return np.memmap(path, self.dtype, "r", shape=(size,)) if size else np.empty(0, self.dtype)
 
-    def write(self, path: Path, values: Values) -> None:
-        """A file of the declared size."""
+    @cached_property
+    def other_values(self) -> np.ndarray:
+        return self.read(self.other) if self.other and self.dtype else np.empty(0)
+
+    def write(self, path: Path, values: Callable[["Output", slice], np.ndarray | float]) -> None:
+        """A file of the declared size; `values` gives those of a slice, or one number for all of it."""
         elements = self.tensor.nbytes // self.dtype.itemsize
-        with path.open("wb") as file:
+        with path.open("wb") as file, np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, elements, CHUNK):
                 part = slice(start, min(start + CHUNK, elements))
-                made = values(part) if callable(values) else np.full(part.stop - part.start, values)
-                with np.errstate(over="ignore", invalid="ignore"):
-                    made.astype(self.dtype).tofile(file)
+                made = np.empty(part.stop - start, self.dtype)
+                made[:] = values(self, part)
+                made.tofile(file)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """make: the values of an output, or None where this kind of wrong output makes no sense."""
+    """A kind of wrong output, and for which outputs it makes sense."""
 
     code: Code
     severity: Severity
     what: str  # "... pass as C in every case"
-    make: Callable[[Output], Values | None]
+    values: Callable[[Output, slice], np.ndarray | float]
+    fits: Callable[[Output], bool]
 
 
-def _constant(output: Output) -> Values | None:
-    """One value for all cases, as a program without inputs would write it: from the first case."""
-    first = (output.first or output).seen
-    if first is None or output.seen is None or (output.alone and output.seen.elements == 1):
-        return None
-    return first.common
-
-
-def _middle(output: Output) -> Values | None:
+def _constant(output: Output, part: slice) -> float:
     """The middle of the first case's range: the constant whose largest error is the smallest."""
-    first = (output.first or output).seen
-    if first is None or output.seen is None or first.minimum == first.maximum:
-        return None
-    middle = first.minimum / 2 + first.maximum / 2
+    seen = (output.first or output).seen
+    middle = seen.minimum / 2 + seen.maximum / 2
     return middle if output.is_float else round(middle)
 
 
-def _other(output: Output) -> Values | None:
-    """What is right for other inputs, cut or repeated to this size."""
-    values = output.read(output.other) if output.other and output.dtype else np.empty(0)
-    return (lambda part: values[np.arange(part.start, part.stop) % values.size]) if values.size else None
+def _has_constant(output: Output) -> bool:
+    both = output.seen and (output.first or output).seen
+    return bool(both) and not (output.alone and output.seen.elements == 1)
 
 
-def _random(output: Output) -> Values | None:
-    seen, rng = output.seen, np.random.default_rng(0)
-    if seen is None or seen.std == 0:
-        return None
+def _other(output: Output, part: slice) -> np.ndarray:
+    """Cut or repeated to this size."""
+    return output.other_values.take(np.arange(part.start, part.stop), mode="wrap")
 
-    def draw(part: slice) -> np.ndarray:
-        values = rng.normal(seen.mean, seen.std, part.stop - part.start)
-        return values if output.is_float else np.rint(values).clip(seen.minimum, seen.maximum)
 
-    return draw
+def _random(output: Output, part: slice) -> np.ndarray:
+    seen = output.seen
+    values = np.random.default_rng(part.start).normal(seen.mean, seen.std, part.stop - part.start)
+    return values if output.is_float else np.rint(values).clip(seen.minimum, seen.maximum)
 
 
 def _noisy(relative: float, severity: Severity) -> Candidate:
     """Every value off by this part of itself, up or down."""
 
-    def make(output: Output) -> Values | None:
-        rng = np.random.default_rng(0)
-        if output.seen is None or output.seen.largest == 0 or not output.is_float:
-            return None
+    def disturb(output: Output, part: slice) -> np.ndarray:
+        right = output.right[part]
+        signs = np.random.default_rng(part.start).integers(0, 2, right.size) * 2 - 1
+        off = (right.astype(np.float64) * (1 + relative * signs)).astype(right.dtype)
+        return np.where(np.isfinite(off), off, right)
 
-        def disturb(part: slice) -> np.ndarray:
-            right = output.right[part]
-            signs = rng.integers(0, 2, right.size) * 2 - 1
-            with np.errstate(over="ignore", invalid="ignore"):
-                off = (right.astype(np.float64) * (1 + relative * signs)).astype(right.dtype)
-            return np.where(np.isfinite(off), off, right)
-
-        return disturb
-
-    return Candidate(Code.NOISE_PASSES, severity, f"every value {relative:.0%} off", make)
+    what = f"every value {relative:.0%} off"
+    return Candidate(Code.NOISE_PASSES, severity, what, disturb, lambda o: o.is_float and o.seen and o.seen.largest)
 
 
-def _everywhere(value: float) -> Callable[[Output], Values | None]:
-    return lambda output: value if output.is_float or (output.dtype and not math.isnan(value)) else None
+def _known(output: Output) -> bool:
+    return output.dtype is not None
 
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
-NAN = Candidate(Code.NAN_PASSES, ERROR, "NaN everywhere", _everywhere(math.nan))
+NAN = Candidate(Code.NAN_PASSES, ERROR, "NaN everywhere", lambda *_: math.nan, lambda output: output.is_float)
 WRONG_OUTPUTS = (
-    Candidate(Code.ZEROS_PASS, ERROR, "zeros", _everywhere(0)),
-    Candidate(Code.ONES_PASS, ERROR, "ones", _everywhere(1)),
-    Candidate(Code.CONSTANT_PASSES, ERROR, "one constant", _constant),
-    Candidate(Code.OTHER_CASE_PASSES, ERROR, "what is right for other inputs", _other),
-    Candidate(Code.RANDOM_PASSES, ERROR, "random values of the same mean and deviation", _random),
+    Candidate(Code.ZEROS_PASS, ERROR, "zeros", lambda *_: 0, _known),
+    Candidate(Code.ONES_PASS, ERROR, "ones", lambda *_: 1, _known),
+    Candidate(Code.CONSTANT_PASSES, ERROR, "one constant, the middle of the range,", _constant, _has_constant),
+    Candidate(
+        Code.OTHER_CASE_PASSES,
+        ERROR,
+        "what is right for other inputs",
+        _other,
+        lambda output: output.other_values.size,
+    ),
+    Candidate(
+        Code.RANDOM_PASSES,
+        ERROR,
+        "random values of the same mean and deviation",
+        _random,
+        lambda output: output.seen and output.seen.std,
+    ),
     NAN,
 )
-MIDDLE = Candidate(Code.CONSTANT_PASSES, ERROR, "the middle of the range everywhere", _middle)
 NOISY_OUTPUTS = (_noisy(0.1, ERROR), _noisy(0.01, WARNING))
 
 
@@ -202,7 +191,7 @@ def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
 
     Where there are several outputs, the n-th takes the same of its inputs as the others, or the n-th next one.
     """
-    fitting = {output.tensor.name: list(output.inputs) for output in outputs if output.inputs}
+    fitting = {output.tensor.name: list(output.inputs) for output in outputs if output.inputs and output.dtype}
     found: dict[tuple[str, ...], Candidate] = {}
     for turn in range(max(map(len, fitting.values()), default=0)):
         for step in (0, 1):
@@ -214,32 +203,32 @@ def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
 def _copy_of(chosen: Mapping[str, str]) -> Candidate:
     """chosen: output name -> name of the input that is copied into it."""
 
-    def make(output: Output) -> Values | None:
-        source = output.inputs.get(chosen.get(output.tensor.name, ""))
-        return None if source is None or output.dtype is None else output.read(source).__getitem__
+    def source(output: Output) -> Path | None:
+        return output.inputs.get(chosen.get(output.tensor.name, ""))
 
     what = f"a copy of the input {' and of '.join(dict.fromkeys(chosen.values()))}"
-    return Candidate(Code.INPUT_PASSES, ERROR, what, make)
+    return Candidate(
+        Code.INPUT_PASSES,
+        ERROR,
+        what,
+        lambda output, part: output.read(source(output))[part],
+        lambda o: bool(source(o)),
+    )
 
 
-def unchecked(name: str) -> Candidate:
-    """Zeros (ones where zeros are right) in one output, while the others are right."""
+def unchecked(name: str, half: bool = False) -> Candidate:
+    """In one output, while the others are right, zeros (ones where zeros are right); half: in the second half of it."""
 
-    def make(output: Output) -> Values | None:
-        return None if output.tensor.name != name or output.seen is None else int(output.seen.largest == 0)
+    def values(output: Output, part: slice) -> np.ndarray:
+        right = output.right[part]
+        if not half:
+            return np.full(right.size, output.seen.largest == 0)
+        return np.where(np.arange(part.start, part.stop) < output.right.size // 2, right, right == 0)
 
-    return Candidate(Code.OUTPUT_UNCHECKED, WARNING, "zeros, while the other outputs are right,", make)
+    def fits(output: Output) -> bool:
+        return output.tensor.name == name and output.right is not None and output.right.size > half
 
-
-def half_right(name: str) -> Candidate:
-    """One output whose first half is right and whose values behind it are all wrong, while the others are right."""
-
-    def make(output: Output) -> Values | None:
-        right = output.right
-        if output.tensor.name != name or right is None or right.size < 2:
-            return None
-        half = right.size // 2
-        return lambda part: np.where(np.arange(part.start, part.stop) < half, right[part], right[part] == 0)
-
+    if not half:
+        return Candidate(Code.OUTPUT_UNCHECKED, WARNING, "zeros, while the other outputs are right,", values, fits)
     what = "values of which only the first half is right (zeros behind it, ones where zeros are right)"
-    return Candidate(Code.PART_UNCHECKED, WARNING, what, make)
+    return Candidate(Code.PART_UNCHECKED, WARNING, what, values, fits)

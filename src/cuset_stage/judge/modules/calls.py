@@ -8,11 +8,10 @@ its outputs: the content ("0"), or "again-0" in the tensors of the first call, o
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...sandbox import Verdict
 from ...sandbox.folders import take_output
-from ..closeness import first_difference, module_distance
+from ..closeness import Distance, first_difference, module_distance
 from ..judgement import CaseResult
 from .runs import Report
 
@@ -23,16 +22,28 @@ UNSEEN = 3  # contents that a timed run holds back, each for one call
 
 
 @dataclass(frozen=True)
+class Saved:
+    """A tensor that a call of the reference returned, and the file with its values."""
+
+    name: str
+    dtype: str
+    shape: list[int]
+    path: Path
+
+    def distance(self, other: Path) -> Distance:
+        return module_distance(self.path, other, self.dtype, self.shape)
+
+
+@dataclass(frozen=True)
 class Expected:
-    """The reference's outputs: content -> its tensors (name, dtype, shape), and their files in the same order.
+    """The reference's outputs by label, and the inputs that its calls wrote into.
 
     stateful: when called again with the same content they differ, so that only calls in the same order can be compared.
     constant: for all seeds they are equal within the tolerance, so that any one of them would pass for all.
     """
 
-    rows: Mapping[str, list[Mapping[str, Any]]]
-    files: Mapping[str, Sequence[Path]]
-    changed_inputs: tuple[int, ...]
+    outputs: Mapping[str, Sequence[Saved]]
+    changed_inputs: Sequence[int]
     stateful: bool
     constant: bool
 
@@ -83,7 +94,7 @@ def compare_run(
 def _compare_call(report: Report, label: str, expected: Expected) -> tuple[CaseResult, str]:
     """The result, and what is wrong ("": nothing)."""
     content = label.rpartition("-")[2]
-    rows, found = expected.rows[content], report.record["outputs"].get(label)
+    rows, found = expected.outputs[content], report.record["outputs"].get(label)
     worst: list[float | None] = [None, None]  # absolute and relative
 
     def result(message: str = "", verdict: Verdict = Verdict.MISMATCH) -> tuple[CaseResult, str]:
@@ -92,23 +103,23 @@ def _compare_call(report: Report, label: str, expected: Expected) -> tuple[CaseR
     if found is None or len(found) != len(rows):
         return result(f"returns {len(found or ())} tensors, expected {len(rows)}")
     for got, row in zip(found, rows, strict=True):
-        if (got["dtype"], got["shape"]) != (row["dtype"], row["shape"]):
-            return result(f"{row['name']} is {got['dtype']} {got['shape']}, expected {row['dtype']} {row['shape']}")
+        if (got["dtype"], got["shape"]) != (row.dtype, row.shape):
+            return result(f"{row.name} is {got['dtype']} {got['shape']}, expected {row.dtype} {row.shape}")
     worst = [0.0, 0.0]
     taken = report.work.parent / "taken.bin"
-    for number, (path, row) in enumerate(zip(expected.files[content], rows, strict=True)):
+    for number, row in enumerate(rows):
         left = f"out/{report.name}/{label}/{number}.bin"
-        refused = take_output(report.work, left, taken, size=path.stat().st_size)
+        refused = take_output(report.work, left, taken, size=row.path.stat().st_size)
         if refused is not None:
             verdict = Verdict.MISMATCH if refused.wrong_size else Verdict.MISSING_OUTPUT
-            return result(f"{row['name']}: {refused.reason}", verdict)
-        off = module_distance(path, taken, row["dtype"], row["shape"])
+            return result(f"{row.name}: {refused.reason}", verdict)
+        off = row.distance(taken)
         worst = [max(worst[0], off.max_abs), max(worst[1], off.max_rel)]
         if not off.close:
-            dtype = row["dtype"].removeprefix("torch.")
-            first = first_difference(row["name"], row["shape"], path, taken, dtype, off.first_wrong)
+            dtype = row.dtype.removeprefix("torch.")
+            first = first_difference(row.name, row.shape, row.path, taken, dtype, off.first_wrong)
             return result(
-                f"{row['name']}{first['index']} is {first['actual']}, expected {first['expected']}; "
+                f"{row.name}{first['index']} is {first['actual']}, expected {first['expected']}; "
                 f"largest error {off.max_abs:.6g}, relative {off.max_rel:.6g}"
             )
         taken.unlink()

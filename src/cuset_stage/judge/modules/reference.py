@@ -6,17 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from ...sandbox import Gpu, scratch_folder
 from ...tasks import ModuleTask
-from ..closeness import is_comparable, module_distance
+from ..closeness import is_comparable
 from ..oracle_runs import OracleError
-from .calls import PERMUTED, POOL, Expected, fresh, in_place, unseen
+from .calls import PERMUTED, POOL, Expected, Saved, fresh, in_place, unseen
 from .runs import Report, Worker, own_tree
-
-
-Rows = Mapping[str, list[Mapping[str, Any]]]
 
 
 class Reference:
@@ -58,26 +54,26 @@ class Reference:
         contents = dict.fromkeys((*self._drawn, *again))
         with self._guard:
             if self._expected is None:
-                rows, files, changed = self.forward(inputs, list(contents), again, gpu)
-                stateful = not all(_alike(rows, files, f"again-{name}", name) for name in again)
-                constant = all(_alike(rows, files, "0", name) for name in self._drawn[1:])
-                self._expected = Expected(rows, files, changed, stateful, constant)
+                outputs, changed = self.forward(inputs, list(contents), again, gpu)
+                stateful = not all(_alike(outputs[f"again-{name}"], outputs[name]) for name in again)
+                constant = all(_alike(outputs["0"], outputs[name]) for name in self._drawn[1:])
+                self._expected = Expected(outputs, changed, stateful, constant)
             return self._expected
 
     def forward(
         self, inputs: Mapping[str, Path], contents: Sequence[str], again: Sequence[str], gpu: Gpu | None = None
-    ) -> tuple[Rows, Mapping[str, Sequence[Path]], tuple[int, ...]]:
-        """What a call for each content returns, its tensors and their files, and the inputs that calls wrote into."""
+    ) -> tuple[Mapping[str, list[Saved]], list[int]]:
+        """What the calls return, by label, and the inputs that they wrote into."""
         with self._run("forward", inputs, gpu, seeds=contents, again=again) as report:
             target = self._take(report.work / "out" / report.name, "expected")
-        rows, files = report.record["outputs"], {}
-        for label, found in rows.items():
-            for row in found:
-                if not is_comparable(row["dtype"]):
-                    said = f"{row['name']} is {row['dtype']}, which cannot be compared"
-                    raise OracleError(f"task {self._task.id}: {said}")
-            files[label] = [target / "expected" / label / f"{number}.bin" for number in range(len(found))]
-        return rows, files, tuple(report.record["changed_inputs"])
+        outputs = {
+            label: [Saved(**row, path=target / "expected" / label / f"{n}.bin") for n, row in enumerate(rows)]
+            for label, rows in report.record["outputs"].items()
+        }
+        for row in (row for rows in outputs.values() for row in rows):
+            if not is_comparable(row.dtype):
+                raise OracleError(f"task {self._task.id}: {row.name} is {row.dtype}, which cannot be compared")
+        return outputs, report.record["changed_inputs"]
 
     def time(self, gpu: Gpu | None) -> float:
         """Seconds of a forward pass, the median of the timed calls."""
@@ -111,10 +107,7 @@ class Reference:
         return target
 
 
-def _alike(rows: Rows, files: Mapping[str, Sequence[Path]], one: str, other: str) -> bool:
-    """Whether the outputs for two contents pass for each other."""
-    parts = [[(row["dtype"], row["shape"]) for row in rows[name]] for name in (one, other)]
-    return parts[0] == parts[1] and all(
-        module_distance(left, right, *part).close
-        for left, right, part in zip(files[one], files[other], parts[0], strict=True)
-    )
+def _alike(one: Sequence[Saved], other: Sequence[Saved]) -> bool:
+    """Whether the outputs of two calls pass for each other."""
+    parts = [[(row.dtype, row.shape) for row in rows] for rows in (one, other)]
+    return parts[0] == parts[1] and all(a.distance(b.path).close for a, b in zip(one, other, strict=True))
