@@ -49,11 +49,9 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
 
 def audit_tasks(tasks: Sequence[Task], cases: CaseCache, *, jobs: int = 1, again: bool = False) -> Iterator[Audit]:
     """The audits as they end, `jobs` at a time. What has not begun is given up when the iterator is closed."""
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(audit_task, task, cases, again=again) for task in tasks]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for future in as_completed([pool.submit(audit_task, task, cases, again=again) for task in tasks]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -3,6 +3,7 @@
 Outputs may be larger than the memory: they are made, and references read, in chunks.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from .findings import Code, Severity
 
 
 CHUNK = 1 << 20  # elements
-MAX_COPIES = 12  # of inputs: a task with more of one size is tried with the first ones
+MAX_COPIES = 16  # of inputs: a task with more of one size is tried with the first ones
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,10 @@ def _known(output: Output) -> bool:
     return output.dtype is not None
 
 
+def _varies(output: Output) -> bool:
+    return output.seen is not None and output.seen.std > 0
+
+
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 NAN = Candidate(Code.NAN_PASSES, ERROR, "NaN everywhere", lambda *_: math.nan, lambda output: output.is_float)
 WRONG_OUTPUTS = (
@@ -187,17 +192,10 @@ NOISY_OUTPUTS = (_noisy(0.1, ERROR), _noisy(0.01, WARNING))
 
 
 def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
-    """Copies of inputs as outputs, of the task's first case: each input that has the dtype and size of an output in turn.
-
-    Where there are several outputs, the n-th takes the same of its inputs as the others, or the n-th next one.
-    """
+    """Copies of inputs as outputs, of the task's first case: each input that has the dtype and size of an output in turn."""
     fitting = {output.tensor.name: list(output.inputs) for output in outputs if output.inputs and output.dtype}
-    found: dict[tuple[str, ...], Candidate] = {}
-    for turn in range(max(map(len, fitting.values()), default=0)):
-        for step in (0, 1):
-            chosen = {name: names[(turn + step * n) % len(names)] for n, (name, names) in enumerate(fitting.items())}
-            found.setdefault(tuple(chosen.values()), _copy_of(chosen))
-    return list(found.values())[:MAX_COPIES]
+    choices = itertools.islice(itertools.product(*fitting.values()), MAX_COPIES)
+    return [_copy_of(dict(zip(fitting, chosen, strict=True))) for chosen in choices]
 
 
 def _copy_of(chosen: Mapping[str, str]) -> Candidate:

@@ -144,8 +144,9 @@ class ModuleJudge:
             return Verdict.COMPILE_ERROR, f"importing it ended the process: {report.first_error}"
         if report.record.get("stage") == "start":
             return Verdict.INFRA_ERROR, f"torch cannot be imported in the sandbox: {report.error['message']}"
-        if self.device == "cuda" and not report.build_failed and report.needs_gpu:
-            return Verdict.COMPILED, ""  # it asks for a GPU while it is imported: whether it builds is seen there
+        asks_for_gpu = any(sign in report.error["message"] for sign in ("CUDA", "NVIDIA", "cuda", "driver"))
+        if self.device == "cuda" and asks_for_gpu and not report.build_failed:
+            return Verdict.COMPILED, ""  # whether it builds is seen there
         return Verdict.COMPILE_ERROR, report.first_error
 
     def prepare(self, task: ModuleTask) -> Reference:

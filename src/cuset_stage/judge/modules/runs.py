@@ -33,7 +33,6 @@ BUILT_BYTES = 2 * GIB
 REPORT_BYTES = 4 << 20
 EXTENSIONS = "extensions"
 _BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
-_NEEDS_GPU = ("CUDA", "NVIDIA", "cuda", "driver")
 
 
 @dataclass(frozen=True)
@@ -56,13 +55,8 @@ class Report:
     @property
     def build_failed(self) -> bool:
         """Whether an extension did not compile."""
-        error = self.error
-        return error is not None and any(sign in error["message"] or sign in error["type"] for sign in _BUILD_FAILED)
-
-    @property
-    def needs_gpu(self) -> bool:
-        """Whether it failed for want of a GPU, by what it says."""
-        return self.error is not None and any(sign in self.error["message"] for sign in _NEEDS_GPU)
+        said = f"{self.error['type']}: {self.error['message']}" if self.error else ""
+        return any(sign in said for sign in _BUILD_FAILED)
 
     @property
     def first_error(self) -> str:

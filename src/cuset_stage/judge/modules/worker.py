@@ -107,14 +107,14 @@ class Torch:
 
 
 def encode(value, place, tensors, torch):
-    """JSON for an argument; tensors are collected and stand as their number."""
+    """JSON for an argument, {kind: value}; tensors are collected, their values lie in files by their order."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
-        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype), "shape": list(value.shape)}
+        return {"tensor": {"dtype": str(value.dtype), "shape": list(value.shape)}}
     if value is None or isinstance(value, bool | int | float | str):
         return {"value": value}
     if isinstance(value, torch.dtype):
-        return {"dtype_name": str(value)}
+        return {"dtype": str(value)}
     if isinstance(value, list | tuple):
         return {type(value).__name__: [encode(item, place, tensors, torch) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -125,9 +125,9 @@ def encode(value, place, tensors, torch):
 class Arguments:
     """Arguments that the inputs process saved."""
 
-    def __init__(self, torch, folder):
-        self.torch, self.folder = torch, folder
-        with open(os.path.join(folder, "arguments.json"), encoding="utf-8") as file:
+    def __init__(self, torch):
+        self.torch = torch
+        with open("inputs/arguments.json", encoding="utf-8") as file:
             self.structure = json.load(file)
 
     def load(self, name, device, into=()):
@@ -136,29 +136,31 @@ class Arguments:
         Fresh tensors, but where one of `into` at the same place has the shape and dtype: it is written into and given.
         """
         tensors = []
-        return self._decode(self.structure[name], name, device, tensors, into), tensors
 
-    def _decode(self, item, name, device, tensors, into):
-        ((kind, value),) = ((key, item[key]) for key in item if key not in ("dtype", "shape"))
-        if kind == "tensor":
-            tensor = self._tensor(os.path.join(self.folder, name, f"{value}.bin"), item)
-            live = into[value] if value < len(into) else None
-            fits = live is not None and (live.shape, live.dtype) == (tensor.shape, tensor.dtype)
-            tensors.append(self.torch.copy_(live, tensor) if fits else self.torch.to(tensor, device))
-            return tensors[-1]
-        if kind in ("list", "tuple"):
-            items = [self._decode(part, name, device, tensors, into) for part in value]
-            return tuple(items) if kind == "tuple" else items
-        if kind == "dict":
-            return {key: self._decode(part, name, device, tensors, into) for key, part in value.items()}
-        return self.torch.dtypes[value] if kind == "dtype_name" else value
+        def decode(item):
+            ((kind, value),) = item.items()
+            if kind == "tensor":
+                number = len(tensors)
+                tensor = self.read(f"inputs/{name}/{number}.bin", **value)
+                live = into[number] if number < len(into) else None
+                fits = live is not None and (live.shape, live.dtype) == (tensor.shape, tensor.dtype)
+                tensors.append(self.torch.copy_(live, tensor) if fits else self.torch.to(tensor, device))
+                return tensors[number]
+            if kind in ("list", "tuple"):
+                items = [decode(part) for part in value]
+                return tuple(items) if kind == "tuple" else items
+            if kind == "dict":
+                return {key: decode(part) for key, part in value.items()}
+            return self.torch.dtypes[value] if kind == "dtype" else value
 
-    def _tensor(self, path, item):
-        dtype = self.torch.dtypes[item["dtype"]]
+        return decode(self.structure[name]), tensors
+
+    def read(self, path, dtype, shape):
         with open(path, "rb") as file:
             raw = bytearray(file.read())
-        flat = self.torch.frombuffer(raw, dtype=dtype) if raw else self.torch.empty(0, dtype=dtype)
-        return self.torch.reshape(flat, item["shape"])
+        kind = self.torch.dtypes[dtype]
+        flat = self.torch.frombuffer(raw, dtype=kind) if raw else self.torch.empty(0, dtype=kind)
+        return self.torch.reshape(flat, shape)
 
 
 def import_module(report):
@@ -203,9 +205,8 @@ def save(folder, tensors, torch):
 
 def save_outputs(label, named, tensors, torch, report):
     """What a call returned, and its tensors as they are to be compared."""
-    report["outputs"][label] = [
-        {"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named
-    ]
+    rows = [{"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)} for name, tensor in named]
+    report["outputs"][label] = rows
     save(os.path.join("out", report["name"], label), tensors, torch)
 
 
@@ -260,17 +261,13 @@ def construct(request, torch, arguments, report):
     return model.to(torch.device) if isinstance(model, torch.module.nn.Module) else model
 
 
-def seed_of(name):
-    return 0 if name == "permuted" else int(name)
-
-
 def forward(request, torch, report):
     """A call for every seed, in fresh tensors, then one for every content of `again`, in the tensors of the first call.
 
     Outputs are saved as the caller's stream sees them before the next call, then checked for late changes: what a
     module kept by the object, the address, the shape or a part of its inputs is wrong in one of these calls.
     """
-    arguments = Arguments(torch, "inputs")
+    arguments = Arguments(torch)
     threads = threading.active_count()
     model = construct(request, torch, arguments, report)
     report["stage"] = "forward"
@@ -279,14 +276,13 @@ def forward(request, torch, report):
         for label, name in [(n, n) for n in request["seeds"]] + [(f"again-{n}", n) for n in request["again"]]:
             values, given = arguments.load(name, torch.device, first if label != name else ())
             first = first or given
-            torch.manual_seed(seed_of(name))
+            torch.manual_seed(int(name) if name.isdigit() else 0)
             named = flatten(call(model, values), torch)
             seen = [torch.clone(torch.detach(tensor)) for _, tensor in named]  # on the caller's stream
             torch.synchronize()
             if any(not torch.same_bytes(a, b) for a, (_, b) in zip(seen, named, strict=True)):
-                report["flags"].append(
-                    "outputs change after forward has returned: work on a side stream nobody waits for"
-                )
+                flag = "outputs change after forward has returned: work on a side stream nobody waits for"
+                report["flags"].append(flag)
             save_outputs(label, named, seen, torch, report)
             note_changes(arguments.load(name, torch.device)[1], given, torch, report)
             if len(kept) < KEPT_OUTPUTS:
@@ -326,7 +322,7 @@ def measure(request, torch, report):
 
     The clock on the wall is read as well, for calls of nothing, too: their time is what it has more than the events.
     """
-    arguments = Arguments(torch, "inputs")
+    arguments = Arguments(torch)
     pool, unseen = request["seeds"], request["unseen"]
     trials = max(request["trials"], FEWEST_TRIALS + 1)
     chance = random.Random(report["name"])  # all is drawn before the module is imported
@@ -371,7 +367,7 @@ def measure(request, torch, report):
             values, tensors = given[name]
             for tensor, content in zip(tensors, sources[name], strict=True):
                 torch.copy_(tensor, content)
-            torch.manual_seed(seed_of(name))
+            torch.manual_seed(int(name) if name.isdigit() else 0)
             output, wall = timed(call, model, values)
             named = flatten(output, torch)
             if trial >= 0:
