@@ -5,7 +5,7 @@
     python scripts/bench_curate.py WORK --stages verify --json OUT.json                       # there, in a copy of WORK
     python scripts/bench_curate.py WORK --stages select,write --json OUT.json                 # here again
 
-Every stage runs in a process of its own, as from the command line. Its memory is that of the process with all it starts
+Every stage runs in a separate process, as from the command line. Its memory is that of the process with all it starts
 (compilers, oracles, programs), read every 50 ms; `own_mib` is the largest the stage's own process had. WORK keeps what was
 measured in bench.json, so that a later call adds to it; --json writes that record with the machine and the funnel.
 """

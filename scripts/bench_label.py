@@ -1,9 +1,9 @@
-"""Measure `cuset label` as the paper's data set would have it: 6,278 rows of 4 kB, through the command itself.
+"""Measure `cuset label` on a data set of the paper's size: 6,278 rows of 4 kB, through the command line.
 
     python scripts/bench_label.py --json benchmarks/label.json
 
-The rows are made from the bundled programs: pieces of them, a number of its own in each, so that no row is another's. The time is
-that of the whole command, start of Python and tokenizer included.
+The rows are pieces of the bundled programs, each numbered so that all differ. The time is that of the whole command,
+including the start of Python and loading the tokenizer.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ROWS, CHARACTERS = 6278, 4096
 
 
 def make_rows(count: int, characters: int) -> list[dict[str, str]]:
-    """Alpaca rows whose answers have exactly so many characters, of whole programs and, last, a part of one."""
+    """Alpaca rows whose answers have exactly `characters` characters: whole programs, and part of a last one."""
     pairs = json.loads((ROOT / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
     rows = []
     for index in range(count):

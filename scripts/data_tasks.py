@@ -1,4 +1,4 @@
-"""Reads data/kernels/ as the judge does, and checks what the bundled set asks for beyond that; data/README.md says it in words."""
+"""Reads data/kernels/ as the judge does, and checks the bundled set's additional rules, which data/README.md states."""
 
 from __future__ import annotations
 

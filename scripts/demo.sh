@@ -6,7 +6,7 @@
 #   CUSET_DEMO_STEPS=20 bash scripts/demo.sh      a shorter training (default: the recipe's max_steps)
 #   CUSET_VENV=/somewhere bash scripts/demo.sh    the environment to make or use (see scripts/setup.sh)
 #
-# Everything is written to outputs/demo, which a later run writes anew.
+# Everything is written to outputs/demo, which a later run overwrites.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -32,7 +32,7 @@ failed() {
     exit 1
 }
 
-# The libraries greet and warn a lot: all of it goes to the log.
+# The libraries print banners and warnings, which go to the log.
 export PYTHONUNBUFFERED=1 TOKENIZERS_PARALLELISM=false
 
 echo

@@ -123,9 +123,9 @@ def main() -> int:
     if not (options.output or options.check or options.twice):
         parser.error("give --output, to write answers, --check, to look at results, or --twice, to judge them")
     if options.twice and (options.check or options.output):
-        parser.error("--twice writes and checks files of its own: leave out --output and --check")
+        parser.error("--twice writes and checks files of its own: omit --output and --check")
     if options.twice and options.twice.exists():
-        parser.error(f"--twice {options.twice}: this is there already; give a new folder, so that all is judged anew")
+        parser.error(f"--twice {options.twice}: already exists; name a new folder, so that everything is judged again")
     tasks = [task for task in load_tasks(options.tasks, split=options.split) if isinstance(task, ProgramTask)]
     with_solution = [task for task in tasks if task.solution]
     if not with_solution:

@@ -1,4 +1,4 @@
-"""Make a small, untrained Qwen2-shaped model with a tokenizer of its own, from local files alone.
+"""Make a small, untrained Qwen2-shaped model and its tokenizer, from local files alone.
 
 The tokenizer is a byte-level BPE trained on the bundled kernels, with Qwen's chat markers. Nothing is downloaded. The model knows
 nothing: it is for demonstrations and tests, where what matters is that every part is real.

@@ -1,7 +1,7 @@
-"""What is said about mutants that passed: that they are no errors, that only a checker sees the error, or that the judge missed it.
+"""Why mutants passed: they are equivalent, only a checker sees the error, or the judge missed it.
 
-Machine code: two programs with the same are one program. compute-sanitizer: an error that the original does not have. The adverse
-form of `mutants/adverse.py`: wrong outputs where the original's are right. All of it is kept in the run's ledger.
+Evidence: machine code equal to the original's; an error of compute-sanitizer that the original does not have; wrong outputs in the
+adverse form of `mutants/adverse.py` where the original's are right. All of it is kept in the run's ledger.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def with_lines_of(original: str, mutant: str, line: int) -> str:
 
 
 def compare_code(run: Run, subjects: list[Subject]) -> None:
-    """Note of each mutant whether it is the original to the machine."""
+    """Record for each mutant whether its machine code is the original's."""
 
     def code(source: str) -> dict[str, str]:
         def find() -> dict[str, str]:
@@ -166,7 +166,7 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     unusable: set[str] = set()
 
     def examine(subject: Subject) -> None:
-        """Note the first error that the original does not have, and the tools under which both programs ran to the end."""
+        """Record the first error that the original does not have, and the tools under which both programs finished."""
         found, complete = None, []
         by_size = sorted(
             subject.task.cases, key=lambda case: sum(one.nbytes or 0 for one in case.inputs + case.outputs)
@@ -196,7 +196,7 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
 
     run.each(examine, left, len(run.pool), "compute-sanitizer")
     names = ", ".join(sorted(unusable))
-    return f"no tool of compute-sanitizer came to an end with: {names}" if unusable else ""
+    return f"no tool of compute-sanitizer finished for: {names}" if unusable else ""
 
 
 def _sanitized(run: Run, program: Path, tool: str, source: str, prepared: Any) -> dict[str, Any]:
@@ -204,10 +204,10 @@ def _sanitized(run: Run, program: Path, tool: str, source: str, prepared: Any) -
 
     def find() -> dict[str, Any]:
         if run.is_late():
-            raise SandboxError("time is up before compute-sanitizer came to it")
+            raise SandboxError("out of time before compute-sanitizer ran")
         compiled = run.compiler.compile(source)
         if compiled.binary is None:
-            raise SandboxError(f"what passed does not compile any more: {compiled.message}")
+            raise SandboxError(f"a program that passed no longer compiles: {compiled.message}")
         with run.pool.lease() as gpu:
             complete, errors = run_sanitizer(program, tool, compiled.binary, prepared.inputs, gpu.uuid, seconds)
         return {"complete": complete, "errors": sorted(errors)}
@@ -216,7 +216,7 @@ def _sanitized(run: Run, program: Path, tool: str, source: str, prepared: Any) -
 
 
 def judge_adversely(run: Run, subjects: list[Subject]) -> None:
-    """Judge what compute-sanitizer did not decide, and its original, in the forms of `make_adverse`."""
+    """Judge the adverse forms of the mutants that compute-sanitizer did not decide, and of their originals."""
     left = [
         subject
         for subject in subjects
@@ -226,8 +226,10 @@ def judge_adversely(run: Run, subjects: list[Subject]) -> None:
 
 
 def find_adverse(run: Run, subject: Subject, *, judge: bool = False) -> tuple[str, int]:
-    """How the mutant went wrong in a form in which its original is right, so that it lives from what CUDA leaves undefined, or
-    ""; and in how many forms both were judged. judge: judge what is not known."""
+    """How the mutant fails in an adverse form in which its original passes, or ""; and in how many forms both were judged.
+
+    judge: judge what is not known yet; else only look it up.
+    """
     judged = 0
     for variant, (pattern, late) in enumerate(VARIANTS):
         if _adverse_verdict(run, subject.task, subject.task.solution, variant, judge).get("verdict") != PASSED:
@@ -247,7 +249,7 @@ def _adverse_verdict(run: Run, task: ProgramTask, source: str, variant: int, jud
 
     def find() -> dict[str, Any]:
         if run.is_late():
-            raise SandboxError("time is up before it came to be judged in its adverse form")
+            raise SandboxError("out of time before its adverse form was judged")
         judgement = run.judge.judge(task, form)
         if judgement.infra:
             raise SandboxError(judgement.message)

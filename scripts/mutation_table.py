@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Judges wrong programs: mutants of the bundled programs, as answers, and says which of them the judge let pass.
+"""Judge mutants of the bundled programs as answers, and report which of them pass.
 
     python scripts/mutation_table.py --json benchmarks/mutants_h200.json --per-task 6 --jobs 16 --per-gpu 5
     python scripts/mutation_table.py --compile-only --only tiled_sgemm --jsonl verdicts.jsonl    # needs no GPU
 
 Each mutant is compiled, run on every case and compared as `cuset evaluate` does it. What passes is then decided: `same code`
 when nvcc makes the machine code of the original from it; `sanitizer` when compute-sanitizer reports an error that the
-original does not have; `adverse` when it is wrong and the original right with shared memory full of rubbish and late
+original does not have; `adverse` when it is wrong and the original right with shared memory full of garbage and delayed
 warps (`mutants/adverse.py`); `equivalent` when --equivalent gives a reason by hand (an object of "task:sha256" -> a sentence);
-else it `survived`. Every verdict is appended to --jsonl at once, and a second call takes up what the first one left.
+else it `survived`. Every verdict is appended to --jsonl immediately; run the same command again to resume.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Ledger:
             self._records[kind, key] = whole
 
     def once(self, kind: str, parts: Sequence[Any], find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What is known of these parts, else what `find` returns, which is put down. Threads find it once."""
+        """The record of these parts; where there is none, what `find` returns, which is stored. One thread runs it."""
         key = self.key(parts)
         with self._finding[kind, key]:
             if self.get(kind, key) is None:
@@ -174,7 +174,7 @@ class Run:
             self._record(left[job.task.id, job.code_sha256], judgement)
 
     def confirm_timeouts(self) -> None:
-        """Judge what ran out of time once more, alone on its GPU: the first time others may have been in its way."""
+        """Judge what ran out of time once more, alone on its GPU: the first time others may have slowed it down."""
         alone = ProgramJudge(self.compiler, self.judge.cases, self.gpus and GpuPool(self.gpus), self.judge.limits)
         for subject in self.with_verdict(TIMEOUT):
             if not self.known("verdict", subject)["alone"] and not self.is_late():
@@ -207,7 +207,7 @@ class Run:
         return time.monotonic() > self.deadline
 
     def each(self, step: Callable[[Subject], Any], subjects: Sequence[Subject], threads: int, what: str) -> None:
-        """Run a step on each subject until time is up; what one raises does not stop the others."""
+        """Run a step on each subject until time is up; an error in one does not stop the others."""
         with ThreadPoolExecutor(max(1, threads)) as pool:
             futures = {pool.submit(lambda one: self.is_late() or step(one), subject): subject for subject in subjects}
             for future in _bar(as_completed(futures), what, len(futures)):
@@ -352,7 +352,7 @@ def build(options: argparse.Namespace) -> int:
     missing = counts["all"]["not judged"]
     wrong, caught = detectable(counts["all"])
     print(f"{caught} of {wrong} wrong programs caught by their outputs, {time.monotonic() - begin:.0f} s", end="")
-    print(f"; {missing} not judged: call again" if missing else "")
+    print(f"; {missing} not judged: run the command again" if missing else "")
     return 1 if bad or missing else 0
 
 
@@ -368,7 +368,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilations at a time")
     parser.add_argument("--per-gpu", type=int, default=3, help="programs at a time on one GPU (3)")
     parser.add_argument("--timeout", type=float, default=12.0, help="seconds for one run of a program (12)")
-    parser.add_argument("--minutes", type=float, default=9.0, help="begin nothing new after this time (9)")
+    parser.add_argument("--minutes", type=float, default=9.0, help="start nothing new after this time (9)")
     parser.add_argument("--originals", action="store_true", help="judge every original twice, too; all have to pass")
     parser.add_argument("--no-sanitizer", action="store_true", help="leave compute-sanitizer out")
     parser.add_argument("--sanitizer-cases", type=int, default=2, help="cases of a survivor under each tool (2)")

@@ -287,7 +287,7 @@ def _gaps(ranges: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[t
 
 
 def _joined(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Ranges of a text, each from a new line: the halves of a line around what is left out are two lines."""
+    """The ranges of a text, each starting on a new line."""
     pieces = [text[start:end] for start, end in ranges]
     return "".join([piece if piece.endswith("\n") else piece + "\n" for piece in pieces[:-1]] + pieces[-1:])
 
@@ -353,7 +353,7 @@ def _find_partners(text: str, tags: list[_Tag]) -> list[int]:
 
 
 def _is_mention(text: str, start: int, end: int) -> bool:
-    """Whether a tag is only spoken of: it stands between quotes, or an opening quote stands before it."""
+    """Whether a tag is only mentioned: it stands between quotes, or directly after an opening quote."""
     quote = text[start - 1 : start]
     if not quote or quote not in "\"'`" or text[start - 3 : start] == "```":
         return False
@@ -454,7 +454,7 @@ class _Reader:
                 number += 1
 
     def _leave(self, start: int, end: int) -> None:
-        """Leave out reasoning; a line begins behind it."""
+        """Skip reasoning; a line begins after it."""
         self.reasoning.append((start, end))
         self._position = self._floor = end
         if self._open is not None:
@@ -500,7 +500,7 @@ class _Reader:
         self.fenced.append((line.start, line.after))  # a fence that opens no block
 
     def _names_language(self, line: _Line) -> bool:
-        """Whether a fence opens a block that is tagged, and behind text only where code follows."""
+        """Whether a fence opens a block with a known tag; after other text on its line, only if code follows."""
         if line.tag not in _KNOWN_TAGS or line.is_inline:
             return False
         if line.has_margin:
@@ -513,12 +513,12 @@ class _Reader:
         return code.endswith((";", "{", "}")) or _CODE_LINE.match(code) is not None
 
     def _given_start(self, end: int) -> int:
-        """Where the code starts whose opening fence the prompt had given; -1 where the answer does not start as code."""
+        """Where code starts whose opening fence was part of the prompt; -1 where the answer does not start as code."""
         head = self.text[self._floor : end]
         return self._floor + _FIRST_LINE.match(head).end() if starts_as_code(head) and _ENDS_CODE.search(head) else -1
 
     def _read_block(self, opening: _Line, position: int, stop: int, until: int) -> None:
-        """Look for the end of a block from `position` to `stop`; where there is none, it ends at `until` at the latest."""
+        """Look for the end of a block from `position` to `stop`; without one it ends at `until` at the latest."""
         while (line := self._next_fence(position, stop)) is not None:
             if line.run.startswith(opening.run):
                 before, info = line.before, line.info.strip()

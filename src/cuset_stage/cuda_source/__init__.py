@@ -1,7 +1,7 @@
 """Reading CUDA and C++ source: its tokens, its functions as ranges of the text, its syntax tree.
 
-The tree is tree-sitter-cuda's. Where that misses a kernel or a device function which the label lexer finds, the lexer's range
-counts, so that none is invisible. May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
+The tree is tree-sitter-cuda's. Kernels and device functions that it misses are taken from the label lexer.
+May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 """
 
 from .source import Function, Source, answer_code, functions

@@ -1,5 +1,5 @@
-"""Moving about in a syntax tree. A node's offsets are str indices of the text; its own `text` must not be asked for, which
-crashes where the source came from a callback (tree-sitter 0.26).
+"""Navigation in a syntax tree. A node's offsets are str indices of the text. Use `text_of` rather than `Node.text`, which
+crashes when the source was read through a callback (tree-sitter 0.26).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ Range = tuple[int, int]  # str indices, half-open
 
 
 def span(where: Node | Range) -> Range:
-    """Where a node stands."""
+    """The range of a node."""
     return (where.start_byte, where.end_byte) if isinstance(where, Node) else where
 
 
 def text_of(text: str, node: Node) -> str:
-    """A node's stretch of the text."""
+    """The text of a node."""
     return text[node.start_byte : node.end_byte]
 
 

@@ -83,7 +83,7 @@ class Source:
         heads = [function.head for function in found.values() if function.is_kernel]
         for start, node in definitions.items():
             if node.type == "function_definition":
-                # Where a brace is missing, the tree makes the functions behind it a part of this one.
+                # Where a brace is missing, the tree includes the following functions in this one.
                 end = min((head for head in heads if start < head < node.end_byte), default=node.end_byte)
                 outer = node.parent if node.parent.type == "template_declaration" else node
                 parameters = self._parameters(node)
@@ -114,7 +114,7 @@ class Source:
 
 
 def _whole_bodies(text: str, body: Body) -> list[Range]:
-    """The bodies of a function; each of several branches can have one, and each can be in pieces around other branches."""
+    """The bodies of a function: each preprocessor branch can have one, in pieces around other branches."""
     found: list[Range] = []
     for start, end in body.pieces:
         if text[start] == "{" or not found:
@@ -143,7 +143,7 @@ def functions(text: str) -> tuple[Function, ...]:
 
 
 def answer_code(answer: str) -> str:
-    """An answer with all that is not CUDA source blank, character for character; see `spans.regions`."""
+    """An answer with everything but its CUDA source replaced by spaces, character for character; see `spans.regions`."""
 
     def has_code(text: str) -> bool:
         return "__global__" in text or "<<<" in text or "__device__" in text

@@ -1,4 +1,4 @@
-"""C++ as a row of tokens, and a program without the names that it chose. A regular expression, so that any text can be read.
+"""The tokens of C++ code, and programs compared without the names that they chose. Reads any text, whether it compiles or not.
 
 Standard library only.
 """
@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Words that are the language's or CUDA's and keep their meaning when a program is renamed.
+# Words of C++, CUDA and common libraries, which are kept when the names of a program are replaced.
 KEPT_WORDS = re.compile(
     r"(?:alignas|asm|auto|bool|break|case|catch|char|class|const|const_cast|constexpr|continue|decltype|default|define|delete|do"
     r"|double|dynamic_cast|elif|else|endif|enum|explicit|extern|false|float|for|friend|goto|half|if|ifdef|ifndef|include|inline"
@@ -39,9 +39,9 @@ KEPT_WORDS = re.compile(
     r"|h2?(?:exp|exp2|exp10|log|log2|log10|sin|cos|sqrt|rsqrt|rcp|floor|ceil|rint|trunc|tanh)"
     r"|shfl(?:_up|_down|_xor)?|(?:curand|cufft|cusparse|cusolver|cudnn)\w+|cooperative_groups|cg|cub|thrust|cuda|nvcuda|wmma)\Z"
 )
-# What stands behind these and `::` is the library's: cg::plus is not cg::greater.
+# A name after one of these and `::` belongs to the library: cg::plus is not cg::greater.
 _LIBRARIES = {"std", "cg", "cooperative_groups", "cub", "thrust", "cuda", "nvcuda", "wmma", "torch", "at", "c10"}
-_IN_PYTHON = {"nn", "F"}  # of torch, as everybody calls them
+_IN_PYTHON = {"nn", "F"}  # the usual names of torch.nn and torch.nn.functional
 
 
 class Token(NamedTuple):

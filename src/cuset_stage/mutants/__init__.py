@@ -1,6 +1,6 @@
-"""Right CUDA programs with one error in them: the mistakes that language models make, placed on purpose.
+"""Mutants: correct CUDA programs with one error put in, of the kinds that language models make.
 
-A judge that is worth its verdicts fails such programs. `make_mutants` is deterministic and never runs anything.
+A reliable judge fails them. `make_mutants` is deterministic and never runs anything.
 May import: `cuset_stage.cuda_source` and `cuset_stage.spans`.
 """
 

@@ -1,10 +1,10 @@
-"""A program under conditions that CUDA allows and a GPU seldom shows: what it leaves undefined comes out badly.
+"""A program changed so that relying on what CUDA leaves undefined gives wrong results.
 
-At the entry of every kernel shared memory is filled with a pattern; there and after every barrier every other warp goes on
-late; a shuffle from a lane that the block does not have gives the pattern; and an array lies below the program's own in shared
-memory, so that an index below 0 finds the pattern, too. Nothing that a right program relies on changes: a program that is right
-as it stands and wrong in this form reads what nobody wrote, or lacks a barrier. compute-sanitizer looks at neither: initcheck
-knows global memory alone, racecheck no store that meets an atomic, memcheck no index that stays inside the block's shared memory.
+At the entry of every kernel shared memory is filled with a pattern; there and after every barrier every other warp is
+delayed; a shuffle from a lane that the block does not have returns the pattern; and an array is placed below the program's
+own in shared memory, so that an index below 0 reads the pattern, too. A correct program is unaffected. One that is right as it
+is and wrong in this form reads memory that it never wrote, or lacks a barrier. compute-sanitizer reports neither: initcheck
+covers global memory alone, racecheck no store that conflicts with an atomic, memcheck no index inside the block's shared memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors at the edges of an array: one too many, one too few, the remainder forgotten, the check left out."""
+"""Errors at the edges of an array: one element too many or too few, a remainder or a bounds check left out."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _guard(program: Program, node: Node, function: Function) -> Iterator[Edit]:
 
 
 def is_bound(program: Program, node: Node, function: Function) -> bool:
-    """Whether a comparison holds a position against an edge: a position on the left, no floating-point value."""
+    """Whether a comparison checks a position against a bound: a position on the left, no floating-point value."""
     left, right = sides(node)
     if not _outside_subscripts(program, left) & program.indices[function]:
         return False
@@ -92,7 +92,7 @@ def is_bound(program: Program, node: Node, function: Function) -> bool:
 
 
 def _outside_subscripts(program: Program, node: Node) -> set[str]:
-    """The identifiers of an expression that are not inside [ ] and no members."""
+    """The identifiers of an expression outside of [ ], without members."""
     found, waiting = set(), [node]
     while waiting:
         at = waiting.pop()
@@ -147,7 +147,7 @@ def drop_boundary_check(program: Program) -> Iterator[Edit]:
 
 
 def _bounds_in(program: Program, node: Node, function: Function) -> bool:
-    """Whether an expression is nothing but checks of positions."""
+    """Whether an expression consists of bounds checks alone."""
     signs = [each for each in walk(node) if program.sign(each) in COMPARISONS]
     return (
         bool(signs)

@@ -1,4 +1,4 @@
-"""`make_mutants`: from a program to a handful of wrong ones, spread over kinds of error and over the program."""
+"""`make_mutants`: a few wrong versions of a program, spread over kinds of error and over the program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CHANGED, _CONTEXT = 100, 50  # characters of code in a description: of the chan
 
 @dataclass(frozen=True)
 class Mutant:
-    """A right program with one error.
+    """A correct program with one error put in.
 
     operator: a name of `OPERATORS`. line: 1-based, where the edit begins. description: for people, with the code before
     and after. source: the whole text.
@@ -53,10 +53,10 @@ class Mutant:
 
 
 def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[Mutant]:
-    """Wrong programs made from a right one, each by a single edit of its code.
+    """Wrong versions of a correct program, each made by a single edit of its code.
 
     source: a CUDA program, or any text that `find_spans` reads; one without CUDA code has no mutants.
-    per_operator: at most this many of each operator of `OPERATORS`; an operator without a place gives none.
+    per_operator: at most this many of each operator of `OPERATORS`; an operator that applies nowhere gives none.
     seed: decides among places that are equally good. The same arguments give the same mutants on every machine.
 
     The operators take turns in the order of `OPERATORS`, so any first few mutants are spread over them. No two have the
@@ -96,18 +96,18 @@ def _choose(program: Program, operator: str, count: int, rng: random.Random, see
 
 
 def _in_code(program: Program, edit: Edit) -> bool:
-    """Whether an edit touches code alone. A call that goes may take its string literals along, but no comment."""
+    """Whether an edit changes code alone. An edit that removes a call may remove its string literals, but no comment."""
     source, code = program.source[edit.start : edit.end], program.code[edit.start : edit.end]
     return code.split() in (source.split(), _LITERAL.sub(" ", source).split())
 
 
 def _signature(source: str) -> str:
-    """What two programs must share to be the same text to a compiler."""
+    """The code without comments, literals and blanks: equal for programs that are the same to a compiler."""
     return "".join(scrub(source).split())
 
 
 def _apply(program: Program, edit: Edit, operator: str) -> Mutant:
-    """The mutant that an edit makes; a line that the edit leaves empty goes with it."""
+    """The mutant that an edit makes; a line that becomes empty is removed."""
     source, (start, end, replacement, _, _), (first, last) = program.source, edit, program.clause(edit)
     line = source.count("\n", 0, start) + 1
     head, tail = (_SPACES.sub(" ", code) for code in (source[first:start], source[end:last]))

@@ -1,4 +1,4 @@
-"""Errors of the host: launches of the wrong size, dimensions exchanged, copies left out or wrong."""
+"""Errors in host code: wrong launch sizes, swapped dimensions, missing or wrong copies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BYTES = re.compile(r"(?P<count>.+?)\s*\*\s*sizeof\s*\([^()]*\)|sizeof\s*\([^()]
 
 
 def wrong_launch_size(program: Program) -> Iterator[Edit]:
-    """Half or twice the threads, a block too few, no shared memory, grid and block exchanged."""
+    """Half or twice the threads, one block too few, no shared memory, grid and block swapped."""
     for launch in program.launches:
         words = _kernel_words(program, launch)
         strides, shares = "gridDim" in words, "__shared__" in words  # with a stride, a kernel works with any grid
@@ -78,7 +78,7 @@ def _dim3_variables(program: Program) -> Iterator[tuple[Node, list[Node]]]:
 
 
 def swapped_dims(program: Program) -> Iterator[Edit]:
-    """x and y of a dim3, rows and columns in a kernel's arguments, one dimension's name where the other belongs."""
+    """x and y of a dim3, rows and columns in a kernel's arguments, one dimension's name for the other's."""
     for _, components in _dim3_variables(program):
         yield from _exchanged(program, components, "dim3")
     for call in program.nodes("call_expression"):
@@ -94,7 +94,7 @@ def swapped_dims(program: Program) -> Iterator[Edit]:
 
 
 def _exchanged(program: Program, nodes: list[Node | None], variant: str, tier: int = 0) -> Iterator[Edit]:
-    """Each two neighbours that differ, one for the other."""
+    """Swap each two neighbours that differ."""
     for one, other in pairwise(nodes):
         if one and other and program.text(one) != program.text(other):
             both = (one.start_byte, other.end_byte)
@@ -110,7 +110,7 @@ def _transfers(program: Program) -> Iterator[tuple[Node, re.Match[str]]]:
 
 
 def dropped_memcpy_or_memset(program: Program) -> Iterator[Edit]:
-    """A copy or a fill that never happens; its error check goes with it, or sees success."""
+    """A copy or a fill left out, with its error check; or the check is given success."""
     for call, name in _transfers(program):
         # Fresh memory is often zero by luck.
         variant, tier = ("memset", 1) if name["set"] else ("memcpy", 0)
@@ -124,7 +124,7 @@ def dropped_memcpy_or_memset(program: Program) -> Iterator[Edit]:
 
 
 def wrong_memcpy_size_or_direction(program: Program) -> Iterator[Edit]:
-    """Half of the bytes, elements counted as bytes, device and host exchanged."""
+    """Half of the bytes, a count of elements for one of bytes, device and host swapped."""
     for call, name in _transfers(program):
         for at, argument in enumerate(arguments(call)[2:]):
             text = program.text(argument)

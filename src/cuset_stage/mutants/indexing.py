@@ -1,4 +1,4 @@
-"""Errors of position: the wrong thread component, a stride left out, row and column exchanged."""
+"""Errors in index computations: the wrong thread component, a missing stride, row and column swapped."""
 
 from __future__ import annotations
 

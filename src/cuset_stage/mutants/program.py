@@ -1,6 +1,6 @@
-"""What the operators look at: the nodes of a program's syntax tree, which of them are device code, and which names mean what.
+"""The program as mutation operators see it: its syntax tree, its device code, and what its names stand for.
 
-An operator edits only code that the tree understands: a node with an error in it is no place for an edit.
+Operators edit only code that was parsed without an error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Edit(NamedTuple):
     """Replace source[start:end] (str indices) by `replacement`.
 
     variant: which of an operator's errors this is; a choice takes different ones first.
-    tier: 0 where a run is expected to show the error, 1 where it may, 2 where many programs would bear it.
+    tier: 0 where a run is expected to show the error, 1 where it may, 2 where many programs would still be right.
     """
 
     start: int
@@ -46,7 +46,7 @@ class Edit(NamedTuple):
 
 
 class Stretches:
-    """Parts of a program, which a node is in or not."""
+    """Ranges of a program; `node in stretches` says whether one of them contains the node."""
 
     def __init__(self, ranges: Iterable[Range]) -> None:
         self._starts: list[int] = []

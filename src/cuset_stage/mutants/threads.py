@@ -1,4 +1,4 @@
-"""Errors between threads: a barrier or an atomic left out, a shuffle that reaches the wrong lane."""
+"""Errors between threads: a missing barrier or atomic, a shuffle from the wrong lane."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def barrier_statements(program: Program) -> Iterator[tuple[str, Node, Function]]
 def drop_syncthreads(program: Program) -> Iterator[Edit]:
     """A barrier removed: `__syncthreads()`, `__syncwarp()`, the `sync()` of a cooperative group."""
     for name, statement, function in barrier_statements(program):
-        # Threads stored to an array since the last barrier, so that others now read what may not be there yet.
+        # Threads stored to an array since the last barrier: without this one, others may read it too early.
         last = _LAST_STORE_OR_BARRIER.match(program.code, function.body[0], statement.start_byte)
         yield remove_statement(program, statement, name, 0 if last and last["store"] else 1)
 

@@ -24,7 +24,7 @@ _EXPONENTIALS = frozenset({"exp", "expf", "__expf", "exp2f"})
 
 
 def wrong_operator(program: Program) -> Iterator[Edit]:
-    """`+` for `-`, `max` for `min`, `<<` for `>>`, a comparison of values turned round."""
+    """`+` for `-`, `max` for `min`, `<<` for `>>`, a comparison of values reversed."""
     for call, _ in program.in_device("call_expression", heads=False):
         if program.calls(call, _CALLS):
             yield program.edit(callee(call), _CALLS[program.text(callee(call))], "extreme")

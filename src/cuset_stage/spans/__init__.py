@@ -1,6 +1,6 @@
 """Text -> CUDA-sensitive spans -> token mask.
 
-The room knows text only: no torch, no LLaMA-Factory, so that any trainer can use it. It needs tree-sitter and
+This subpackage needs neither torch nor LLaMA-Factory, so that any trainer can use it. It needs tree-sitter and
 tree-sitter-cuda.
 """
 

@@ -1,6 +1,6 @@
 """The vocabulary of the labels: which kinds of span exist, which names stand for `__global__`, and the label version.
 
-Standard library only; every other file of this room imports from here.
+Standard library only; every other file of this subpackage imports from here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
 # What the paper's CUDA mask (Eq. 3) covers.
 DEFAULT_KINDS: tuple[str, ...] = ("kernel_body", "launch_config")
 
-# Macros of public libraries that expand to something with `__global__` in it and are defined in another header.
+# Macros of public libraries that expand to `__global__`, perhaps with more, and are defined in another header.
 # A macro defined in the text itself needs no entry.
 _ALIASES = """
     ARCH_GLOBAL CCCL_DETAIL_KERNEL_ATTRIBUTES CUB_DETAIL_KERNEL_ATTRIBUTES CUDA_GLOBAL CUDA_GLOBAL_FUNC CUDA_KERNEL
@@ -45,7 +45,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 class Span(NamedTuple):
-    """A labelled stretch of text: str indices, half-open, never empty."""
+    """A labelled range of text: str indices, half-open, never empty."""
 
     start: int
     end: int

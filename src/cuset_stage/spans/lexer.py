@@ -1,8 +1,8 @@
-"""Kernels and launches by matching brackets on scrubbed text: the opinion that tree-sitter is compared with.
+"""Kernels and launches by matching brackets in scrubbed text.
 
-The lexer knows no grammar. What makes it exact on real code is that it takes preprocessor branches one at a time, macro
-bodies by themselves, and gives up on a bracket that never closes in the way that loses least. Every walk is linear: no
-input makes it look at a character more than a few times. Standard library only.
+The lexer has no grammar. It is exact on real code because it reads preprocessor branches one at a time and macro bodies
+separately, and ends a body without a closing brace at the likeliest place. Time is linear: no input makes it read a
+character more than a few times. Standard library only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BODY = re.compile(r"[{}#]")
 _DIRECTIVE = re.compile(r"#[ \t]*(if|el|endif)")
 _MACRO = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^()]*\))?")
 _NEXT_BRANCH_BODY = re.compile(r"\s*#[ \t]*el[^\n]*\n\s*(?=\{)")
-# An unclosed body followed by this was not cut off: one of its braces is missing (or hides in a macro).
+# An unclosed body followed by this was not cut off: one of its braces is missing, or is in a macro.
 _CLOSED_ANYWAY = re.compile(
     r"\n\}[^\n]*\n\s*(?=(?:template\s*<|__global__|__device__|__host__|static\s|inline\s|extern\s|namespace\s|struct\s"
     r"|class\s|typedef\s|using\s|#[ \t]*(?:include|define)|(?:int|void|float|double|bool|auto|cudaError_t)\s+\w+\s*\())"
@@ -165,7 +165,7 @@ def _directive(text: str, position: int) -> str:
 
 
 def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
-    """The `{` after a specifier's parameter list, and whether an `#if` of the head is still open there; -1 if none."""
+    """Index of the `{` after a specifier's parameter list, -1 if none, and whether an `#if` of the head is still open there."""
     depth = 0
     seen = assigned = False
     branches: list[list[int]] = []
@@ -210,7 +210,7 @@ def _find_close(
 ) -> tuple[int, list[tuple[int, int]]]:
     """The end of the body that opens here (-1: none before `limit` or the next head), and the branches jumped over.
 
-    one_branch: the body ends with the branch it opened in, because the code after it belongs to another body already.
+    one_branch: the body ends with the branch it opened in, because the code after it is part of another body.
     """
     depth = 0
     end = -1
@@ -250,7 +250,7 @@ def _find_close(
                 if branches[-1][1] < 0:
                     branches[-1][1] = depth
                 depth = branches[-1][0]
-            else:  # the branch in which the body opened ends: the others tell the same code in another way
+            else:  # the branch in which the body opened ends: the other branches are alternatives to it
                 skip, skip_from = 1, at
         elif directive == "endif" and branches:
             depth = branches[-1][1] if branches[-1][1] >= 0 else depth
@@ -268,7 +268,7 @@ def _next_head(heads: list[int] | None, position: int, limit: int) -> int:
 
 
 def _recover(text: str, position: int, limit: int, heads: list[int]) -> int:
-    """Where a body ends whose brace never closes: the region's end if the text was cut, else the likeliest brace."""
+    """Where a body without a closing brace ends: at the region's end if the text was cut off, else at the likeliest brace."""
     stop = _next_head(heads, position, limit)
     guess = _CLOSED_ANYWAY.search(text, position, min(stop + 64, limit))
     if guess and guess.start() + 2 <= stop:
@@ -301,7 +301,7 @@ def _launches(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
 
 
 def _close_config(text: str, position: int, end: int, stop: int) -> int:
-    """The end of the configuration; the region's end when it is cut; 0 when this is no launch."""
+    """The end of the configuration; the region's end when it is cut off; 0 when this is not a launch."""
     depth = 0
     limit = min(stop, position + _CONFIG_LIMIT)
     for match in _CONFIG.finditer(text, position, limit):
@@ -321,7 +321,7 @@ def _close_config(text: str, position: int, end: int, stop: int) -> int:
 
 
 def is_callee(text: str, position: int, start: int = 0) -> bool:
-    """Whether what stands before `<<<` can be launched: `the kernel<<<` is a sentence, `else kernel<<<` is code."""
+    """Whether the text before `<<<` can be the name of a kernel: `the kernel<<<` is a sentence, `else kernel<<<` is code."""
     before = text[max(start, position - 400) : position].rstrip(" \t\r\n\\")
     last = before[-1:]
     if last in (")", "]", "}"):

@@ -1,6 +1,6 @@
 """Kernels and launches from tree-sitter-cuda's syntax tree.
 
-What the tree shows is exact; what it lacks the lexer adds (see spans.py). Imports tree_sitter and tree_sitter_cuda.
+What the tree shows is exact; the lexer adds what the tree lacks (see spans.py). Imports tree_sitter and tree_sitter_cuda.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _QUERY = """
 (function_definition "__device__" body: (compound_statement)) @device_function
 """
 # tree-sitter calls back once every 100 operations: 6 to 13 times for 1 kB of code, also where it recovers from errors
-# (measured on real files). On text that is no code it goes on hundreds of times longer. A count of calls, not a clock,
-# ends it: labels must not depend on how busy the machine is. A call is dear where brackets nest deeply.
+# (measured on real files). On text that is not code it takes hundreds of times as many. The limit counts calls rather
+# than seconds, because labels must not depend on how busy the machine is. A call is slow where brackets nest deeply.
 _CALLS_BASE = 100
 _CALLS_PER_KB = 16
 _LENGTH_LIMIT = 65_536
@@ -43,7 +43,7 @@ def is_parsable(code: str) -> bool:
 
 
 def is_flat(code: str) -> bool:
-    """Whether brackets nest no deeper than people write them, and compilers read them."""
+    """Whether brackets nest no deeper than in code that people write."""
     if code.count("(") + code.count("{") + code.count("[") <= _DEPTH_LIMIT:
         return True
     depth = deepest = 0
@@ -57,8 +57,8 @@ def is_flat(code: str) -> bool:
 def parse_tree(text: str) -> Node | None:
     """The root of the syntax tree; None when the text takes too long to parse.
 
-    Characters outside ASCII are parsed as `_`, one byte each: they sit in comments and literals, and byte offsets then
-    are str indices.
+    Characters outside ASCII are parsed as `_`, one byte each: they occur in comments and literals, and this makes
+    byte offsets equal to str indices.
     """
     source = text.encode("ascii", _ONE_BYTE).replace(b"\0", b" ")
     left = _CALLS_BASE + _CALLS_PER_KB * (len(source) >> 10)

@@ -1,11 +1,11 @@
 """From the answer of a language model to the stretches of it that are CUDA source.
 
-`answers.py` says where reasoning and blocks are; here are the blocks that may hold CUDA, or else the text outside of them,
-and within Python, JSON and shell scripts the string literals and here-documents. A region is one stretch of source with
-its place in the answer; its text may differ from the answer's (escapes decoded, prose and reasoning blanked) but never in
-length, so offsets carry over by addition. Each literal becomes source of the same length: an escape such as backslash-n
-turns into a space and the character it means, doubled braces of a format string into one brace, a replacement field into
-an identifier. Standard library only.
+`answers.py` finds reasoning and blocks. This file takes the blocks that may hold CUDA, or else the text outside of blocks;
+of Python, JSON and shell scripts it takes the string literals and here-documents. A region is one range of source with
+its place in the answer. Its text may differ from the answer's (escapes decoded, prose and reasoning blanked) but has the
+same length, so that an offset in the answer is `start` plus the offset in the region. An escape such as backslash-n
+becomes a space and the character it means, doubled braces of a format string a space and a brace, a replacement field an
+identifier. Standard library only.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _block_regions(start: int, block: str, tag: str, has_code: Callable[[str], b
 
 
 def is_python(text: str) -> bool:
-    """Whether the text is Python or JSON rather than CUDA: its first telling line decides."""
+    """Whether the text is Python or JSON rather than CUDA: the first line that only one of them can have decides."""
     evidence = _EVIDENCE.search(text)
     return bool(evidence and evidence["python"]) or text.lstrip()[:2] == "%%"
 
@@ -126,7 +126,7 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
         if pieces and not _JOINT.match(text, last_end, match.start()):
             flush()
         if not pieces and depth == 0 and not line_before(text, match.start()).strip():
-            continue  # a docstring: the statement is nothing but the literal
+            continue  # a docstring: the statement is the literal alone
         last_end = match.end()
         prefix = match["prefix"].lower()
         body_start, body_end = match.span(f"body{form}")
@@ -158,7 +158,7 @@ def _is_source(code: str) -> bool:
 
 
 def _is_format(text: str, match: re.Match[str], names: frozenset[str]) -> bool:
-    """Whether `str.format` fills the literal in, at once or through the name it is bound to."""
+    """Whether `str.format` is called on the literal, directly or through the name it is assigned to."""
     if not names or text.startswith(".format(", match.end()):
         return bool(names)
     target = _TARGET.search(text[max(0, match.start() - 200) : match.start()])

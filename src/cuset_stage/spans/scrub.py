@@ -1,4 +1,4 @@
-"""Blank what only looks like code: comments, string and character literals, inline code of Markdown.
+"""Replace by spaces what only looks like code: comments, string and character literals, inline code of Markdown.
 
 Every function keeps the length of the text, so that an offset means the same before and after. Standard library only.
 """

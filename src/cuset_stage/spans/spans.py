@@ -1,7 +1,7 @@
 """`find_spans`: which characters of an answer are CUDA-sensitive (CuSeT, arXiv 2606.16231, Eq. 3).
 
 regions.py finds the source in the answer; lexer.py, and parser.py where the lexer had to guess, find the spans in each
-region; patterns.py finds the kinds that only the analysis uses. This file joins them.
+region; patterns.py finds the kinds that only the analysis uses. This file combines them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def find_spans(text: str, kinds: Sequence[str] = DEFAULT_KINDS, *, aliases: Iter
     Spans are half-open str indices of `text`, not empty, and spans of one kind do not overlap. Never raises on `text`.
 
     Raises:
-        ValueError: an unknown kind, or an alias that is no identifier.
+        ValueError: an unknown kind, or an alias that is not an identifier.
     """
     chosen = check_kinds(kinds)
     extra = check_aliases(aliases)
@@ -49,7 +49,7 @@ def find_spans(text: str, kinds: Sequence[str] = DEFAULT_KINDS, *, aliases: Iter
     def has_code(stretch: str) -> bool:
         return has_kernel(stretch) or might_match(stretch, analysis)
 
-    # Apart, so that asking for more kinds can never move the spans of the paper's two.
+    # In separate passes, so that asking for more kinds can never change the spans of the paper's two.
     paper = tuple(kind for kind in chosen if kind in DEFAULT_KINDS)
     analysis = tuple(kind for kind in chosen if kind not in DEFAULT_KINDS)
     spans: set[Span] = set()
@@ -89,8 +89,8 @@ def _parse(
 ) -> dict[str, list[tuple[int, int]]]:
     """tree-sitter's spans where the lexer had to guess; a region cut inside a kernel is closed first.
 
-    On 1,315 real files the two never contradict each other and the parser finds nothing that the lexer misses, but where both run
-    it takes two thirds of the time. So it is the second opinion for text whose brackets do not match or stand in preprocessor branches.
+    On 1,315 real files the parser finds nothing that the lexer misses, contradicts it nowhere, and takes two thirds of the
+    time where both run. So it runs only where brackets do not match or stand in preprocessor branches.
     """
     if _is_plain(lexed, bodies, configs) or not is_parsable(lexed.code):
         return {}
@@ -105,14 +105,14 @@ def _parse(
         opening, closing = checks[kind]
         kept = []
         for start, stop in extents:
-            # What the scrubbed text does not show is a comment or a literal; a span without its closer is the lexer's.
+            # What the scrubbed text does not show is a comment or a literal; a span without its closing bracket is left to the lexer.
             if stop > safe:
                 if kind == "kernel_body" and start == cut:
                     kept.append((start, end))
             elif kind == "kernel_body" and bisect_right(heads, start) < bisect_left(heads, stop):
-                continue  # a missing brace made the tree take in the next kernel
+                continue  # because of a missing brace this one includes the next kernel
             elif kind == "launch_config" and not is_callee(lexed.code, start):
-                continue  # prose reads as a launch too
+                continue  # the tree takes prose for a launch, too
             elif lexed.code.endswith(closing, start, stop) and (
                 lexed.code.startswith(opening, start)
                 if kind != "device_function"
