@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Train a small model with each objective twice, from logits and with the fused head, and lay the trajectories on each other.
+"""Train a small model with each objective twice, from logits and with the fused head, and compare the trajectories.
 
     python scripts/bench_convergence.py --json benchmarks/convergence_h200.json --plot benchmarks/convergence_h200.png
     python scripts/bench_convergence.py --steps 5 --precisions fp32 --objectives cuset sft          # smoke run, also on a CPU

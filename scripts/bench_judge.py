@@ -3,13 +3,13 @@
     python scripts/bench_judge.py data/kernels --samples 24    # a task set's own programs, on the GPU
     python scripts/bench_judge.py --no-gpu --samples 24        # programs for the CPU, anywhere
 
-Every sample is another source (a comment makes it so), so that a cache helps only where it should: with data that is
-made once a task, and with programs that were compiled before. Runs over the same samples:
+Every sample has a different source (by a comment), so that caches help only where they should: with data that is
+made once per task, and with programs that were compiled before. Runs over the same samples:
 
     alone   once, one at a time, caches emptied before each: nvcc, the inputs and the reference every time
     single  once, `cuset evaluate`'s pipeline as it is by default: one program at a time on each GPU; empty caches
     cold    the same with --per-gpu programs at a time on each GPU
-    warm    the same as cold again on what that run left
+    warm    the same as cold, with the caches of that run
 
 The JSON has samples a second of each and the ratios to `alone`. own_ms is the judge's own time a sample
 (`Judgement.overhead_s`): the wall time of `build` and `execute` less nvcc, less the program from the moment its sandbox is up and

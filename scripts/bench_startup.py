@@ -3,8 +3,8 @@
     python scripts/bench_startup.py [--pairs 100] [--output benchmarks/startup.json]
 
 Two fresh virtual environments, cuset-stage's wheel (without its dependencies) in one of them; `python -c pass` in each
-in turn, the order within a pair alternating. Wall clock is taken from the parent's side; processor time beside it,
-because a busy machine stretches the one and not the other. POSIX only. Needs `pip install -e '.[dev]'`.
+in turn, the order within a pair alternating. Wall-clock time is taken by the parent, and processor time as well,
+because a busy machine lengthens the first but not the second. POSIX only. Needs `pip install -e '.[dev]'`.
 """
 
 import argparse

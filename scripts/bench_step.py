@@ -5,10 +5,10 @@
     python scripts/bench_step.py --json benchmarks/step_7b_zero2_h200x2.json --runs sft cuset --ranks 2
 
 The model has Qwen2.5-7B's shape and random weights, made once and kept in --model. Settings are yaml_configs/cuset_qwen7b.yaml's, on
-rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process of its own that calls LLaMA-Factory's run_exp with
-one more callback, which waits for the GPU and takes the time at the borders of each step; the first steps are not counted. Processes
-differ by a percent or two: a run may be named several times, and the median of its times is what counts. Runs that are compared are
-best named in both orders (sft cuset cuset sft), so that drift hits both. --add continues an earlier call's record.
+rows packed to --cutoff-len tokens; with several --ranks under its DeepSpeed ZeRO-2, on one GPU without. Each run is a process that calls LLaMA-Factory's run_exp with
+an additional callback, which waits for the GPU and takes the time at the start and end of each step; the first steps are not counted. Processes
+differ by a percent or two: a run may be named several times, and the median of its times is what counts. Name runs that are
+compared in both orders (sft cuset cuset sft), so that drift affects both alike. --add adds to an earlier call's record.
 """
 
 import argparse

@@ -5,7 +5,7 @@
     python scripts/build_data.py --check                write nothing; exit 1 when a built file is out of date
     python scripts/build_data.py --check --references   also run every NumPy reference on all of its cases
 
-`--only TASK ...` checks these folders alone and leaves the built files out. scripts/data_tasks.py reads a folder,
+`--only TASK ...` checks these folders alone and ignores the built files. scripts/data_tasks.py reads a folder,
 scripts/data_references.py runs a reference; scripts/verify_data.py runs the programs on a GPU.
 """
 

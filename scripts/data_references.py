@@ -1,6 +1,7 @@
 """Runs the NumPy references of data/kernels/ and looks for what makes an oracle weak.
 
-In this process, unlike the judge, which trusts no reference: these are our own, and hundreds of cases take seconds so.
+References run in this process, unlike in the judge, which treats them as untrusted: these are our own, and hundreds of cases
+take seconds this way.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def check_case(task: BundledTask, case: Case, reference: Mapping[str, Any]) -> N
         same = {k: a for k, a in inputs.items() if a.shape == expected.shape and a.dtype == expected.dtype}
         for guess, array in (guesses | same).items():
             if is_close(array, expected, *reference["TOLERANCE"][name]):
-                raise TaskError(f"{where}: {name}: {guess} alone is within the tolerance; draw inputs that tell more")
+                raise TaskError(
+                    f"{where}: {name}: {guess} alone is within the tolerance; draw inputs that tell right from wrong"
+                )
 
 
 def is_close(actual: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> bool:

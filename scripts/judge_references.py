@@ -1,9 +1,9 @@
-"""A task set's own right programs as answers: a judge that is right passes all of them, each time.
+"""Judge a task set's own solutions as answers: a correct judge passes all of them, every time.
 
     python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=5" --json record.json
     cuset report outputs/references/first.jsonl output=outputs/references/report
 
-`--twice` writes the answers into a new folder, runs `cuset evaluate` on them two times, and checks what it said. Each run judges
+`--twice` writes the answers into a new folder, runs `cuset evaluate` on them twice, and checks the verdicts. Each run judges
 everything; the second one finds compiled programs and prepared inputs in the cache. The same in steps:
 
     python scripts/judge_references.py data/kernels --output answers.jsonl

@@ -4,9 +4,9 @@
     python scripts/verify_data.py --json benchmarks/bundled_kernels_h200.json
     python scripts/verify_data.py --only tiled_sgemm --sanitizer memcheck racecheck initcheck synccheck
 
-Needs the package (or PYTHONPATH=src, NumPy and psutil), an NVIDIA GPU and the CUDA toolkit. --jobs tasks are under way at a time,
-and --gpu-jobs of their programs share the GPU: the times are for finding what is slow, they are no benchmark. A record that is
-there already is gone on with: tasks that passed in the same setting, from the same files, are not run again.
+Needs the package (or PYTHONPATH=src, NumPy and psutil), an NVIDIA GPU and the CUDA toolkit. --jobs tasks are worked on at a time,
+and --gpu-jobs of their programs share the GPU, so the times show what is slow but are not a benchmark. An existing record is
+resumed: tasks that passed in the same setting, from the same files, are not run again.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def _best_code(found: "Answer", rule: ExtractRule, language: str) -> str | None:
             return likely[at]
     start, outside = found.outside(lambda prose: looks_like_code(prose, language))
     if language == "python":
-        start = 0  # what stands before its first telling line may belong to a module
+        start = 0  # text before the first line that looks like code may belong to a module
     if start >= 0 and looks_like_code(outside[start:], language):
         return found.without_blocks(start).replace("\r\n", "\n")
     return fitting[at] if fitting else blocks[at][1] if blocks else None

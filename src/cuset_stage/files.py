@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all, and known by their content. Standard library only."""
+"""Atomic writing of files, and SHA-256 of their content. Standard library only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """The whole file or, after a crash, the one before; its folder is made where it is missing. The text may come in parts."""
+    """Write a file so that a crash leaves the old one whole; makes its folder. The text may be given in parts."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:

@@ -35,7 +35,7 @@ Numbers = Annotated[tuple[int, ...], BeforeValidator(split_names)]
 
 
 class Settings(BaseModel):
-    """What a command can be told. A subclass lists its keys as fields with `Field(description=..., ge=..., ...)`.
+    """The settings of a command. A subclass lists its keys as fields with `Field(description=..., ge=..., ...)`.
 
     `positional` names the fields that arguments without a `=` are for, in order; the last takes all that are left when it is a list.
     """
@@ -45,7 +45,7 @@ class Settings(BaseModel):
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Self:
-        """Settings from a command line: `[FILE.yaml] [value ...] [key=value ...]`; what stands later wins.
+        """Settings from a command line: `[FILE.yaml] [value ...] [key=value ...]`; later ones win.
 
         Raises:
             SettingsError: names the argument or the file and the key, what was expected, and the nearest known key.
@@ -72,7 +72,7 @@ class Settings(BaseModel):
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], origins: Mapping[str, str] = types.MappingProxyType({})) -> Self:
-        """Settings from a mapping. origins: key -> the file it stands in, for messages."""
+        """Settings from a mapping. origins: key -> the file it was read from, for messages."""
         try:
             return cls.model_validate(values)
         except ValidationError as error:
@@ -100,7 +100,7 @@ class Settings(BaseModel):
 
     @classmethod
     def describe(cls) -> Iterator[tuple[str, str, str, str]]:
-        """(key, what it takes, default, description) of every key, for `--help` and the documentation."""
+        """(key, type, default, description) of every key, for `--help` and the documentation."""
         for name, field in cls.model_fields.items():
             default = (
                 "" if field.default is PydanticUndefined else _written(field.get_default(call_default_factory=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def shorten(text: str, most: int = 2000) -> str:
-    """The text itself, or its beginning and its end (where compilers and tracebacks say what happened), at most `most` characters."""
+    """The text, or its beginning and its end (where compilers and tracebacks report errors), in at most `most` characters."""
     text = text.strip()
     if len(text) <= most:
         return text

@@ -98,7 +98,7 @@ def test_llamafactory_s_own_alphas_are_used(parse):
     [
         (dict(cuset_tau=1.5), r"cuset_tau=1.5: expected a probability in \[0, 1\)"),
         (dict(cuset_tau=-0.1), "cuset_tau=-0.1"),
-        (dict(cuset_tau="5e-2"), "cuset_tau='5e-2': expected a probability.* YAML takes 1e-1 for text"),
+        (dict(cuset_tau="5e-2"), "cuset_tau='5e-2': expected a probability.* YAML reads 1e-1 as text"),
         (dict(cuset_lambda=-1), "cuset_lambda=-1: expected a finite number >= 0"),
         (dict(cuset_lambda=float("inf")), "cuset_lambda=inf"),
         (dict(cuset_window=0), "cuset_window=0: expected a number of tokens >= 1"),

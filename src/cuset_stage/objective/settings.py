@@ -1,4 +1,4 @@
-"""What a run optimises, in one validated value.
+"""What a run optimises, as one validated object.
 
 May import the standard library only, so that arguments can be checked before torch is loaded.
 """
@@ -33,7 +33,7 @@ THRESHOLD_DIRECTIONS = {
 def _number(name: str, value: object, accept, expected: str) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not accept(value):  # a comparison with NaN is false, so NaN is refused too
-        hint = " This is text: YAML takes 1e-1 for text and 1.0e-1 for a number." if isinstance(value, str) else ""
+        hint = " This is text: YAML reads 1e-1 as text and 1.0e-1 as a number." if isinstance(value, str) else ""
         raise ValueError(f"{name}={value!r}: expected {expected}.{hint}")
 
 
@@ -110,12 +110,12 @@ class ObjectiveSettings:
 
     @property
     def weighs_samples(self) -> bool:
-        """Whether samples have weights of their own (Eq. 8), known only once a sample's last token is."""
+        """Whether each sample has a weight (Eq. 8), which is known only after its last token."""
         return self.objective == "cuset" and self.use_region_weight
 
     @property
     def largest_weight(self) -> float:
-        """What a token's gradient is multiplied by at most."""
+        """The largest factor of a token's gradient."""
         if self.objective == "cuset":
             return 1.0 + (self.lam if self.use_cuda_mask else 0.0)
         return 1.0 + (self.asft_alpha if self.needs_reference else 0.0)

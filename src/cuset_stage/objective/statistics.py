@@ -18,8 +18,8 @@ Reduce = Callable[[torch.Tensor, str], torch.Tensor]
 class ObjectiveMeter:
     """Collects `TokenTerms` on their device, without waiting for it, until `compute` turns them into averages.
 
-    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`: neither the number of
-    micro-batches nor the number of ranks, nor how full each of them is, changes the result.
+    Shares and means are ratios of sums over all tokens (or samples) since the last `compute`: how the tokens are split into
+    micro-batches and ranks does not change the result.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class ObjectiveMeter:
             self._maxima = maxima if self._maxima is None else torch.maximum(self._maxima, maxima)
 
     def compute(self, device: torch.device, reduce: Reduce | None = None) -> dict[str, float]:
-        """Average what was collected, over all ranks when `reduce` is given, and start anew.
+        """Average what was collected, over all ranks when `reduce` is given, and reset.
 
         Returns an empty dictionary when no rank saw a supervised token. Units: nll in nats per token, shares and
         confidences in [0, 1].
@@ -79,7 +79,7 @@ class ObjectiveMeter:
             "cuda_share": cuda / tokens,
             "left_out_share": total["left_out"] / tokens,
         }
-        # A mean over no token is left out of the log rather than shown as 0.
+        # A mean over no tokens is omitted rather than logged as 0.
         if cuda:
             result["cuda_confidence"] = total["cuda_confidence"] / cuda
             result["cuda_nll"] = total["cuda_nll"] / cuda
