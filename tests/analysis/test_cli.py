@@ -139,7 +139,7 @@ def test_doctor_reports_a_patch_that_failed(monkeypatch):
 def test_doctor_in_this_environment(run):
     result = run("doctor")
     assert result.exit_code == 0, result.output
-    assert "llamafactory" in result.output and "5 of 5" in result.output
+    assert "llamafactory" in result.output and "all 5 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
     assert findings["patches"] == findings["start-up hook"] == "ok"
 

@@ -6,7 +6,7 @@ import pytest
 
 from cuset_stage.spans import find_spans
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
-from cuset_stage.stage.token_labels import CUDA_BIT, TOKEN_MASK, LabellingTokenizer
+from cuset_stage.stage.processors import CUDA_BIT, TOKEN_MASK, LabellingTokenizer
 
 
 KINDS = ("kernel_body", "launch_config")

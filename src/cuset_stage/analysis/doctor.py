@@ -23,18 +23,8 @@ from rich.text import Text
 from .. import __version__, _compatibility, _startup
 
 
-PACKAGES = [
-    "llamafactory",
-    "torch",
-    "transformers",
-    "peft",
-    "accelerate",
-    "datasets",
-    "deepspeed",
-    "trl",
-    "tree-sitter",
-    "tree-sitter-cuda",
-]
+PACKAGES = ["llamafactory", "torch", "transformers", "peft", "accelerate", "datasets", "deepspeed", "trl"]
+PACKAGES += ["tree-sitter", "tree-sitter-cuda"]
 BUILD_MINUTES = 60  # no build of an operator takes longer
 
 
@@ -69,10 +59,6 @@ def _package(name: str) -> Finding:
         installed = metadata.version(name)
     except metadata.PackageNotFoundError:
         return Finding("fail", name, "is not installed", fix)
-    if name == "llamafactory" and installed != _compatibility.SUPPORTED:
-        supported = _compatibility.SUPPORTED
-        fix = f"if the patches below do not apply: pip install llamafactory=={supported}"
-        return Finding("note", name, f"{installed}; cuset-stage was tested with {supported}", fix)
     if not allowed.contains(installed, prereleases=True):
         return Finding("note", name, f"{installed}; cuset-stage asks for {allowed}", fix)
     return Finding("ok", name, installed)
@@ -115,8 +101,7 @@ def _patches() -> Finding:
     except Exception as error:
         fix = "install a set of versions that belong together: pip install -c requirements/constraints.txt cuset-stage"
         return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
-    count = len(_compatibility.SYMBOLS)
-    return Finding("ok", "patches", f"{count} of {count} apply to LLaMA-Factory")
+    return Finding("ok", "patches", f"all {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory")
 
 
 def _device() -> Finding:

@@ -145,7 +145,6 @@ def _data(sample: Sample) -> dict[str, Any]:
         return [None if value is None else float(f"{value:.3g}") for value in values[sample.first :]]
 
     return {
-        "first": sample.first,
         "names": list(sample.readings),
         "cuda": [int(cuda) for cuda in sample.cuda[sample.first :]],
         "c": [rounded(reading.confidence) for reading in sample.readings.values()],

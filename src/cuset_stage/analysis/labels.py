@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,8 +49,7 @@ class Example:
         return pieces
 
 
-@dataclass(frozen=True)
-class LabelSummary:
+class LabelSummary(NamedTuple):
     """A data set's labels. `record`: the numbers, as JSON has them; row numbers count from 0, tokens are those of responses."""
 
     record: dict[str, Any]
@@ -156,7 +155,7 @@ def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 def render(summary: LabelSummary) -> str:
     """One self-contained HTML page; no script runs."""
-    record = summary.record
+    record, examples = summary
     lengths = [
         (f"{each['from']:,} to {each['to'] - 1:,}" if each["to"] else f"{each['from']:,} and more", each["rows"])
         for each in record["length_histogram"]
@@ -168,5 +167,5 @@ def render(summary: LabelSummary) -> str:
         histograms={"Length of rows in tokens": lengths, "Share of CUDA in the response": shares},
         findings=FINDINGS,
         named_rows=NAMED_ROWS,
-        examples=summary.examples,
+        examples=examples,
     )

@@ -147,26 +147,20 @@ def hyper_parameters(args: Any) -> dict[str, str]:
     values |= {key: getattr(args, key) for key in OBJECTIVE_KEYS.get(args.cuset_objective, ())}
     if args.cuset_objective == "profit":
         settings = objective_settings(args)
-        values |= {"prob_threshold": settings.prob_threshold, "threshold_direction": settings.threshold_direction}
+        values = values | {
+            "prob_threshold": ",".join(map(str, settings.prob_threshold)),
+            "threshold_direction": settings.threshold_direction,
+        }
     if args.cuset_objective == "cuset":
-        values["cuset_sensitive_kinds"] = sensitive_kinds(args)
-    return {key: _written(value) for key, value in values.items()}
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        values["cuset_sensitive_kinds"] = ",".join(sensitive_kinds(args))
+    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
 
 
 def _check_profit_keys(args: Any) -> None:
     """ProFit's keys come from recipes for its fork of LLaMA-Factory: refuse to train something else with them."""
-    set_keys = [key for key in OBJECTIVE_KEYS["profit"] if getattr(args, key) is not None]
-    if set_keys and not (args.is_cuset and args.cuset_objective == "profit"):
-        raise ValueError(
-            f"{' and '.join(set_keys)} {'belong' if len(set_keys) > 1 else 'belongs'} to ProFit: set stage: cuset with "
-            "cuset_objective: profit, or remove it."
-        )
+    for key in OBJECTIVE_KEYS["profit"]:
+        if getattr(args, key) is not None and not (args.is_cuset and args.cuset_objective == "profit"):
+            raise ValueError(f"{key} belongs to ProFit: set stage: cuset with cuset_objective: profit, or remove it.")
 
 
 def _check(args: Any) -> None:
@@ -209,10 +203,7 @@ def _check(args: Any) -> None:
 
 
 def check_combination(model_args: Any, training_args: Any, args: Any) -> list[str]:
-    """Check this group of keys against LLaMA-Factory's others, before a tokenizer or a model is loaded.
-
-    Returns:
-        What is worth a warning, a sentence each.
+    """Check this group of keys against LLaMA-Factory's others, before a tokenizer or a model is loaded; returns warnings.
 
     Raises:
         ValueError: what would silently train without CuSeT's loss, or with a wrong one.
@@ -228,8 +219,7 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
         )
     parallelism = getattr(training_args, "parallelism_config", None)
     for name in ("cp", "sp"):
-        size = getattr(parallelism, f"{name}_size", 1) or 1
-        if size > 1:
+        if (size := getattr(parallelism, f"{name}_size", 1) or 1) > 1:
             raise ValueError(
                 f"parallelism_config.{name}_size={size}: a sample's windows must not be split over devices. Use {name}_size: 1 "
                 "with ZeRO or FSDP, or use stage: sft."
@@ -265,9 +255,8 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
 def unused_keys_note(args: Any) -> str | None:
     """What to say when a recipe sets cuset_* keys but trains with another stage."""
     changed = _changed(args, [f.name for f in fields(args) if f.name.startswith("cuset_")])
-    if not changed:
-        return None
-    return _without_effect(changed, f"under stage: {args.stage}. Set stage: cuset to train with CuSeT.")
+    where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."
+    return _without_effect(changed, where) if changed else None
 
 
 def keys_of_other_objectives(args: Any) -> list[str]:

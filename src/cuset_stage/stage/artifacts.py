@@ -15,6 +15,7 @@ LOG_PREFIX = "cuset/"  # of the objective's statistics in the training log
 HEADING = "## Training objective"
 # One panel a question; each curve is a key of the training log.
 PANELS = {
+    "objective": ("loss",),
     "negative log-likelihood (nats per token)": ("nll", "cuda_nll", "other_nll", "eval_loss"),
     "mean confidence": ("cuda_confidence", "other_confidence"),
     "share of supervised tokens": ("confident_share", "cuda_share", "left_out_share"),
@@ -25,6 +26,8 @@ PANELS = {
 
 def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     """Draw training_*.png as LLaMA-Factory does, the objective's evaluation loss, and training_cuset.png with all of `PANELS`."""
+    import matplotlib.pyplot as plt
+
     evaluation = [
         key.removesuffix("_loss") + f"_{objective}_loss"
         for key in keys
@@ -33,19 +36,9 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     log = json.loads((Path(output_dir) / "trainer_state.json").read_text(encoding="utf-8"))["log_history"]
     logged = {key for entry in log for key in entry}
     plot_loss(output_dir, keys=keys + [key for key in evaluation if key in logged])
-    path = plot_panels(log, Path(output_dir))
-    print("Figure saved at:", path)
 
-
-def plot_panels(log: list[dict[str, float]], directory: Path) -> Path:
-    """Write training_cuset.png from a Trainer's log history."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(
-        len(PANELS) + 1, 1, figsize=(8, 3 * (len(PANELS) + 1)), sharex=True, layout="constrained"
-    )
-    panels = {"objective": ("loss",), **PANELS}
-    for axis, (title, names) in zip(axes, panels.items(), strict=True):
+    figure, axes = plt.subplots(len(PANELS), 1, figsize=(8, 3 * len(PANELS)), sharex=True, layout="constrained")
+    for axis, (title, names) in zip(axes, PANELS.items(), strict=True):
         for name in names:
             key = name if name.endswith("loss") else LOG_PREFIX + name
             points = [(entry["step"], entry[key]) for entry in log if key in entry]
@@ -59,38 +52,33 @@ def plot_panels(log: list[dict[str, float]], directory: Path) -> Path:
         if axis.lines:
             axis.legend(fontsize="small")
     axes[-1].set_xlabel("step")
-    path = directory / "training_cuset.png"
+    path = Path(output_dir) / "training_cuset.png"
     figure.savefig(path, dpi=100)
     plt.close(figure)
-    return path
+    print("Figure saved at:", path)
 
 
-def method_section(finetuning_args: Any) -> str:
-    """The section as Markdown."""
+def describe_method(output_dir: str, finetuning_args: Any) -> None:
+    """Add a section and tags to the README.md that the Trainer wrote; a second call changes nothing."""
+    path = Path(output_dir) / "README.md"
+    if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
+        return
+
+    objective = finetuning_args.cuset_objective
     rows = "\n".join(f"| `{key}` | {value} |" for key, value in hyper_parameters(finetuning_args).items())
     section = (
-        f"{HEADING}\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: "
-        f"{OBJECTIVES[finetuning_args.cuset_objective]}.\n\n| key | value |\n|---|---|\n{rows}\n"
+        f"{HEADING}\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: {OBJECTIVES[objective]}.\n\n"
+        f"| key | value |\n|---|---|\n{rows}\n"
     )
-    if finetuning_args.cuset_objective == "cuset":
+    if objective == "cuset":
         section += (
             "\nCuSeT weighs each token by a hybrid mask, 1[c > tau] + lambda * 1[CUDA span], with c the model's own probability of the "
             "token, and each sample by one minus the mean confidence of its least confident window ([arXiv 2606.16231]"
             "(https://arxiv.org/abs/2606.16231), Eq. 2 to 9).\n"
         )
-    return section
-
-
-def describe_method(output_dir: str, finetuning_args: Any) -> None:
-    """Add the section and the tag to the README.md that the Trainer wrote; a second call changes nothing."""
-    path = Path(output_dir) / "README.md"
-    if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
-        return
-
     card = ModelCard.load(path, ignore_metadata_errors=True)
     tags = list(card.data.tags or [])
-    card.data.tags = tags + [tag for tag in ("cuset-stage", finetuning_args.cuset_objective) if tag not in tags]
-    section = method_section(finetuning_args)
+    card.data.tags = tags + [tag for tag in ("cuset-stage", objective) if tag not in tags]
     marker = "\n## Training procedure"  # the Trainer's own section on optimizer settings
     head, found, tail = card.text.partition(marker)
     card.text = f"{head}\n{section}{found}{tail}" if found else f"{card.text}\n\n{section}"

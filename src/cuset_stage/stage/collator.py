@@ -16,10 +16,9 @@ DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32}
 
 @dataclass
 class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
-    """Pads `cuda_mask` and `sample_ids` to wherever LLaMA-Factory's collator has put the tokens.
+    """LLaMA-Factory's collator pads and trims a fixed set of keys: `cuda_mask` and `sample_ids` are fitted to its result.
 
-    That collator pads and trims a fixed set of keys, so the two columns are taken out before it runs and fitted to its result: padded
-    on the tokenizer's side, and, where FlashAttention's neat packing removed padding positions, trimmed by the same positions.
+    They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding.
     """
 
     def __call__(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
@@ -46,8 +45,7 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
         if not torch.equal(labels != IGNORE_INDEX, batch["sample_ids"] != 0):
             raise ValueError(
                 "cuda_mask and sample_ids do not line up with the labels of this batch: the data set was changed after it was "
-                "labelled, or the collator moved tokens in a way CuSeT does not know. Set overwrite_cache: true, and report it if "
-                "it stays."
+                "labelled. Set overwrite_cache: true, and report it if it stays."
             )
         return batch
 

@@ -1,17 +1,17 @@
 """Building and checking the labelled data sets of a run, and naming what is wrong with a data file."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
+import numpy as np
 from llamafactory.data.parser import get_dataset_list
 from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 
-from .processors import COLUMNS, LabelRules, labelling
+from .processors import LabelRules, labelling
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -43,7 +43,11 @@ def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRul
             # predict_with_generate evaluates on prompts, which carry no labels
             if name != "training" and training_args.predict_with_generate:
                 continue
-            check_columns(dataset, name, path)
+            if hasattr(dataset, "__len__") and not len(dataset):
+                raise ValueError(
+                    f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above "
+                    "count them). Check that dataset_info.json maps the response column."
+                )
             if training_args.should_log:
                 report_cuda_share(dataset, name)
         return module
@@ -53,13 +57,11 @@ def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRul
 
 def _splits(module: dict[str, Any]) -> list[tuple[str, Any]]:
     """The data sets of a run with a name for messages."""
-    splits = [("training", module.get("train_dataset"))]
     evaluation = module.get("eval_dataset")
-    if isinstance(evaluation, dict):
-        splits += [(f"evaluation set {name}", dataset) for name, dataset in evaluation.items()]
-    else:
-        splits.append(("evaluation", evaluation))
-    return [(name, dataset) for name, dataset in splits if dataset is not None]
+    named = evaluation if isinstance(evaluation, dict) else {"": evaluation}
+    splits = {"training": module.get("train_dataset")}
+    splits |= {f"evaluation set {name}" if name else "evaluation": dataset for name, dataset in named.items()}
+    return [(name, dataset) for name, dataset in splits.items() if dataset is not None]
 
 
 def check_saved_rules(path: Path, rules: LabelRules) -> None:
@@ -81,23 +83,6 @@ def check_saved_rules(path: Path, rules: LabelRules) -> None:
         raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {fix}")
 
 
-def check_columns(dataset: Any, name: str, tokenized_path: str | None = None) -> None:
-    """Raise ValueError when a data set lacks the label columns, or has no row left."""
-    if hasattr(dataset, "__len__") and not len(dataset):
-        raise ValueError(
-            f"no row of the {name} data can be used: each lacks an assistant message or has an empty one (the warnings above count "
-            "them). Check that dataset_info.json maps the response column."
-        )
-    columns = dataset.column_names or list(next(iter(dataset)))  # a streamed data set may not know its columns
-    missing = [column for column in COLUMNS if column not in columns]
-    if missing:
-        source = f"tokenized_path: {tokenized_path}" if tokenized_path else f"the {name} data"
-        raise ValueError(
-            f"{source} lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)} that stage: cuset needs: it was tokenized by "
-            "another stage. Give another tokenized_path, or delete that folder to have it written anew."
-        )
-
-
 def report_cuda_share(dataset: Any, name: str) -> None:
     """Log how much of a data set is CUDA, and say loudly when nothing is.
 
@@ -105,21 +90,13 @@ def report_cuda_share(dataset: Any, name: str) -> None:
     """
     if not hasattr(dataset, "data"):
         return
-
-    table = dataset.with_format("arrow")
     rows = len(dataset)
-    supervised = cuda = without_cuda = unsupervised_rows = samples = 0
-    for start in range(0, rows, 1000):
-        batch = table[start : start + 1000]
-        mask, ids = batch["cuda_mask"].combine_chunks(), batch["sample_ids"].combine_chunks()
-        counts = pc.greater(pc.list_flatten(ids), 0)
-        in_span = pc.and_(counts, pc.equal(pc.list_flatten(mask), 1))
-        supervised += pc.sum(counts).as_py() or 0
-        cuda += pc.sum(in_span).as_py() or 0
-        parents = pc.list_parent_indices(mask)
-        without_cuda += len(batch) - pc.count_distinct(pc.filter(parents, in_span)).as_py()
-        unsupervised_rows += len(batch) - pc.count_distinct(pc.filter(parents, counts)).as_py()
-        samples += sum(max(row, default=0) for row in ids.to_numpy(zero_copy_only=False))
+    counts = []  # of each row: supervised tokens, CUDA tokens among them, samples
+    for batch in dataset.with_format("arrow").iter(1000):
+        for mask, ids in zip(batch["cuda_mask"].to_numpy(), batch["sample_ids"].to_numpy(), strict=True):
+            counts.append((np.count_nonzero(ids), np.count_nonzero(mask[ids > 0] == 1), ids.max(initial=0)))
+    supervised, cuda, samples = np.sum(counts, axis=0)
+    unsupervised_rows, without_cuda, _ = np.count_nonzero(np.array(counts) == 0, axis=0)
 
     logger.info_rank0(
         f"CUDA labels of the {name} data: {cuda:,} of {supervised:,} supervised tokens "
@@ -165,7 +142,7 @@ def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
     if text.startswith("\ufeff"):
         return "the file begins with a byte order mark, which JSON does not allow; save it as UTF-8 without one."
     try:
-        rows = list(_json_rows(text))
+        rows = _json_rows(text)
     except json.JSONDecodeError as error:
         return f"line {error.lineno}, column {error.colno} is not JSON ({error.msg}); expected a list of objects, or one object a line."
     if not rows:
@@ -197,15 +174,14 @@ def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
     return None
 
 
-def _json_rows(text: str) -> Iterator[Any]:
+def _json_rows(text: str) -> list[Any]:
     """The rows of a JSON list, or of a file with one object a line."""
     if text.lstrip().startswith("["):
-        yield from json.loads(text)
-        return
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError as error:
-                # Count from the file's first line, not the row's.
-                raise json.JSONDecodeError(error.msg, "\n" * (number - 1) + line, error.pos + number - 1) from None
+        return json.loads(text)
+    rows = []
+    for number, line in enumerate(text.splitlines()):
+        try:
+            rows += [json.loads(line)] if line.strip() else []
+        except json.JSONDecodeError as error:  # which counts from the file's first line, not the row's
+            raise json.JSONDecodeError(error.msg, "\n" * number + line, error.pos + number) from None
+    return rows

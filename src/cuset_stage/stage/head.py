@@ -25,11 +25,7 @@ PROBED_RANGE = 1000.0
 
 
 class FusedHead:
-    """Covers the output layer of `model`.
-
-    Args:
-        model: the bare model, without DDP, DeepSpeed or the like; PEFT's wrapper may be around it.
-        settings: the objective.
+    """Covers the output layer of `model`, which is bare: without DDP, DeepSpeed or the like; PEFT's wrapper may be around it.
 
     Attributes:
         reason: why the head cannot be fused, or None.
@@ -48,21 +44,16 @@ class FusedHead:
         self._probed: list[torch.Tensor] | None = None
         self.is_verified = self.is_confirmed = False
         self._is_rounded = False  # the loss that comes out of the model
-        self.head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
-        self.reason = self._obstacle()
-        if self.reason is None:
+        self.reason: str | None = None
+        self.head = model.get_output_embeddings()
+        kind = type(self.head)
+        if kind is not torch.nn.Linear:
+            self.reason = f"the output layer is a {kind.__module__}.{kind.__qualname__}, not torch.nn.Linear"
+        elif "forward" in vars(self.head):
+            self.reason = "something else has already replaced the output layer's forward"
+        else:
             # One function for the whole run, so that a compiled model is not compiled anew with every batch.
             self.head.forward = self._forward
-
-    def _obstacle(self) -> str | None:
-        if self.head is None:
-            return "the model has no output layer that can be found"
-        if type(self.head) is not torch.nn.Linear:
-            kind = type(self.head)
-            return f"the output layer is a {kind.__module__}.{kind.__qualname__}, not torch.nn.Linear"
-        if "forward" in vars(self.head):
-            return "something else has already replaced the output layer's forward"
-        return None
 
     @torch.compiler.disable
     def _forward(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -86,9 +77,8 @@ class FusedHead:
     def verify(self, run: Callable[[], Any]) -> None:
         """Set `reason` unless the model hands on what its output layer returns. That is a property of the model: once is enough.
 
-        Args:
-            run: a forward pass of the model that wants logits, without a gradient. The layer returns those of `probe_like`, of a few
-                tokens: the model's own may show nothing, as those of a head of zeros, which stay what they are under any scale.
+        In `run`, a forward pass of the model without a gradient, the layer returns the logits of `probe_like` for a few tokens: the
+        model's own may show nothing, as those of a head of zeros, which stay what they are under any scale.
         """
         self._probed = []
         try:
@@ -120,13 +110,8 @@ class FusedHead:
         reference: dict[str, torch.Tensor | None],
     ) -> Iterator[None]:
         """Within this context the next forward pass of the model gives the loss of this batch."""
-        self._batch = {
-            "labels": labels,
-            "cuda_mask": cuda_mask,
-            "sample_ids": sample_ids,
-            "num_items_in_batch": num_items_in_batch,
-            **reference,
-        }
+        columns = {"labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
+        self._batch = {**columns, "num_items_in_batch": num_items_in_batch, **reference}
         self.terms = self._loss = None
         try:
             yield
@@ -138,9 +123,7 @@ class FusedHead:
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
         """What reaches the output layer in `run`, a forward pass of the model, and the layer's weight and bias.
 
-        Args:
-            with_weight: whether the weights are wanted afterwards. Where ZeRO-3 or FSDP take them away again after the pass, they are
-                copied while they are there.
+        with_weight: whether the weights are wanted afterwards; where ZeRO-3 or FSDP take them away again, they are copied in the pass.
         """
         self._keeps = True
         try:

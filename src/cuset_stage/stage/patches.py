@@ -15,11 +15,6 @@ from typing import Any
 STAGE_TITLE = "CUDA-Sensitive Fine-Tuning (CuSeT)"
 
 
-def apply(module: ModuleType) -> None:
-    """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
-    _PATCHES[module.__name__](module)
-
-
 def _patch_arguments(module: ModuleType) -> None:
     from .arguments import extend
 
@@ -90,6 +85,11 @@ _PATCHES = {
     "llamafactory.extras.constants": _patch_constants,
     "llamafactory.train.tuner": _patch_tuner,
 }
+
+
+def apply(module: ModuleType) -> None:
+    """Patch `module`, which has just been imported. Raises when it lacks what the patch needs."""
+    _PATCHES[module.__name__](module)
 
 
 def _symbol(owner: Any, name: str) -> Any:

@@ -24,11 +24,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     The loss of a micro-batch is its sum over tokens divided by the count of the whole optimizer step (`num_items_in_batch`, over
     accumulation and ranks); the Trainer then multiplies by the number of ranks, because gradients are averaged over them.
-
-    Args:
-        objective: what to optimise.
-        fused: auto, on or off: whether the loss is computed by the fused head (`FusedHead`) or from materialised logits.
-        kwargs: LLaMA-Factory's.
+    fused: auto, on or off, as `cuset_fused`; kwargs: LLaMA-Factory's.
     """
 
     def __init__(self, objective: ObjectiveSettings, fused: str = "auto", **kwargs: Any) -> None:
@@ -38,9 +34,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._must_fuse = fused == "on"
         self._said_fused = False
         self._fused_head = self._reference_head = None
-        if fused == "off":
-            logger.info_rank0("cuset_fused: off; the loss is computed from materialised logits.")
-        else:
+        if fused != "off":
             self._make_fused_head()
         self._meter = ObjectiveMeter()
         self._batch_labels: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -63,15 +57,6 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             )
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
         self._fused_head = None
-
-    def _report_fused(self) -> None:
-        """Said once, when the first batch has come through: before that the model may still be found out."""
-        if not self._said_fused:
-            trained = "trained" if self._fused_head.head.weight.requires_grad else "frozen"
-            logger.info_rank0(
-                f"The loss is computed by the fused head ({trained}); no logits are materialised in training."
-            )
-            self._said_fused = True
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         proof.begin()
@@ -108,7 +93,11 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                     result = super().compute_loss(model, dict(inputs), **options)
                 reason = self._fused_head.reason
             if reason is None:
-                self._report_fused()
+                if not self._said_fused:  # before the first batch has come through the model may still be found out
+                    logger.info_rank0(
+                        "The loss is computed by the fused head; no logits are materialised in training."
+                    )
+                    self._said_fused = True
                 return result
             self._give_up_fused(reason)
 
@@ -122,8 +111,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def _why_not_fused(self, model: torch.nn.Module, inputs: dict[str, Any]) -> str | None:
         """What stands against the fused head in this run, seen with its first batch; None: nothing."""
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
-        if not self._fused_head.is_verified:
-            with torch.no_grad(), uncompiled(), evaluating(model):
+        if not self._fused_head.is_verified:  # eager: a compiled model is not compiled for a pass that comes once
+            with torch.no_grad(), torch.compiler.set_stance("force_eager"), evaluating(model):
                 self._fused_head.verify(lambda: model(**inputs))
         if self._reference_head is not self._fused_head and not self._reference_head.is_verified:
             with torch.no_grad():
@@ -157,9 +146,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         self._meter.update(terms, self.objective.tau)
         return loss + self._auxiliary_loss(outputs, terms, num_items_in_batch)
 
-    def _reference(
-        self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool
-    ) -> dict[str, torch.Tensor | None]:
+    def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> dict[str, Any]:
         """ASFT's base model on the same inputs: its last hidden states and head, or its logits; empty for other objectives."""
         if not self.objective.needs_reference:
             return {}
@@ -169,10 +156,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 return {"logits": base(**inputs).logits}
             is_other = self._reference_head is not self._fused_head
             hidden, weight, bias = self._reference_head.inputs_of(lambda: base(**inputs), with_weight=is_other)
-        reference = {"reference_hidden": hidden}
-        if is_other:
-            reference |= {"reference_weight": weight, "reference_bias": bias}
-        return reference
+        head = {"reference_weight": weight, "reference_bias": bias} if is_other else {}
+        return {"reference_hidden": hidden, **head}
 
     def _auxiliary_loss(self, outputs: Any, terms: TokenTerms, num_items_in_batch: Any) -> torch.Tensor | float:
         """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss.
@@ -183,9 +168,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if not isinstance(auxiliary, torch.Tensor):
             return 0.0
         config = self.accelerator.unwrap_model(self.model).config.get_text_config()
-        share = 1.0
-        if num_items_in_batch is not None:
-            share = terms.count(self.objective.normalization) / num_items_in_batch
+        count = terms.count(self.objective.normalization)
+        share = 1.0 if num_items_in_batch is None else count / num_items_in_batch
         return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary * share
 
     @contextlib.contextmanager
@@ -266,11 +250,6 @@ def evaluating(model: torch.nn.Module) -> Iterator[None]:
         yield
     finally:
         model.train(was_training)
-
-
-def uncompiled() -> contextlib.AbstractContextManager:
-    """A compiled model is not compiled for a forward pass that comes once."""
-    return torch.compiler.set_stance("force_eager")
 
 
 def count_samples(labels: torch.Tensor, sample_ids: torch.Tensor) -> int:

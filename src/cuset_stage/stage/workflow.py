@@ -33,11 +33,7 @@ def run_cuset(
     generating_args: Any,
     callbacks: list[Any] | None = None,
 ) -> None:
-    """Train, evaluate or predict as `run_sft` does; the arguments are LLaMA-Factory's.
-
-    Raises:
-        ValueError: a combination of keys that CuSeT cannot train with; before anything is loaded.
-    """
+    """Train, evaluate or predict as `run_sft` does. Raises ValueError for keys that CuSeT cannot train with, before anything loads."""
     for note in check_combination(model_args, training_args, finetuning_args):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
@@ -84,11 +80,9 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
 
 
 def rebind_globals(function: Callable[..., Any], replacements: dict[str, Any]) -> Callable[..., Any]:
-    """Return `function` with the global names in `replacements` meaning other things, for this copy alone.
+    """Return a copy of `function` in which the global names in `replacements` mean other things.
 
-    Raises:
-        RuntimeError: `function` does not use one of the names: this version looks different, and training on would leave a part of
-            CuSeT out.
+    Raises RuntimeError when it does not use one of them: in such a version, training on would leave a part of CuSeT out.
     """
     missing = sorted(set(replacements) - set(function.__code__.co_names))
     if missing:
