@@ -58,40 +58,29 @@ def audit_tasks(settings: AuditSettings) -> None:
         cases = CaseCache()
     except (TaskError, SandboxError) as error:
         raise fail(str(error)) from None
-    console = Console(stderr=True)
     columns = (TextColumn("audit"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    audits = {}
+    jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
+    found = {}
     try:
-        with Progress(*columns, console=console) as progress:
-            bar = progress.add_task("audit", total=len(task_set))
-            jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
-            running = run_audits(task_set.tasks, cases, jobs=jobs, again=settings.again)
-            with closing(running):
-                for audit in running:
-                    audits[audit.task] = audit
-                    progress.advance(bar)
-        header = {
-            "type": "audit",
-            "cuset_stage": __version__,
-            "tasks": {
-                "path": str(task_set.path),
-                "format": task_set.format,
-                "sha256": task_set.sha256,
-                "count": len(task_set),
-                "split": settings.split,
-            },
-        }
-        ordered = [audits[task.id] for task in task_set]
-        lines = [header, *(audit.as_record() for audit in ordered)]
-        write_atomically(output, map(to_line, lines))
+        with (
+            Progress(*columns, console=Console(stderr=True)) as progress,
+            closing(run_audits(task_set.tasks, cases, jobs=jobs, again=settings.again)) as running,
+        ):
+            for audit in progress.track(running, total=len(task_set)):
+                found[audit.task] = audit
+        audits = [found[task.id] for task in task_set]
+        about = {"path": str(task_set.path), "format": task_set.format, "sha256": task_set.sha256}
+        about |= {"count": len(task_set), "split": settings.split}
+        header = {"type": "audit", "cuset_stage": __version__, "tasks": about}
+        write_atomically(output, map(to_line, [header, *(audit.as_record() for audit in audits)]))
     except (SandboxError, OSError) as error:
         raise fail(str(error)) from None
     except KeyboardInterrupt:
         typer.echo("\ncuset: interrupted; run the same command again to resume.", err=True)
         raise typer.Exit(130) from None
-    _print(ordered, settings.notes)
-    flagged = sum(bool(audit.flagged) for audit in ordered)
-    typer.echo(f"{len(ordered)} tasks, {flagged} with an error or a warning: {output}")
+    _print(audits, settings.notes)
+    flagged = sum(bool(audit.flagged) for audit in audits)
+    typer.echo(f"{len(audits)} tasks, {flagged} with an error or a warning: {output}")
     if settings.strict and flagged:
         raise typer.Exit(1)
 
@@ -99,13 +88,11 @@ def audit_tasks(settings: AuditSettings) -> None:
 def _print(audits: list, notes: bool) -> None:
     from rich import box
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
     from rich.text import Text
 
     colours = {"error": "red", "warning": "yellow", "note": "dim"}
-    table = Table(box=box.SIMPLE)
-    for column in ("task", "severity", "code", "finding"):
-        table.add_column(column, overflow="fold")
+    table = Table(*(Column(name, overflow="fold") for name in ("task", "severity", "code", "finding")), box=box.SIMPLE)
     for audit in audits:
         for finding in audit.findings if notes else audit.flagged:
             severity = Text(finding.severity, style=colours[finding.severity])

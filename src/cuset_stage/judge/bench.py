@@ -47,7 +47,12 @@ class Bench:
         self.isolation = resolve_isolation(Isolation(spec.isolation))
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
         self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
-        self.arch = spec.arch or _common_arch(chosen)
+        kinds = sorted({gpu.arch for gpu in chosen}) or [DEFAULT_ARCH]
+        if len(kinds) > 1 and not spec.arch:
+            raise SandboxError(
+                f"GPUs of different kinds ({', '.join(kinds)}): choose some of one kind with gpus=..., or name an arch."
+            )
+        self.arch = spec.arch or kinds[0]
         for gpu in chosen:
             check_arch(self.arch, gpu)
         self.limits = spec.limited(Limits())
@@ -150,12 +155,3 @@ def choose_gpus(indices: Sequence[int] | None) -> list[Gpu]:
     if missing := [index for index in indices if index not in known]:
         raise SandboxError(f"gpus: no GPU {missing[0]}; this machine has {', '.join(map(str, known))}.")
     return [known[index] for index in dict.fromkeys(indices)]
-
-
-def _common_arch(gpus: Sequence[Gpu]) -> str:
-    found = sorted({gpu.arch for gpu in gpus})
-    if len(found) > 1:
-        raise SandboxError(
-            f"GPUs of different kinds ({', '.join(found)}): choose some of one kind with gpus=..., or name an arch."
-        )
-    return found[0] if found else DEFAULT_ARCH

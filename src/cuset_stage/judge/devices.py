@@ -91,8 +91,7 @@ class GpuPool:
         self.gpus = tuple(gpus)
         self.per_gpu = per_gpu
         self.isolation = isolation
-        self._lost: dict[str, str] = {}
-        self._guard = threading.Lock()
+        self.lost: dict[str, str] = {}  # uuid -> what is wrong with it
 
     def __len__(self) -> int:
         return len(self.gpus) * self.per_gpu
@@ -102,15 +101,8 @@ class GpuPool:
         """What kinds of GPU there are, each once, for a judge's settings; those that are lost meanwhile have judged as well."""
         return sorted({gpu.name for gpu in self.gpus})
 
-    @property
-    def lost(self) -> dict[str, str]:
-        """uuid -> what is wrong with it."""
-        with self._guard:
-            return dict(self._lost)
-
     def _working(self) -> list[Gpu]:
-        lost = self.lost
-        return [gpu for gpu in self.gpus if gpu.uuid not in lost]
+        return [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
 
     @property
     def only(self) -> Gpu | None:
@@ -126,7 +118,7 @@ class GpuPool:
         """
         working = self._working()
         if not working:
-            raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+            raise NoGpuLeft(f"no GPU left: {'; '.join(list(self.lost.values()))}")
         if wanted is not None and wanted not in working:
             raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
         with lease_gpu(working if wanted is None else [wanted], slots=self.per_gpu, alone=alone) as gpu:
@@ -136,8 +128,7 @@ class GpuPool:
         """Probe a GPU after a suspicious failure; what is wrong with it, or None. A lost one is leased no more."""
         if (problem := probe_gpu(gpu, isolation=self.isolation)) is None:
             return None
-        with self._guard:
-            return self._lost.setdefault(gpu.uuid, f"GPU {gpu.index} ({gpu.name}): {problem}")
+        return self.lost.setdefault(gpu.uuid, f"GPU {gpu.index} ({gpu.name}): {problem}")
 
 
 class Turns:

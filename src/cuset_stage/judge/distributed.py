@@ -140,10 +140,9 @@ def _cause(error: BaseException) -> str:
 
 
 def _differences(settings: Sequence[Mapping[str, Mapping[str, Any]]]) -> str:
-    found = []
-    for language, first in settings[0].items():
-        for name in first:
-            values = sorted({str(one.get(language, {}).get(name)) for one in settings})
-            if len(values) > 1:
-                found.append(f"{name}: {' and '.join(values)}")
-    return "; ".join(found)
+    found: dict[str, set[str]] = {}
+    for one in settings:
+        for language, values in one.items():
+            for name, value in values.items():
+                found.setdefault(f"{language} {name}", set()).add(str(value))
+    return "; ".join(f"{name}: {' and '.join(sorted(values))}" for name, values in found.items() if len(values) > 1)

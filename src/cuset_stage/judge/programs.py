@@ -4,7 +4,6 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 (a GPU). `modules.ModuleJudge`, for KernelBench's kind of task, has the same three.
 """
 
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext, suppress
@@ -52,8 +51,6 @@ class ProgramJudge:
     isolation: Isolation = Isolation.AUTO
     compile_only: bool = False
     confirms: bool = True
-    _locks: dict[int, threading.Lock] = field(default_factory=dict, init=False, repr=False)
-    _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def settings(self) -> dict[str, Any]:
         """See `Judge.settings`.
@@ -87,11 +84,8 @@ class ProgramJudge:
 
     def build(self, task: ProgramTask, code: str) -> Built:
         clock = Clock()
-        with self._guard:
-            lock = self._locks.setdefault(hash(code), threading.Lock())
         try:
-            with clock.waiting(lock):  # who has the same source waits for its program
-                compiled = self.compiler.compile(code)
+            compiled = self.compiler.compile(code)
         except SandboxError as error:
             return Built(infra_error(str(error)))
         if not compiled.cached:

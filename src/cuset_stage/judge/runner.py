@@ -60,9 +60,8 @@ def make_samples(
 ) -> list[Sample]:
     """Every answer with its task and the code in it, in the file's order.
 
-    Raises:
-        TaskError: An answer is to a task that the set does not have, or there is none.
-        AnswersError: The samples of a level are not numbered from 0.
+    Raises TaskError for an answer to a task that the set does not have, and without any; AnswersError when the samples of a level are
+    not numbered from 0.
     """
     samples = []
     first: dict[int, Answer] = {}  # level -> the answer with the lowest number
@@ -90,11 +89,7 @@ def make_samples(
 def choose_samples(
     samples: Iterable[Sample], tasks: TaskSet, *, split: str | None = None, level: int | None = None
 ) -> list[Sample]:
-    """Those to judge, in their order: of tasks of this split, and answers to prompts of this level.
-
-    Raises:
-        TaskError: Nothing is left.
-    """
+    """Those of tasks of this split, and to prompts of this level, in their order. Raises TaskError when nothing is left."""
     chosen = [one for one in samples if split in (None, one.task.split) and level in (None, one.key[2])]
     if not chosen:
         wanted = [f"{name}={value}" for name, value in (("split", split), ("level", level)) if value is not None]
@@ -104,10 +99,11 @@ def choose_samples(
 
 def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
     """SHA-256 over all that a verdict depends on: a line with another one is judged again."""
+    _, number, level = sample.key
     parts = {
         "task": sample.task.fingerprint,
-        "sample": sample.answer.sample,
-        "level": sample.key[2],
+        "sample": number,
+        "level": level,
         "code": sample.sha256,
         "settings": settings,
     }

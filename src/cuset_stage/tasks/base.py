@@ -100,7 +100,6 @@ class ProgramTask:
     source: str  # "tasks.jsonl:12"
     split: str | None = None
     gpu: str | None = None  # the GPU the set names for this task
-    names_gpu: bool = False  # the set's prompts end with the GPU's name
     idioms: tuple[str, ...] = ()
     language: str = field(default="cuda", init=False)
 
@@ -162,13 +161,9 @@ class TaskSet:
 
     def by_id(self, task_id: str) -> Task:
         """Raises TaskError with the nearest ids when there is no such task."""
-        try:
-            return self._index[task_id]
-        except KeyError:
-            raise TaskError(f"{self.path}: no task {task_id!r}; {nearest(task_id, self._index)}") from None
-
-    def __contains__(self, task_id: object) -> bool:
-        return task_id in self._index
+        if task_id not in self._index:
+            raise TaskError(f"{self.path}: no task {task_id!r}; {nearest(task_id, self._index)}")
+        return self._index[task_id]
 
     def __len__(self) -> int:
         return len(self.tasks)

@@ -83,7 +83,6 @@ def read_task(row: Row) -> ProgramTask:
         solution=read.solution,
         source=row.where,
         gpu=None if read.gpu == "unknown" else read.gpu,
-        names_gpu=True,
     )
 
 

@@ -7,7 +7,7 @@ of its files hold integers.
 
 from collections.abc import Sequence
 
-from .base import ProgramTask, Task, TaskError, Tensor
+from .base import ProgramTask, ScriptOracle, Task, TaskError, Tensor
 
 
 def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list[dict[str, str]]:
@@ -20,7 +20,7 @@ def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list
         levels = ", ".join(map(str, sorted(task.prompts)))
         raise TaskError(f"task {task.id} ({task.source}): no prompt of level {level}; it has {levels}")
     prompt = task.prompts[level]
-    if isinstance(task, ProgramTask) and task.names_gpu and (gpu or task.gpu):
+    if isinstance(task, ProgramTask) and isinstance(task.oracle, ScriptOracle) and (gpu or task.gpu):
         prompt = f"{prompt}\n\nGPU: {gpu or task.gpu}"
     messages = [{"role": "user", "content": prompt}]
     if task.system:
