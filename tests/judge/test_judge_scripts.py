@@ -57,7 +57,7 @@ def test_references_are_judged_twice(twice: Any, tmp_path: Path) -> None:
         }
         assert run["per_gpu"] == 1
         assert [line["compile_cached"] for line in lines] == [name == "second"] * 2  # judged anew, not taken up
-    assert "give a new folder" in twice(task_row("one", "right"))[0].stderr
+    assert "name a new folder" in twice(task_row("one", "right"))[0].stderr
 
 
 @pytest.mark.slow
