@@ -62,7 +62,7 @@ def to_line(record: Mapping[str, Any]) -> str:
 
 
 class Appender:
-    """Append objects to a JSONL file, each in one write and flushed to the disk; use as a context manager.
+    """Append objects to a JSONL file, each in one write, flushed to the disk by default; use as a context manager.
 
     Opening makes the folder and the file, removes a torn last line and locks the file, so that two processes never append to one.
 
@@ -86,15 +86,20 @@ class Appender:
             logger.warning("%s cannot be locked (%s): start one process at a time for it.", path, error.strerror)
         self._repair()
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Raises LinesError when the disk is full; a part of a line that was written by then is removed."""
+    def append(self, record: Mapping[str, Any], *, sync: bool = True) -> None:
+        """sync: flush to the disk; else the line outlives this process, but not a loss of power.
+
+        Raises:
+            LinesError: the disk is full; a part of a line that was written by then is removed.
+        """
         line = to_line(record).encode()
         size = os.fstat(self._handle).st_size
         try:
             written = 0
             while written < len(line):
                 written += os.write(self._handle, line[written:])
-            os.fsync(self._handle)
+            if sync:
+                os.fsync(self._handle)
         except OSError as error:
             os.ftruncate(self._handle, size)
             raise LinesError(f"cannot write {self.path}: {error.strerror}.") from None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from curation_steps import lines, take_in
 
-from cuset_stage.curate import licences
+from cuset_stage.curate import licence_names, licences
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -91,8 +91,8 @@ def test_a_notice_says_whether_later_versions_are_meant():
     ],
 )
 def test_names_and_expressions_become_spdx(given, written):
-    assert licences.spdx(given) == written == licences.spdx(written)
-    assert licences.is_known(written) is (written != "unknown")
+    assert licence_names.spdx(given) == written == licence_names.spdx(written)
+    assert licence_names.is_known(written) is (written != "unknown")
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_names_and_expressions_become_spdx(given, written):
     ],
 )
 def test_what_is_not_recognised_is_unknown_unless_it_is_allowed_by_name(text):
-    licence = licences.spdx(text)
-    assert not licences.is_allowed(licence, (), allow_unknown=False)
-    assert not licences.is_allowed(licence, ("MIT", "Apache-2.0"), allow_unknown=False)
-    assert licences.is_allowed(licence, (), allow_unknown=True)
+    licence = licence_names.spdx(text)
+    assert not licence_names.is_allowed(licence, (), allow_unknown=False)
+    assert not licence_names.is_allowed(licence, ("MIT", "Apache-2.0"), allow_unknown=False)
+    assert licence_names.is_allowed(licence, (), allow_unknown=True)
     if licence != "unknown":
-        assert licence.casefold() == text.casefold() and licences.is_allowed(
+        assert licence.casefold() == text.casefold() and licence_names.is_allowed(
             licence, (text.upper(),), allow_unknown=False
         )
 
@@ -139,12 +139,12 @@ def test_what_is_not_recognised_is_unknown_unless_it_is_allowed_by_name(text):
     ],
 )
 def test_an_expression_is_allowed_by_its_parts(licence, allowed, taken):
-    assert licences.is_allowed(licence, allowed, allow_unknown=False) is taken
+    assert licence_names.is_allowed(licence, allowed, allow_unknown=False) is taken
 
 
 def test_licences_that_apply_together_keep_their_choices():
-    assert licences.all_of(["MIT or ISC", "bsd", "BSD-3-Clause"]) == "BSD-3-Clause AND (MIT OR ISC)"
-    assert licences.all_of(["MIT", "none"]) == licences.all_of([]) == "unknown"
+    assert licence_names.all_of(["MIT or ISC", "bsd", "BSD-3-Clause"]) == "BSD-3-Clause AND (MIT OR ISC)"
+    assert licence_names.all_of(["MIT", "none"]) == licence_names.all_of([]) == "unknown"
 
 
 def test_a_row_whose_licence_nobody_knows_is_reported_with_its_text(tmp_path):
@@ -161,17 +161,13 @@ def test_a_row_whose_licence_nobody_knows_is_reported_with_its_text(tmp_path):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A file with a header of another licence; a header that says nothing; a folder with a licence of its own."""
+    """Files that state a licence, a folder with a licence of its own, and a file of which nothing is said."""
     root = tmp_path / "tree"
     (root / "bsd").mkdir(parents=True)
     (root / "bsd" / "LICENSE").write_text("Redistribution and use in source and binary forms", encoding="utf-8")
-    (root / "bsd" / "of_folder.cuh").write_text("#define B 1\n", encoding="utf-8")
-    (root / "mit.cuh").write_text("// SPDX-License-Identifier: MIT\n#define M 1\n", encoding="utf-8")
-    (root / "silent.cuh").write_text("#define S 1\n", encoding="utf-8")
-    spdx = "// SPDX-License-Identifier: GPL-3.0-only\n"
-    (root / "gpl.cu").write_text(f'#include "mit.cuh"\n#include "bsd/of_folder.cuh"\n{spdx}{KERNEL}', encoding="utf-8")
-    (root / "none.cu").write_text(f'#include "mit.cuh"\n{KERNEL}', encoding="utf-8")
-    (root / "half.cu").write_text(f'{spdx}#include "silent.cuh"\n{KERNEL}', encoding="utf-8")
+    (root / "bsd" / "of_folder.cu").write_text(KERNEL, encoding="utf-8")
+    (root / "bsd" / "own.cu").write_text(f"// SPDX-License-Identifier: GPL-3.0-only\n{KERNEL}", encoding="utf-8")
+    (root / "none.cu").write_text(KERNEL, encoding="utf-8")
     return root
 
 
@@ -181,28 +177,22 @@ def imported(tmp_path, **options) -> dict[str, dict]:
     return {row["source"]["file"]: row for row in lines(folder / "rows.jsonl")}
 
 
-def test_the_licences_of_a_file_and_of_the_headers_in_it_all_apply(tmp_path, tree):
-    kept = imported(tmp_path)
-    assert {name: row["source"]["licence"] for name, row in kept.items()} == {
-        "gpl.cu": "BSD-2-Clause AND GPL-3.0-only AND MIT"
+def test_a_file_states_its_licence_before_its_folder_and_the_folder_before_the_user(tmp_path, tree):
+    found = {name: row["source"] for name, row in imported(tmp_path, licence="ISC").items()}
+    assert {name: (each["licence"], each["licence_from"]) for name, each in found.items()} == {
+        "bsd/of_folder.cu": ("BSD-2-Clause", "LICENSE"),
+        "bsd/own.cu": ("GPL-3.0-only", "code"),
+        "none.cu": ("ISC", "user"),
     }
-    assert kept["gpl.cu"]["source"]["licence_from"] == "file, mit.cuh, LICENSE"
-    assert "__stated__" not in json.dumps(kept)
-
-
-def test_the_users_licence_is_that_of_the_files_which_say_nothing(tmp_path, tree):
-    kept = imported(tmp_path, licence="ISC")
-    assert kept["none.cu"]["source"]["licence"] == "ISC AND MIT"
-    assert kept["half.cu"]["source"]["licence"] == "GPL-3.0-only AND ISC"
 
 
 def test_a_changed_licence_file_or_declaration_is_noticed_by_the_next_import(tmp_path, tree):
     assert "none.cu" not in imported(tmp_path)
     licence = tree / "LICENSE"
     licence.write_text("Apache License\nVersion 2.0, January 2004\n", encoding="utf-8")
-    assert imported(tmp_path)["none.cu"]["source"]["licence"] == "Apache-2.0 AND MIT"
+    assert imported(tmp_path)["none.cu"]["source"]["licence"] == "Apache-2.0"
     licence.write_text("Mozilla Public License Version 2.0\n", encoding="utf-8")
-    assert imported(tmp_path)["none.cu"]["source"]["licence"] == "MIT AND MPL-2.0"
+    assert imported(tmp_path)["none.cu"]["source"]["licence"] == "MPL-2.0"
     declaration = tree / "none.json"
     declaration.write_text("[1]", encoding="utf-8")
     assert "none.cu" not in imported(tmp_path)

@@ -89,14 +89,14 @@ WORKING = """
 import sys, time
 from pathlib import Path
 from cuset_stage.curate.stage import Dropped, Kept, run_stage
-from cuset_stage.curate.stage_rows import read_stage_rows
+from cuset_stage.curate.stage_rows import StageRows
 
 def work(row):
     time.sleep(0.002)
     return Kept(row) if row["number"] % 3 else Dropped("third", "a third of them")
 
 folder = Path(sys.argv[1])
-run_stage(folder / "verify", "verify", read_stage_rows([folder / "rows.jsonl"]), work, settings={}, executor="threads", workers=2)
+run_stage(folder / "verify", "verify", StageRows([folder / "rows.jsonl"]), work, settings={}, executor="threads", workers=2)
 """
 
 

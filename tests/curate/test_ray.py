@@ -17,7 +17,7 @@ from cuset_stage.curate import parallel
 from cuset_stage.curate.parallel import unordered_map
 from cuset_stage.curate.settings import Executor
 from cuset_stage.curate.stage import Kept, run_stage
-from cuset_stage.curate.stage_rows import CurationError, read_stage_rows
+from cuset_stage.curate.stage_rows import CurationError, StageRows
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
@@ -96,7 +96,7 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def run(at: str):
-        return run_stage(tmp_path / "verify", "verify", read_stage_rows([path]), Dies(at), settings={}, executor=RAY)
+        return run_stage(tmp_path / "verify", "verify", StageRows([path]), Dies(at), settings={}, executor=RAY)
 
     summary = run("r3")
     assert (summary.kept, summary.dropped, summary.unsettled) == (5, 0, 1)

@@ -4,12 +4,15 @@ import json
 from collections import Counter
 
 import pytest
+from curation_steps import put
 from curation_steps import write as write_set
 
 from cuset_stage.answers import extract_code
-from cuset_stage.curate.folders import read_funnel
+from cuset_stage.curate.folders import locked
+from cuset_stage.curate.funnel import read_funnel
 from cuset_stage.curate.settings import WriteSettings
-from cuset_stage.curate.stage_rows import CurationError, read_stage_rows
+from cuset_stage.curate.stage import Kept, run_stage
+from cuset_stage.curate.stage_rows import CurationError, StageRows
 from cuset_stage.curate.training_text import length_report
 from cuset_stage.settings import SettingsError
 from cuset_stage.spans import find_spans
@@ -209,18 +212,11 @@ def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
     }
     (work / "verify" / "settings.json").write_text(json.dumps(settings | {"compile_only": False}))
     (work / "verify" / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(4)))
-    (work / "verify" / "dropped.jsonl").write_text('{"reason": "mismatch"}\n{"reason": "timeout"}\n{"reas')
-    (work / "adapt").mkdir()
-    counts = {
-        "read": 15,
-        "kept": 12,
-        "dropped": 3,
-        "unsettled": 0,
-        "repeated": 0,
-        "seconds": 1.0,
-        "peak_memory_mib": 1.0,
-    }
-    (work / "adapt" / "summary.json").write_text(json.dumps(counts | {"reasons": {}, "settings": {}, "name": None}))
+    (work / "verify" / "dropped.jsonl").write_text(
+        f'{{"key": "{"e" * 32}", "reason": "mismatch"}}\n{{"key": "{"f" * 32}", "reason": "timeout"}}\n{{"key'
+    )
+    stage_rows = StageRows([put(tmp_path / "given.jsonl", rows(6))])
+    run_stage(work / "adapt", "adapt", stage_rows, Kept, settings={})
     step = read_funnel(work)[-1]
     assert (step.stage, step.read, step.kept, step.dropped, step.unsettled) == ("verify", 12, 8, 2, 2)
     assert step.stopped and step.reasons == {"mismatch": 1, "timeout": 1}
@@ -315,7 +311,7 @@ def test_what_a_killed_process_left_goes(tmp_path):
     settings = WriteSettings(folder=tmp_path / "work", output=tmp_path / "dataset")
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows(4)), encoding="utf-8")
-    killed = _Writer(settings, split_tasks(read_stage_rows([path]), 0.25, 0))
+    killed = _Writer(settings, split_tasks(StageRows([path]), 0.25, 0))
     for row in rows(4):
         killed(row)
     assert len(list(settings.target.glob(".*.part"))) == 4
@@ -324,11 +320,9 @@ def test_what_a_killed_process_left_goes(tmp_path):
 
 
 def test_two_processes_do_not_write_into_one_folder(tmp_path):
-    from cuset_stage.curate.write import _locked
-
     _, folder = write(tmp_path, rows(4))
     before = (folder / "curated.json").read_bytes()
-    with _locked(folder), pytest.raises(CurationError, match="another process"):
+    with locked(folder), pytest.raises(CurationError, match="another process"):
         write(tmp_path, rows(8))
     assert (folder / "curated.json").read_bytes() == before
 

@@ -78,7 +78,8 @@ def run(settings: RunSettings) -> None:
     """All stages, one after the other, and the funnel. If interrupted, run the same command again to resume."""
     from ..curate.adapt import run_adapt
     from ..curate.contamination import read_benchmarks
-    from ..curate.folders import only_sources, print_funnel, read_funnel
+    from ..curate.folders import only_sources
+    from ..curate.funnel import print_funnel, read_funnel
     from ..curate.importing import run_import
     from ..curate.select import run_select
     from ..curate.verify import run_verify
@@ -114,7 +115,7 @@ def funnel(settings: FunnelSettings) -> None:
     """How many rows every stage kept, and why the others were dropped."""
     import json
 
-    from ..curate.folders import as_records, print_funnel, read_funnel
+    from ..curate.funnel import as_records, print_funnel, read_funnel
 
     with _errors():
         steps = read_funnel(settings.folder)
@@ -135,12 +136,13 @@ def _stage(work: Callable[[], "Summary"]) -> None:
 def _errors() -> Iterator[None]:
     """Errors as sentences."""
     from ..curate.stage_rows import CurationError
+    from ..jsonl import LinesError
     from ..sandbox import SandboxError
     from ..settings import SettingsError
 
     try:
         yield
-    except (CurationError, SandboxError, SettingsError) as error:
+    except (CurationError, LinesError, SandboxError, SettingsError) as error:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename or 'a file'}: {error.strerror}. What was done so far is kept.") from None

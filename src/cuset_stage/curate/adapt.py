@@ -21,14 +21,14 @@ from ..answers import extract_code
 from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
 from ..tasks.messages import MODULE_SYSTEM, module_prompt
 from ..tasks.task_rows import Row as TaskRow
-from .folders import input_files
+from .folders import input_rows
 from .settings import AdaptSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row, digest, read_stage_rows
-from .torch_modules import AdaptError, check_module, is_extension, kernelbench_form, model_new
+from .stage_rows import Row, RowError, digest
+from .torch_modules import check_module, is_extension, kernelbench_form, model_new
 
 
-_SCHEMA = 6
+_SCHEMA = 7
 _COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
 _IN_RECORD = (*_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
 _SOLUTIONS = ("solution", "bench.cu", "intro")
@@ -40,7 +40,7 @@ _NO_TASK = (
 
 def run_adapt(settings: AdaptSettings) -> Summary:
     """Adapt what `import` left into `folder`/adapt/."""
-    rows = read_stage_rows(input_files(settings, "import"))
+    rows = input_rows(settings, "import")
     return run_stage(
         settings.folder / "adapt", "adapt", rows, adapt_row, settings={"schema": _SCHEMA}, fresh=settings.fresh
     )
@@ -53,7 +53,7 @@ def adapt_row(row: Row) -> Outcome:
         found = _module(row) if is_module else _program(row)
         found = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **found}
         load_task(found)
-    except AdaptError as error:
+    except RowError as error:
         return Dropped(error.reason, str(error))
     except TaskError as error:
         return Dropped("bad_task", str(error))
@@ -65,19 +65,17 @@ def _program(row: Row) -> Row:
     if not code and row.get("answer"):
         code = extract_code(row["answer"], language="cuda")
         if code is None:
-            raise AdaptError("no_code", "the answer holds no code")
+            raise RowError("no_code", "the answer holds no code")
     record = row.get("task")
     if record is None and all(column in row for column in _COLUMNS):
         record = {key: row[key] for key in (*_COLUMNS, "cases", "system", "idioms") if key in row}
     if record is None:
         if code and is_extension(code):
-            raise AdaptError(
-                "no_task", "no task: a torch extension without the module it serves; give functional_code"
-            )
-        raise AdaptError("no_task", _NO_TASK)
+            raise RowError("no_task", "no task: a torch extension without the module it serves; give functional_code")
+        raise RowError("no_task", _NO_TASK)
     code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)
     if not code:
-        raise AdaptError("no_answer", "the task has no program")
+        raise RowError("no_answer", "the task has no program")
     identity = str(record.get("id", task_identity(row)))
     record = {
         **{key: value for key, value in record.items() if key not in _SOLUTIONS},
@@ -104,7 +102,7 @@ def _module(row: Row) -> Row:
     answer = row.get("answer")
     if code and is_extension(code):
         if not functional:
-            raise AdaptError(
+            raise RowError(
                 "no_task", "no task: a torch extension without functional_code: nothing says how it is called"
             )
         form, answer_code = "extension", model_new(code, functional)
@@ -113,7 +111,7 @@ def _module(row: Row) -> Row:
     else:
         form, answer_code = "ModelNew", extract_code(answer if answer is not None else code, language="python")
         if answer_code is None:
-            raise AdaptError("no_code", "the answer holds no Python with ModelNew")
+            raise RowError("no_code", "the answer holds no Python with ModelNew")
         check_module(answer_code, "ModelNew")
     identity, family = task_identity(row), str(row.get("level") or family_of(row))
     name = row.get("name") or row["id"].rsplit(":", 1)[-1]

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment
 
 from .. import __version__
-from .folders import read_funnel
+from .funnel import read_funnel
 from .stage_rows import CurationError
 
 

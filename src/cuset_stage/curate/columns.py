@@ -12,7 +12,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from ..row_checks import Object, RowModel, Text, Truth, wrong_value
 from ..text import nearest
 from .licence_names import UNKNOWN, all_of
-from .stage_rows import CurationError, Problem, Row, is_utf8
+from .stage_rows import CurationError, Row, RowError, is_utf8
 
 
 _Key = Annotated[StrictStr | StrictInt, Field(description="text or a whole number")]
@@ -155,10 +155,11 @@ def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
     return ColumnMap({**preset.columns, **columns}, preset.licence, preset.needs)
 
 
-def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, Problem | None]:
-    """Our fields of a source's row, and what is wrong with it (None: nothing).
+def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
+    """Our fields of a source's row. A column that is missing or null is left out.
 
-    A column that is missing or null is left out; one of another type than its field's, or not in UTF-8, is an error of the row.
+    Raises:
+        RowError: a column of another type than its field's, or not in UTF-8; one that is needed is missing.
     """
     columns = dict(column_map.columns)
     if given.get(columns.get("licence", "")) in _EMPTY:
@@ -168,17 +169,17 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> tuple[Row, Pro
         SourceRow.model_validate(row)
     except ValidationError as error:
         column = columns[str(error.errors()[0]["loc"][0])]
-        return row, Problem("wrong_type", f"column {column!r}: {wrong_value(error, SourceRow, row)}")
+        raise RowError("wrong_type", f"column {column!r}: {wrong_value(error, SourceRow, row)}") from None
     for ours, value in row.items():
         if not is_utf8(json.dumps(value, ensure_ascii=False)):
-            return row, Problem("not_utf8", f"column {columns[ours]!r} is not UTF-8")
+            raise RowError("not_utf8", f"column {columns[ours]!r} is not UTF-8")
     missing = [columns[field] for field in column_map.needs if field not in row and field in columns]
     if missing:
-        return row, Problem("missing_column", f"column {missing[0]!r} is missing or empty")
+        raise RowError("missing_column", f"column {missing[0]!r} is missing or empty")
     if not any(field in row for field in ("code", "answer", "module_code", "task")):
         there = ", ".join(sorted(map(str, given))[:12])
-        return row, Problem("missing_column", f"none of the columns holds code: {there}")
-    return row, None
+        raise RowError("missing_column", f"none of the columns holds code: {there}")
+    return row
 
 
 def licence_of(row: Row, column_map: ColumnMap) -> str:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from . import licences, readers, trees
+from . import licence_names, readers, trees
 from .columns import ColumnMap, apply_map, choose_map, licence_of
+from .licence_names import UNKNOWN
+from .licences import of_source
 from .settings import ImportSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import CurationError, Item, Row, row_sha256
+from .stage_rows import CurationError, Item, Row, RowError, row_sha256
 
 
-_SCHEMA = 6
-_CODE = (
-    "code",
-    "wrapper",
-    "cpu_code",
-    "module_code",
-    "functional_code",
-)  # fields that may state a licence in a comment
+_SCHEMA = 7
+# Fields that may state a licence in a comment.
+_CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
 
 
 def run_import(settings: ImportSettings) -> Summary:
@@ -58,7 +54,7 @@ def run_import(settings: ImportSettings) -> Summary:
             "columns": dict(column_map.columns),
             "revision": revision,
             "licence": settings.licence,
-            "licences": sorted(licences.spdx(name) for name in settings.allow),
+            "licences": sorted(licence_names.spdx(name) for name in settings.allow),
             "allow_unknown": settings.allow_unknown,
         },
         fresh=settings.fresh,
@@ -66,13 +62,12 @@ def run_import(settings: ImportSettings) -> Summary:
 
 
 def _placed(items: Iterator[Item]) -> Iterator[Item]:
-    """Rows that know their place, and what their files state; the importer's work is a function of the row alone."""
+    """Rows that know their place, and what their folder states; the importer's work is a function of the row alone."""
     for item in items:
         if item.row is not None:
             given = dict(item.row)
-            stated = given.pop(trees.STATED, [])
-            placed = {"given": given, "file": item.file, "number": item.number, "stated": stated}
-            item = Item(item.file, item.number, item.key, placed)
+            stated = given.pop(trees.STATED, (UNKNOWN, None))
+            item = replace(item, row={"given": given, "file": item.file, "number": item.number, "stated": stated})
         yield item
 
 
@@ -87,24 +82,26 @@ class _Importer:
 
     def __call__(self, placed: Row) -> Outcome:
         given, file, number = placed["given"], placed["file"], placed["number"]
-        row, problem = apply_map(self.column_map, given)
-        if problem:
-            return Dropped(problem.reason, problem.detail, given)
+        settings = self.settings
+        try:
+            row = apply_map(self.column_map, given)
+        except RowError as error:
+            return Dropped(error.reason, str(error), given)
         if self.preset in ("cuset", "cudabench"):
             row["task"] = given
         licence, stated_by = self._licence(row, placed["stated"])
-        if not licences.is_allowed(licence, self.settings.allow, allow_unknown=self.settings.allow_unknown):
-            if licences.is_known(licence):
+        if not licence_names.is_allowed(licence, settings.allow, allow_unknown=settings.allow_unknown):
+            if licence_names.is_known(licence):
                 return Dropped("licence_not_allowed", licence, given)
-            by_name = "" if licence == licences.UNKNOWN else "allow= with this name or "
+            by_name = "" if licence == UNKNOWN else "allow= with this name or "
             return Dropped("licence_unknown", f"{licence} ({by_name}allow_unknown=true keeps such rows)", given)
         place = f"{number:06d}"
         if self.kind in trees.FOLDERS:
             place = file
-        elif self.settings.path.is_dir():  # each shard counts from 1
+        elif settings.path.is_dir():  # each shard counts from 1
             place = f"{file}#{place}"
         row.pop("licence", None)
-        source: dict[str, Any] = {
+        source = {
             "name": self.label,
             "file": file,
             "row": number,
@@ -117,22 +114,16 @@ class _Importer:
         }
         return Kept({"id": f"{self.label}:{place}", **row, "source": source})
 
-    def _licence(self, row: Row, files: list[tuple[str, str | None]]) -> tuple[str, str | None]:
-        """The licence of a row and where it is stated: the row or the data set, its code, its files and their folders, the user.
-
-        Args:
-            files: (licence, where) of the row's own file and of every header that was written out in it; all of them apply. Empty
-                for a row that is no file: then what its code says of itself applies, with what the row or the data set states.
-        """
+    def _licence(self, row: Row, folder: tuple[str, str | None]) -> tuple[str, str | None]:
+        """The licence of a row and where it is stated: by the row or the data set and by its code, which both apply; else by its
+        folder; else by the user."""
         stated = licence_of(row, self.column_map)
-        codes = () if files else (licences.of_source(str(row.get(key) or "")) for key in _CODE)
-        in_code = set(codes) - {licences.UNKNOWN}
-        if stated != licences.UNKNOWN:
+        in_code = {of_source(str(row.get(key) or "")) for key in _CODE} - {UNKNOWN}
+        if stated != UNKNOWN:
             by = "row" if "licence" in row else "data set"
-            return licences.all_of([stated, *in_code]), by if in_code <= {stated} else f"{by}, code"
+            return licence_names.all_of([stated, *in_code]), by if in_code <= {stated} else f"{by}, code"
         if in_code:
-            return licences.all_of(in_code), "code"
-        user = (licences.spdx(self.settings.licence), "user") if self.settings.licence else (licences.UNKNOWN, None)
-        found = [each if each[0] != licences.UNKNOWN else user for each in files] or [user]
-        sources = dict.fromkeys(where for _, where in found if where)
-        return licences.all_of(licence for licence, _ in found), ", ".join(sources) or None
+            return licence_names.all_of(in_code), "code"
+        if folder[0] != UNKNOWN or not self.settings.licence:
+            return folder
+        return licence_names.spdx(self.settings.licence), "user"

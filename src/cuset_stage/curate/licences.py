@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
-from .licence_names import UNKNOWN, all_of, is_allowed, is_known, spdx
-from .stage_rows import digest
+from .licence_names import UNKNOWN, spdx
 
-
-__all__ = ["UNKNOWN", "FolderLicences", "Stated", "all_of", "identify", "is_allowed", "is_known", "of_source", "spdx"]
 
 _SPDX = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+()\-/: ]+?)\s*(?:\*/|-->|$)", re.MULTILINE)
 _FILES = ("LICENSE", "LICENCE", "COPYING", "UNLICENSE")
@@ -74,31 +70,26 @@ def of_source(code: str) -> str:
     return identify(code[:8192], title_within=8192)
 
 
-class Stated(NamedTuple):
-    """A licence, the file that states it, and a key of that file's content."""
-
-    licence: str
-    where: str | None = None
-    key: str = ""
-
-
 class FolderLicences:
     """What the licence files of a tree say, each read once; one a run, as a file may change before the next."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
-        self._found: dict[Path, Stated] = {}
+        self._found: dict[Path, tuple[str, str | None]] = {}
 
-    def of(self, folder: Path) -> Stated:
-        """From the nearest licence file at or above `folder`, not above the root."""
-        folder = folder.resolve()
+    def stated(self, code: str, folder: Path) -> tuple[str, str | None]:
+        """(licence, file that states it) of the folder of a source; unknown where its code states its own."""
+        return self._of(folder.resolve()) if of_source(code) == UNKNOWN else (UNKNOWN, None)
+
+    def _of(self, folder: Path) -> tuple[str, str | None]:
+        """From the nearest licence file at or above a folder, not above the root."""
         if folder not in self._found:
             above = folder != self._root and self._root in folder.parents
-            self._found[folder] = _in_folder(folder) or (self.of(folder.parent) if above else Stated(UNKNOWN))
+            self._found[folder] = _in_folder(folder) or (self._of(folder.parent) if above else (UNKNOWN, None))
         return self._found[folder]
 
 
-def _in_folder(folder: Path) -> Stated | None:
+def _in_folder(folder: Path) -> tuple[str, str] | None:
     try:
         entries = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
     except OSError:
@@ -106,8 +97,7 @@ def _in_folder(folder: Path) -> Stated | None:
     for name in entries:
         stem, dot, suffix = name.partition(".")
         if stem.upper().split("-")[0] in _FILES and f"{dot}{suffix}".lower() in _SUFFIXES:
-            data = (folder / name).read_bytes()
-            found = identify(data[:65536].decode("utf-8", errors="replace"))
+            found = identify((folder / name).read_bytes()[:65536].decode("utf-8", errors="replace"))
             if found != UNKNOWN:
-                return Stated(found, name, digest(data))
+                return found, name
     return None

@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from math import ceil
 from typing import Any, TypeVar
 
+from ..text import one_line
 from .settings import Executor
 from .stage_rows import CurationError
 
@@ -19,6 +20,10 @@ from .stage_rows import CurationError
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 RAY_RETRIES = 3  # of an item whose process or machine was lost
+
+
+class WorkerLost(str):
+    """In place of a result: why there is none, of an item whose process or machine Ray has lost, also when it was tried again."""
 
 
 def cpu_count() -> int:
@@ -33,8 +38,7 @@ def unordered_map(
     executor: Executor = Executor.INLINE,
     workers: int | None = None,
     per_gpu: int | None = None,
-    lost: Callable[[str], Result] | None = None,
-) -> Iterator[tuple[Given, Result]]:
+) -> Iterator[tuple[Given, Result | WorkerLost]]:
     """(item, result) as the results come in; at most twice as many items as workers are held.
 
     Args:
@@ -42,8 +46,6 @@ def unordered_map(
         workers: None: one a CPU (Ray: one a CPU of the cluster).
         per_gpu: for Ray: items that use a GPU at a time on each. They go to machines with GPUs alone, as many as their CPUs and GPUs
             keep busy; each sees one GPU. None: items need no GPU.
-        lost: makes a result of the reason why there is none, of an item whose process or machine Ray has lost, also when it was
-            tried again; None: that ends the run.
 
     Raises:
         CurationError: Ray is not installed, or no machine has GPUs.
@@ -52,28 +54,57 @@ def unordered_map(
         return ((item, work(item)) for item in items)
     if executor == Executor.THREADS:
         return _threads(work, items, workers or cpu_count())
-    return _ray(work, items, workers, per_gpu, lost)
+    return _ray(work, items, workers, per_gpu)
 
 
 def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:
     waiting: dict[Future[Result], Given] = {}
     pool = ThreadPoolExecutor(workers, thread_name_prefix="curate")
+
+    def finished() -> Iterator[tuple[Given, Result]]:
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield waiting.pop(future), future.result()
+
     try:
         for item in items:
             waiting[pool.submit(work, item)] = item
             if len(waiting) >= 2 * workers:
-                yield from _finished(waiting)
+                yield from finished()
         while waiting:
-            yield from _finished(waiting)
+            yield from finished()
     finally:
         # After Ctrl-C: what has not begun never does; what runs ends in its own time limit.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _finished(waiting: dict[Future[Result], Given]) -> Iterator[tuple[Given, Result]]:
-    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-    for future in done:
-        yield waiting.pop(future), future.result()
+def _ray(
+    work: Callable[[Given], Result], items: Iterable[Given], workers: int | None, per_gpu: int | None
+) -> Iterator[tuple[Given, Result | WorkerLost]]:
+    ray = _cluster()
+    _, width, options = _places(ray, per_gpu)
+    # Ray tries again what was lost; a row has one result all the same, because only this process writes it.
+    remote = ray.remote(max_retries=RAY_RETRIES, **options)(_called)
+    shared = ray.put(work)  # sent to a machine once, not with every row
+    waiting: dict[object, Given] = {}
+
+    def finished() -> Iterator[tuple[Given, Result | WorkerLost]]:
+        (reference,), _ = ray.wait(list(waiting), num_returns=1)
+        try:
+            result = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None  # what `work` raised
+        except ray.exceptions.RayError as error:
+            why = f"{type(error).__name__}: {one_line(error, 500)}"
+            result = WorkerLost(f"its process or machine was lost, also when it was tried again: {why}")
+        yield waiting.pop(reference), result
+
+    for item in items:
+        waiting[remote.remote(shared, item)] = item
+        if len(waiting) >= 2 * (workers or width):
+            yield from finished()
+    while waiting:
+        yield from finished()
 
 
 def on_each_machine(call: Callable[[], Result], *, per_gpu: int | None = None) -> list[Result]:
@@ -90,29 +121,11 @@ def on_each_machine(call: Callable[[], Result], *, per_gpu: int | None = None) -
     try:
         return ray.get(calls)
     except ray.exceptions.RayError as error:
-        raise CurationError(f"executor=ray: {getattr(error, 'cause', None) or _one_line(error)}") from None
+        raise CurationError(f"executor=ray: {getattr(error, 'cause', None) or one_line(error, 500)}") from None
 
 
-def _ray(
-    work: Callable[[Given], Result],
-    items: Iterable[Given],
-    workers: int | None,
-    per_gpu: int | None,
-    lost: Callable[[str], Result] | None,
-) -> Iterator[tuple[Given, Result]]:
-    ray = _cluster()
-    _, width, options = _places(ray, per_gpu)
-    # Ray tries again what was lost; a row has one result all the same, because only this process writes it.
-    remote = ray.remote(max_retries=RAY_RETRIES, **options)(_called)
-    shared = ray.put(work)  # sent to a machine once, not with every row
-    limit = 2 * (workers or width)
-    waiting: dict[object, Given] = {}
-    for item in items:
-        waiting[remote.remote(shared, item)] = item
-        if len(waiting) >= limit:
-            yield from _ray_finished(ray, waiting, lost)
-    while waiting:
-        yield from _ray_finished(ray, waiting, lost)
+def _called(work: Callable[..., Result], *given: Any) -> Result:
+    return work(*given)  # Ray takes functions, and `work` is an object with settings
 
 
 def _cluster() -> Any:
@@ -134,8 +147,7 @@ def _places(ray: Any, per_gpu: int | None) -> tuple[list[dict[str, Any]], int, d
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get(kind, 0) > 0]
     if not nodes:
         raise CurationError(
-            f"executor=ray: no machine of the cluster has a {kind}"
-            + ("." if per_gpu is None else "; use_gpu=false or compile_only=true need none.")
+            f"executor=ray: no machine of the cluster has a {kind}; use_gpu=false or compile_only=true need no GPU."
         )
     cpus, gpus = (int(sum(node["Resources"].get(name, 0) for node in nodes)) for name in ("CPU", "GPU"))
     if per_gpu is None:
@@ -145,27 +157,3 @@ def _places(ray: Any, per_gpu: int | None) -> tuple[list[dict[str, Any]], int, d
     part = 10_000 // a_gpu / 10_000  # Ray counts in these units
     # max_calls: Ray would begin a new process for every item that takes a GPU.
     return nodes, a_gpu * gpus, {"num_cpus": 0, "num_gpus": part, "max_calls": 0}
-
-
-def _called(work: Callable[..., Result], *given: Any) -> Result:
-    return work(*given)  # Ray takes functions, and `work` is an object with settings
-
-
-def _ray_finished(
-    ray: Any, waiting: dict[object, Given], lost: Callable[[str], Result] | None
-) -> Iterator[tuple[Given, Result]]:
-    done, _ = ray.wait(list(waiting), num_returns=1)
-    for reference in done:
-        try:
-            result = ray.get(reference)
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause from None  # what `work` raised
-        except ray.exceptions.RayError as error:
-            if lost is None:
-                raise
-            result = lost(f"its process or machine was lost, also when it was tried again: {_one_line(error)}")
-        yield waiting.pop(reference), result
-
-
-def _one_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"

@@ -1,24 +1,26 @@
 """Rows of data files: JSON lines, JSON lists, Parquet and Arrow, one row at a time.
 
-A reader never raises on what is in a file: a broken row is an `Item` with a problem, and the rest is read. pyarrow is imported
+A reader never raises on what is in a file: a broken row is an `Item` with a reason, and the rest is read. pyarrow is imported
 when a file needs it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..text import one_line
-from .stage_rows import LINE_LIMIT, CurationError, Item, Problem, broken, digest, dumps, parse_item, plain, read_lines
+from .stage_rows import CurationError, Item, broken, item_of, plain, read_lines
 
 
 BATCH_ROWS = 256  # what is held of a Parquet or Arrow file at a time
 READ_BYTES = 1 << 20  # of a Parquet column that are read at a time; by default the columns of a row group are, whole
-_MARK = re.compile(rb'[\\"\[\]{},]')
+LIST_LIMIT = 1 << 30  # bytes of a JSON list, which is read as a whole
+_BETWEEN = re.compile(r"[\s,]*")
 # Formats that a folder may be full of. Its JSON files are more often about the data.
 SHARDED = ("parquet", "arrow", "jsonl")
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
@@ -69,69 +71,40 @@ def _data_files(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def read_list(path: Path, name: str) -> Iterator[Item]:
-    """The objects of a JSON list, each decoded by itself; a file of JSON lines under another name is read as such."""
+    """The objects of a JSON list up to the first that is broken; a file of JSON lines under another name is read as such."""
     with path.open("rb") as stream:
-        start = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-        if start.startswith(b"["):
-            stream.seek(0)
-            for number, body in enumerate(_elements(stream), start=1):
-                if isinstance(body, Problem):
-                    yield broken(name, number, body.reason, body.detail)
-                elif len(body) < LINE_LIMIT:
-                    yield parse_item(name, number, body)
-                else:
-                    detail = (
-                        f"more than {LINE_LIMIT >> 20} MiB without an end; what follows it in the list is not read"
-                    )
-                    yield Item(
-                        name, number, digest(name, str(number), body), None, Problem("too_long", detail), body[:65536]
-                    )
+        is_list = stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    if not is_list:
+        yield from read_lines(path, name)
+        return
+    if path.stat().st_size > LIST_LIMIT:
+        detail = f"a list of more than {LIST_LIMIT >> 30} GiB; write it as JSON lines, which are read one by one"
+        yield broken(name, 1, "unreadable_file", detail)
+        return
+    text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    decoder = json.JSONDecoder(parse_constant=lambda _: None)
+    position, number = text.index("[") + 1, 1
+    while True:
+        start = _BETWEEN.match(text, position).end()
+        if text[start : start + 1] == "]":
+            if rest := text[start + 1 :].strip():
+                yield broken(
+                    name, number, "trailing_content", f"what follows the end of the list is not read: {rest[:40]!r}"
+                )
             return
-    yield from read_lines(path, name)
-
-
-def _elements(stream: IO[bytes]) -> Iterator[bytes | Problem]:
-    """The bytes of each element of a JSON list, found by its brackets, commas and strings alone; a problem for how the list ends."""
-    element = bytearray()
-    depth, quoted, escaped, offset = 0, False, -1, 0
-    while chunk := stream.read(1 << 20):
-        start = 0
-        for match in _MARK.finditer(chunk):
-            mark, at = match[0], match.start()
-            if offset + at == escaped:
-                continue
-            if mark == b"\\":
-                escaped = offset + at + 1 if quoted else -1
-            elif mark == b'"':
-                quoted = not quoted
-            elif quoted:
-                continue
-            elif mark in b"[{":
-                depth += 1
-                start = at + 1 if depth == 1 else start
-            elif mark in b"]}":
-                depth -= 1
-            if depth == 0 or (depth == 1 and mark == b","):
-                if body := bytes(element + chunk[start:at]).strip():
-                    yield body
-                element.clear()
-                start = at + 1
-                if depth == 0:
-                    rest = (chunk[start:] + stream.read(4096)).strip()
-                    if rest or any(part.strip() for part in iter(lambda: stream.read(1 << 20), b"")):
-                        begins = rest[:40].decode("utf-8", errors="replace")
-                        yield Problem("trailing_content", f"what follows the end of the list is not read: {begins!r}")
-                    return
-        element += chunk[start:]
-        offset += len(chunk)
-        if len(element) >= LINE_LIMIT:
-            break
-    body = bytes(element).strip()
-    if body:
-        yield body
-    # What was cut off within an element is a broken row by itself, and so is one that is too long.
-    if not body or (depth == 1 and not quoted and len(body) < LINE_LIMIT):
-        yield Problem("cut_off", "the list has no closing ]: the file was cut off, and rows after this may be missing")
+        if start == len(text):
+            yield broken(
+                name, number, "cut_off", "the list has no closing ]: the file was cut off, and rows may be missing"
+            )
+            return
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            rest = text[start : start + 65536].encode("utf-8", errors="surrogateescape")
+            yield broken(name, number, "not_json", f"not JSON: {error}; what follows in the list is not read", rest)
+            return
+        yield item_of(name, number, value, text[start:position].encode("utf-8", errors="surrogateescape"))
+        number += 1
 
 
 def read_parquet(path: Path, name: str) -> Iterator[Item]:
@@ -207,7 +180,7 @@ def _rows(batch: Any) -> list[dict[str, Any]]:
 
 def _from_columns(name: str, number: int, row: dict[str, Any]) -> Item:
     row = plain(row)
-    return Item(name, number, digest(name, str(number), dumps(row)), row)
+    return item_of(name, number, row, json.dumps(row).encode())
 
 
 READERS: dict[str, Callable[[Path, str], Iterator[Item]]] = {

@@ -19,12 +19,12 @@ from math import inf
 
 from ..files import write_atomically
 from .contamination import Benchmarks, Contamination
-from .folders import input_files
+from .folders import input_rows
 from .ranking import Candidate, beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
 from .similarity import NearIndex, Print, row_print, same_device_code
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import Row, StageRows, content_key, digest, dumps, read_stage_rows
+from .stage_rows import Row, StageRows, content_key, digest
 from .training_text import TEMPLATE_TOKENS, Groups, answer_text, length_report, prompt_text, token_counter
 
 
@@ -37,7 +37,7 @@ def run_select(settings: SelectSettings) -> Summary:
     Raises:
         CurationError: a benchmark or the tokenizer cannot be read.
     """
-    rows = read_stage_rows(input_files(settings, "verify"))
+    rows = input_rows(settings, "verify")
     benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
     decided = _decide(rows, settings, benchmarks)
 
@@ -76,7 +76,7 @@ def run_select(settings: SelectSettings) -> Summary:
     }
     write_atomically(folder / "selection.json", json.dumps(report, indent=2) + "\n")
     found = ({"id": decided.candidates[key].id, **vars(each)} for key, each in decided.contaminated.items())
-    write_atomically(folder / "contamination.jsonl", (f"{dumps(record)}\n" for record in found))
+    write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in found))
     return summary
 
 
@@ -179,7 +179,7 @@ def _candidate(key: str, row: Row, group: str, count: Callable[[str], int], reas
         reasoning=count(row["reasoning"]) if row.get("reasoning") else None,
         single_operator=module and is_single_operator(row),
         run_s=_run_s(measured),
-        bench=digest(dumps([task.get("cases"), verified.get("gpu")])),  # other sizes take other times
+        bench=digest(json.dumps([task.get("cases"), verified.get("gpu")])),  # other sizes take other times
     )
 
 

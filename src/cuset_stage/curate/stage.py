@@ -1,4 +1,4 @@
-"""One stage of the pipeline over any number of rows: streamed, journalled, resumable, counted.
+"""One stage of the pipeline over any number of rows: streamed, resumable after kill -9, counted.
 
 A stage is a function from a row to what becomes of it: `Kept` goes on, `Dropped` ends with a reason, `Unsettled` means that we
 failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
@@ -7,6 +7,8 @@ stage's folder lie
     rows.jsonl       what goes on              summary.json     counts, times, hashes
     dropped.jsonl    what does not, and why    settings.json    what the results depend on
     unsettled.jsonl  what is to be tried again, rewritten by each run
+
+A result is one appended line that begins with its row's key: rows.jsonl and dropped.jsonl are the journal that a run resumes from.
 """
 
 from __future__ import annotations
@@ -19,18 +21,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from .. import __version__
-from ..files import file_sha256, write_atomically
-from .folders import hashes, inputs_before, is_part, read_state
-from .journal import Journal
-from .parallel import unordered_map
+from ..files import write_atomically
+from ..jsonl import Appender
+from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
+from .parallel import WorkerLost, unordered_map
 from .settings import Executor
-from .stage_rows import CurationError, Item, Problem, Row, StageRows, dumps, with_provenance
+from .stage_rows import CurationError, Item, Row, StageRows, plain, with_provenance
 
 
 REPORTED = 20  # unsettled rows that a summary names
@@ -68,8 +71,7 @@ Outcome = Kept | Dropped | Unsettled
 class Summary:
     """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done.
 
-    elsewhere: results of rows that this run was not given, as with `input`. inputs: SHA-256 of what was read, by file.
-    notes: what people should know of the run.
+    inputs: SHA-256 of the files that were read, unless they were a part. notes: what people should know of the run.
     """
 
     stage: str
@@ -84,13 +86,10 @@ class Summary:
     unsettled_rows: list[dict[str, Any]]
     resumed: int
     repeated: int
-    repaired_bytes: int
     seconds: float
     peak_memory_mib: float
-    rows_sha256: str
     settings: dict[str, Any]
-    elsewhere: int = 0
-    inputs: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, str]
     notes: tuple[str, ...] = ()
 
 
@@ -105,7 +104,7 @@ def run_stage(
     executor: Executor = Executor.INLINE,
     workers: int | None = None,
     per_gpu: int | None = None,
-    sync_s: float = 1.0,
+    sync: bool = False,
     fresh: bool = False,
     notes: Sequence[str] = (),
 ) -> Summary:
@@ -113,12 +112,11 @@ def run_stage(
 
     Args:
         folder: the stage's own folder.
-        items: of a part of the stage before (`read_stage_rows` of other files than its) results of other rows are kept; otherwise
-            a result whose row is gone is dropped, too.
+        items: results of rows that they have no longer are removed, unless they are a part (`StageRows.part`).
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
         executor, workers, per_gpu: as in `unordered_map`.
-        sync_s: as in `Journal`.
+        sync: flush every result to the disk, for results that are dear.
         fresh: delete earlier results of the stage.
         notes: for the summary.
 
@@ -127,80 +125,82 @@ def run_stage(
     """
     started = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
-    with Journal(folder, sync_s=sync_s, fresh=fresh) as journal:
+    with locked(folder):
+        if fresh:
+            empty(folder)
         _check_settings(folder, stage, settings)
-        files = items.files if isinstance(items, StageRows) else ()
-        part = is_part(folder.parent, stage, files) if files else False
+        part = isinstance(items, StageRows) and items.part
+        files = items.files if isinstance(items, StageRows) and not part else ()
         inputs = hashes(folder.parent, files)  # before they are read: rows that are appended later show as a change
-        seen: set[bytes] = set()
         count: Counter[str] = Counter()
-        bar = tqdm(desc=name or stage, unit="row", disable=None, dynamic_ncols=True)
-
-        def todo() -> Iterator[Item]:
-            """The items without a result, read as they are asked for. A row given twice counts once."""
-            for item in items:
-                count["read"] += 1
-                key = bytes.fromhex(item.key)
-                if key in seen or key in journal.done:
-                    count["repeated" if key in seen else "resumed"] += 1
-                    bar.update()
-                    seen.add(key)
-                else:
-                    seen.add(key)
-                    yield item
-
+        seen: set[bytes] = set()
         unsettled: list[dict[str, Any]] = []
-        with (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry:
-            guarded = _Guarded(work)
-            for item, outcome in unordered_map(
-                guarded, todo(), executor=executor, workers=workers, per_gpu=per_gpu, lost=_worker_lost
-            ):
+        kept_path, dropped_path = (folder / each for each in JOURNAL)
+        with (
+            Appender(kept_path) as kept,
+            Appender(dropped_path) as dropped,
+            (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry,
+            tqdm(desc=name or stage, unit="row", disable=None, dynamic_ncols=True) as bar,
+        ):
+            done = read_journal(folder).keys
+
+            def todo() -> Iterator[Item]:
+                """The items without a result, read as they are asked for. A row given twice counts once."""
+                for item in items:
+                    count["read"] += 1
+                    key = bytes.fromhex(item.key)
+                    if key in seen or key in done:
+                        count["repeated" if key in seen else "resumed"] += 1
+                        bar.update()
+                    else:
+                        yield item
+                    seen.add(key)
+
+            results = unordered_map(
+                partial(_outcome, work), todo(), executor=executor, workers=workers, per_gpu=per_gpu
+            )
+            for item, outcome in results:
                 if isinstance(outcome, Kept):
-                    journal.keep(item.key, with_provenance(outcome.row, stage, **outcome.details))
+                    row = with_provenance(outcome.row, stage, **outcome.details)
+                    row.pop("key", None)
+                    kept.append({"key": item.key, **plain(row)}, sync=sync)
                 elif isinstance(outcome, Dropped):
                     saved = item.saved() if outcome.row is None else outcome.row
-                    journal.drop(item.key, outcome.reason, {"detail": outcome.detail, **_place(item), "data": saved})
+                    record = {"detail": outcome.detail, **_place(item), "data": saved}
+                    dropped.append({"key": item.key, "reason": outcome.reason, **plain(record)}, sync=sync)
                 else:
+                    lost = isinstance(outcome, WorkerLost)
+                    reason, detail = ("worker_lost", outcome) if lost else (outcome.reason, outcome.detail)
+                    record = {"reason": reason, "detail": detail, **_place(item)}
                     count["unsettled"] += 1
-                    record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
-                    retry.write(dumps(record) + "\n")
+                    retry.write(json.dumps(record) + "\n")
                     retry.flush()
                     unsettled += [record] if len(unsettled) < REPORTED else []
                 bar.update()
-        bar.close()
-        others = journal.done - seen
-        if part and others:
-            inputs = {**inputs_before(folder / "summary.json"), **inputs}
-        elif others:  # rows that the input no longer has
-            journal.forget(others)
+        if not part and done - seen:
+            forget(folder, done - seen)
+        found = read_journal(folder)
         summary = Summary(
             stage=stage,
             name=name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             cuset_stage=__version__,
             read=count["read"],
-            kept=journal.kept,
-            dropped=sum(journal.reasons.values()),
-            reasons=dict(journal.reasons.most_common()),
+            kept=found.kept,
+            dropped=found.reasons.total(),
+            reasons=dict(found.reasons.most_common()),
             unsettled=count["unsettled"],
             unsettled_rows=unsettled,
             resumed=count["resumed"],
             repeated=count["repeated"],
-            repaired_bytes=journal.repaired,
             seconds=round(time.perf_counter() - started, 3),
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-            rows_sha256=file_sha256(journal.rows),
             settings=dict(settings),
-            elsewhere=len(others) if part else 0,
             inputs=inputs,
             notes=tuple(notes),
         )
-        write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2) + "\n")
+        write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2, default=str) + "\n")
     return summary
-
-
-def _worker_lost(why: str) -> Outcome:
-    return Unsettled("worker_lost", why)
 
 
 def _place(item: Item) -> dict[str, Any]:
@@ -211,24 +211,18 @@ def _place(item: Item) -> dict[str, Any]:
     return {"file": found[0], "row": found[1], "id": row.get("id")}
 
 
-@dataclass(frozen=True)
-class _Guarded:
+def _outcome(work: Callable[[Row], Outcome], item: Item) -> Outcome:
     """`work` on an item; a defect of ours in one row is reported with that row and does not end the run."""
-
-    work: Callable[[Row], Outcome]
-
-    def __call__(self, item: Item) -> Outcome:
-        if item.row is None:
-            problem = item.problem or Problem("empty", "there is nothing in the row")
-            return Dropped(problem.reason, problem.detail)
-        try:
-            return self.work(item.row)
-        except CurationError:
-            raise  # the settings are wrong, not the row
-        except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-            return Unsettled("internal_error", detail)
+    if item.row is None:
+        return Dropped(item.reason, item.detail)
+    try:
+        return work(item.row)
+    except CurationError:
+        raise  # the settings are wrong, not the row
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        return Unsettled("internal_error", detail)
 
 
 def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:

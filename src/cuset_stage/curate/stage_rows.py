@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -27,28 +27,28 @@ class CurationError(ValueError):
     """Something the user gave cannot be used; the message names it and says what to give instead."""
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Why an item is no row: a reason (one of a few words, counted) and a detail (for people)."""
+class RowError(ValueError):
+    """A row that cannot be used: `reason` is counted, the message is for people."""
 
-    reason: str
-    detail: str
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
 class Item:
     """One row of a file as it was read.
 
-    number: counted from 1; for JSON lines the line's number.
-    key: 32 hexadecimal digits that stand for file, number and content.
-    row: None when there is a problem; then `raw` keeps the bytes.
+    number: counted from 1; for JSON lines the line's number. key: 32 hexadecimal digits that stand for file, number and content.
+    row: None when there is a problem; then `reason` and `detail` name it and `raw` keeps the bytes.
     """
 
     file: str
     number: int
     key: str
     row: Row | None
-    problem: Problem | None = None
+    reason: str = ""
+    detail: str = ""
     raw: bytes = b""
 
     def saved(self) -> Any:
@@ -59,6 +59,11 @@ class Item:
             return {"text": self.raw.decode("utf-8")}
         except UnicodeDecodeError:
             return {"base64": base64.b64encode(self.raw).decode("ascii")}
+
+
+def broken(file: str, number: int, reason: str, detail: str, raw: bytes = b"") -> Item:
+    """A row that cannot be read."""
+    return Item(file, number, digest(file, str(number), reason, detail, raw), None, reason, detail, raw[:65536])
 
 
 def digest(*parts: bytes | str) -> str:
@@ -94,19 +99,6 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else str(value)
 
 
-def dumps(value: Any) -> str:
-    """JSON on one line. A lone surrogate, which UTF-8 has no bytes for, stays an escape."""
-    text = _json(value, ensure_ascii=False)
-    return text if is_utf8(text) else json.dumps(json.loads(text))
-
-
-def _json(value: Any, **options: bool) -> str:
-    try:
-        return json.dumps(value, allow_nan=False, **options)
-    except ValueError:
-        return json.dumps(plain(value), **options)
-
-
 def is_utf8(text: str) -> bool:
     """Whether a text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
@@ -117,9 +109,9 @@ def is_utf8(text: str) -> bool:
 
 
 def row_sha256(row: Row) -> str:
-    """SHA-256 of a row without its provenance and key, as `dumps` writes it, the keys sorted: equal contents have equal hashes."""
+    """SHA-256 of a row without its provenance and key, its keys sorted: equal contents have equal hashes."""
     content = {key: value for key, value in row.items() if key not in ("provenance", "key")}
-    return sha256_text(_json(content, sort_keys=True))
+    return sha256_text(json.dumps(plain(content), sort_keys=True))
 
 
 def with_provenance(row: Row, stage: str, **details: Any) -> Row:
@@ -128,15 +120,12 @@ def with_provenance(row: Row, stage: str, **details: Any) -> Row:
     return {**row, "provenance": [*row.get("provenance", ()), entry]}
 
 
-def read_lines(path: Path, name: str | None = None) -> Iterator[Item]:
-    """Every line of a JSON-lines file, in binary: a broken line costs that line only.
-
-    Empty lines are skipped and counted in the numbering.
+def read_lines(path: Path, name: str) -> Iterator[Item]:
+    """Every line of a JSON-lines file, in binary: a broken line costs that line only. Empty lines are skipped and counted.
 
     Raises:
         CurationError: the file cannot be opened.
     """
-    file = name or str(path)
     try:
         stream = path.open("rb")
     except OSError as error:
@@ -145,38 +134,31 @@ def read_lines(path: Path, name: str | None = None) -> Iterator[Item]:
         number = 0
         while line := stream.readline(LINE_LIMIT):
             number += 1
-            too_long = len(line) == LINE_LIMIT and not line.endswith(b"\n")
-            if too_long:
-                key = digest(file, str(number), line)
+            if len(line) == LINE_LIMIT and not line.endswith(b"\n"):
+                yield broken(name, number, "too_long", f"the line has more than {LINE_LIMIT >> 20} MiB", line)
                 while (rest := stream.readline(LINE_LIMIT)) and not rest.endswith(b"\n"):
                     pass
-                problem = Problem("too_long", f"the line has more than {LINE_LIMIT >> 20} MiB")
-                yield Item(file, number, key, None, problem, line[:65536])
                 continue
             body = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
             if body:
-                yield parse_item(file, number, body)
+                yield _parsed(name, number, body)
 
 
-def parse_item(file: str, number: int, body: bytes) -> Item:
-    """A JSON object from its bytes, or an item that says what is wrong with them."""
-    key = digest(file, str(number), body)
+def _parsed(file: str, number: int, body: bytes) -> Item:
     try:
-        row = json.loads(body.decode("utf-8"), parse_constant=lambda _: None)
+        return item_of(file, number, json.loads(body.decode("utf-8"), parse_constant=lambda _: None), body)
     except UnicodeDecodeError as error:
-        problem = Problem("not_utf8", f"byte {error.start} of the row is not UTF-8")
+        return broken(file, number, "not_utf8", f"byte {error.start} of the row is not UTF-8", body)
     except (ValueError, RecursionError) as error:
-        problem = Problem("not_json", f"not JSON: {error}")
-    else:
-        if isinstance(row, dict):
-            return Item(file, number, key, row)
-        problem = Problem("not_an_object", f"a JSON object was expected, this is a {type(row).__name__}")
-    return Item(file, number, key, None, problem, body)
+        return broken(file, number, "not_json", f"not JSON: {error}", body)
 
 
-def broken(file: str, number: int, reason: str, detail: str) -> Item:
-    """A row that cannot be read."""
-    return Item(file, number, digest(file, str(number), reason, detail), None, Problem(reason, detail))
+def item_of(file: str, number: int, value: Any, body: bytes) -> Item:
+    """The item of a JSON value, which should be an object. body: its bytes."""
+    if isinstance(value, dict):
+        return Item(file, number, digest(file, str(number), body), value)
+    detail = f"a JSON object was expected, this is a {type(value).__name__}"
+    return broken(file, number, "not_an_object", detail, body)
 
 
 def content_key(row: Row) -> str:
@@ -186,32 +168,19 @@ def content_key(row: Row) -> str:
 
 @dataclass(frozen=True)
 class StageRows:
-    """The rows in `files`, read anew each time they are asked for."""
+    """The rows that a stage left in `files`, read anew each time they are asked for. part: there are others beside them."""
 
-    files: tuple[Path, ...]
+    files: Sequence[Path]
+    part: bool = False
 
     def __iter__(self) -> Iterator[Item]:
-        return _stage_items(self.files)
-
-
-def read_stage_rows(files: Iterable[Path]) -> StageRows:
-    """The rows a stage left behind. The key stands for content alone: a row keeps it wherever its file lies."""
-    return StageRows(tuple(files))
-
-
-def _stage_items(files: Iterable[Path]) -> Iterator[Item]:
-    for path in files:
-        for item in read_lines(path, path.name):
-            if item.row is None:
-                yield item
-                continue
-            identity, code = item.row.get("id"), item.row.get("source")
-            if isinstance(identity, str) and isinstance(code, dict):
-                yield Item(item.file, item.number, content_key(item.row), item.row)
-            else:
-                detail = (
-                    "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
-                )
-                yield Item(
-                    item.file, item.number, item.key, None, Problem("wrong_type", detail), dumps(item.row).encode()
-                )
+        for path in self.files:
+            for item in read_lines(path, path.name):
+                row = item.row
+                if row is not None and isinstance(row.get("id"), str) and isinstance(row.get("source"), dict):
+                    yield Item(item.file, item.number, content_key(row), row)
+                elif row is None:
+                    yield item
+                else:
+                    detail = "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
+                    yield broken(item.file, item.number, "wrong_type", detail, json.dumps(row).encode())

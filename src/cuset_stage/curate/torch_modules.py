@@ -3,7 +3,7 @@
 A torch extension becomes a Python answer with ModelNew: the AI CUDA Engineer archive pairs the CUDA source with a functional module
 whose `forward` takes the function to call as `fn`, and ModelNew is that module with the extension's `forward` in its place.
 KernelBook's modules have a class of another name, and arguments with keywords (`[[], {"in_channels": 4}]`), which KernelBench's
-`get_init_inputs` does not. Standard library only.
+`get_init_inputs` does not.
 """
 
 from __future__ import annotations
@@ -12,13 +12,7 @@ import ast
 import re
 import zlib
 
-
-class AdaptError(ValueError):
-    """A row that cannot become a task: `reason` is counted, the message is for people."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+from .stage_rows import RowError
 
 
 _ANSWER = '''import torch
@@ -54,24 +48,24 @@ def model_new(cuda: str, functional: str) -> str:
     """The Python answer for a torch extension and the functional module it serves.
 
     Raises:
-        AdaptError: no `forward` in the extension, or a module whose `forward` takes no `fn`.
+        RowError: no `forward` in the extension, or a module whose `forward` takes no `fn`.
     """
     bound = re.search(r"PYBIND11_MODULE\s*\(", cuda)
     if bound and not re.search(r"m\s*\.\s*def\s*\(\s*\"forward\"", cuda):
-        raise AdaptError("no_forward", "the extension binds no function called forward")
+        raise RowError("no_forward", "the extension binds no function called forward")
     declared = re.search(
         r"^[ \t]*((?:torch::Tensor|at::Tensor|std::vector<[\w:]+>|std::tuple<[^>]*>)\s+forward\s*\([^{;]*\))",
         cuda,
         re.MULTILINE,
     )
     if not bound and not declared:
-        raise AdaptError("no_forward", "the extension defines no function called forward")
+        raise RowError("no_forward", "the extension defines no function called forward")
     if '"""' in cuda:
-        raise AdaptError("unsupported_source", 'the source holds """, which would end the Python string around it')
+        raise RowError("unsupported_source", 'the source holds """, which would end the Python string around it')
     tree = parse(functional)
     forward = method_of(tree, "Model", "forward")
     if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
-        raise AdaptError(
+        raise RowError(
             "no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called"
         )
     # ModelNew must not be called Model: the judge has one of that name.
@@ -104,11 +98,11 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def parse(code: str) -> ast.Module:
-    """Raises AdaptError where it is no Python."""
+    """Raises RowError where it is no Python."""
     try:
         return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise AdaptError("not_python", f"the module does not parse: {error}") from None
+        raise RowError("not_python", f"the module does not parse: {error}") from None
 
 
 def defined_names(tree: ast.Module) -> set[str]:
@@ -126,84 +120,49 @@ def defined_names(tree: ast.Module) -> set[str]:
 
 
 def check_module(code: str, *names: str) -> None:
-    """Raise AdaptError unless Python source defines all of `names` (classes, functions, assignments) at its top level."""
+    """Raise RowError unless Python source defines all of `names` (classes, functions, assignments) at its top level."""
     defined = defined_names(parse(code))
     missing = [name for name in names if name not in defined]
     if missing:
-        raise AdaptError("not_a_module", f"the module defines no {', '.join(missing)}")
+        raise RowError("not_a_module", f"the module defines no {', '.join(missing)}")
 
 
 def kernelbench_form(module: str, entry: str | None) -> str:
-    """The module with its class called Model and what makes one in a flat list.
+    """The module with its class called Model and its arguments in a flat list.
 
-    Args:
-        entry: the class, when it is not called Model.
-
-    Raises:
-        AdaptError: Python that does not parse, or keywords that cannot be given by position.
+    entry: the class, when it is not called Model. Raises RowError where the Python does not parse.
     """
     tree = parse(module)
     defined = defined_names(tree)
     if entry and entry != "Model" and entry in defined and "Model" not in defined:
         module = re.sub(rf"\b{re.escape(entry)}\b", "Model", module)
-        tree = parse(module)
     if "get_init_inputs" not in defined:
         return f"{module.rstrip()}\n\n\ndef get_init_inputs():\n    return []\n"
-    return _with_positions(module, tree)
+    return f"{module.rstrip()}\n{_POSITIONS}" if _has_keywords(tree) else module
 
 
-def _with_positions(module: str, tree: ast.Module) -> str:
-    """`return [[a], {"k": v}]` in get_init_inputs as `return [a, v]`, in the order of Model's __init__."""
-    given = _init_inputs(tree)
-    if given is None or len(given.elts) != 2:
-        return module
-    listed, named = given.elts
-    if not isinstance(listed, (ast.List, ast.Tuple)) or not isinstance(named, ast.Dict):
-        return module
-    values = [_text(module, value) for value in listed.elts]
-    keywords = {}
-    for key, value in zip(named.keys, named.values, strict=True):
-        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-            raise AdaptError("not_a_module", "get_init_inputs: the keywords are not written out")
-        keywords[key.value] = _text(module, value)
-    values += _by_position(module, tree, len(values), keywords)
-    return f"[{', '.join(values)}]".join(module.rsplit(_text(module, given), 1))
+# KernelBook's modules give keywords beside the list; KernelBench's judge gives arguments by position alone.
+_POSITIONS = """
+
+def get_init_inputs(given=get_init_inputs):
+    import inspect
+
+    listed, named = given()
+    bound = inspect.signature(Model).bind(*listed, **named)
+    bound.apply_defaults()
+    assert not bound.kwargs.keys() & named.keys(), "Model takes an argument by name only"
+    return list(bound.args)
+"""
 
 
-def _init_inputs(tree: ast.Module) -> ast.List | ast.Tuple | None:
-    """The list that get_init_inputs returns, a function or a lambda, of the last definition; None when it is not written out."""
-    found: ast.expr | None = None
-    for node in tree.body:
+def _has_keywords(tree: ast.Module) -> bool:
+    """Whether get_init_inputs returns `[[...], {...}]`."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs":
-            end = node.body[-1]
-            found = end.value if isinstance(end, ast.Return) else None
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Lambda):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(target, ast.Name) and target.id == "get_init_inputs" for target in targets):
-                found = node.value.body
-    return found if isinstance(found, (ast.List, ast.Tuple)) else None
-
-
-def _by_position(module: str, tree: ast.Module, count: int, keywords: dict[str, str]) -> list[str]:
-    """The keywords' values in the order of Model.__init__, with its defaults where one in between is not given."""
-    if not keywords:
-        return []
-    init = method_of(tree, "Model", "__init__")
-    if init is None:
-        raise AdaptError("not_a_module", "get_init_inputs gives keywords, and Model has no __init__ that names them")
-    names = [argument.arg for argument in (*init.args.posonlyargs, *init.args.args)][1:]
-    written = (_text(module, value) for value in reversed(init.args.defaults))
-    defaults = dict(zip(reversed(names), written, strict=False))
-    unknown = sorted(set(keywords) - set(names[count:]))
-    if unknown:
-        raise AdaptError(
-            "not_a_module", f"get_init_inputs gives {unknown[0]!r}, which Model.__init__ takes by name only, or not"
-        )
-    wanted = names[count : max(names.index(name) for name in keywords) + 1]
-    missing = next((name for name in wanted if name not in keywords and name not in defaults), None)
-    if missing is not None:
-        raise AdaptError("not_a_module", f"get_init_inputs leaves out {missing!r} of Model.__init__")
-    return [keywords.get(name, defaults.get(name, "")) for name in wanted]
+            returned = getattr(node.body[-1], "value", None)
+            elements = getattr(returned, "elts", ())
+            return len(elements) == 2 and isinstance(elements[0], ast.List) and isinstance(elements[1], ast.Dict)
+    return False
 
 
 def method_of(tree: ast.Module, model: str, name: str) -> ast.FunctionDef | None:
@@ -213,7 +172,3 @@ def method_of(tree: ast.Module, model: str, name: str) -> ast.FunctionDef | None
         each for node in classes for each in node.body if isinstance(each, ast.FunctionDef) and each.name == name
     )
     return next(methods, None)
-
-
-def _text(module: str, node: ast.expr) -> str:
-    return ast.get_source_segment(module, node) or ast.unparse(node)

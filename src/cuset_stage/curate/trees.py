@@ -1,10 +1,9 @@
-"""Rows of folders: trees of CUDA sources with the headers that they include, and tasks in our own format, a folder each."""
+"""Rows of folders: trees of sources with what is declared beside them, and tasks in our own format, a folder each."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -12,20 +11,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from .licences import UNKNOWN, FolderLicences, Stated, of_source
+from .licences import FolderLicences
 from .readers import SHARDED
-from .stage_rows import CurationError, Item, Problem, broken, digest, dumps, plain
+from .stage_rows import CurationError, Item, broken, digest, plain
 
 
 FOLDERS = ("tree", "tasks")
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
-HEADERS_LIMIT = 1 << 20  # characters of a source with its headers
-STATED = "__stated__"  # of a row: (licence, where) of its file and of each header in it; no field of the row
-_CUDA = {".cu", ".cuh"}
+STATED = "__stated__"  # of a row: (licence, where) of its folder, where its code states none; no field of the row
 _SKIPPED_FOLDERS = {".git", ".hg", ".svn", "node_modules", "__pycache__"}
 _TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "reference.py", "solution": "kernel.cu"}
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*$', re.MULTILINE)
-_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*\n?", re.MULTILINE)
 
 
 def read_folder(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterator[Item]:
@@ -34,116 +29,81 @@ def read_folder(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> 
     Raises:
         CurationError: there is nothing to read in it.
     """
-    items = read_tree(path, suffixes) if kind == "tree" else read_tasks(path)
-    first = next(items, None)
-    if first is not None:
-        return chain([first], items)
-    counts = Counter("".join(file.suffixes[-2:]) or file.name for file in path.rglob("*") if file.is_file())
-    there = ", ".join(f"{count} {name}" for name, count in counts.most_common(5)) or "no file"
-    wanted = "*/task.json" if kind == "tasks" else ", ".join(suffixes)
-    raise CurationError(
-        f"{path}: nothing in this folder can be read: expected {wanted}, or data as {', '.join(SHARDED)}; there is {there}. "
-        "Unpack what is compressed, or give format= and another folder."
+    files = _sources(path, suffixes) if kind == "tree" else iter(sorted(path.glob("*/task.json")))
+    first = next(files, None)
+    if first is None:
+        counts = Counter("".join(file.suffixes[-2:]) or file.name for file in path.rglob("*") if file.is_file())
+        there = ", ".join(f"{count} {name}" for name, count in counts.most_common(5)) or "no file"
+        wanted = "*/task.json" if kind == "tasks" else ", ".join(suffixes)
+        raise CurationError(
+            f"{path}: nothing in this folder can be read: expected {wanted}, or data as {', '.join(SHARDED)}; there is {there}. "
+            "Unpack what is compressed, or give format= and another folder."
+        )
+    licences = FolderLicences(path)
+    return (
+        (_source_item if kind == "tree" else _task_item)(path, file, number, licences)
+        for number, file in enumerate(chain([first], files), start=1)
     )
 
 
-def read_tree(root: Path, suffixes: tuple[str, ...]) -> Iterator[Item]:
-    """Every source file below a folder, in the order of their paths; links are not followed.
-
-    A CUDA file comes with the headers of its tree written out, and with what lies beside it: kernel.json with further fields of the
-    row, kernel.ref.py with the reference.
-    """
-    number = 0
-    licences = FolderLicences(root)
+def _sources(root: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
+    """Every source file below a folder, in the order of their paths; links are not followed."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for file in sorted(files):
-            path = Path(folder, file)
-            if path.suffix.lower() not in suffixes or path.is_symlink() or not path.is_file():
-                continue
-            number += 1
-            name = path.relative_to(root).as_posix()
-            try:
-                size = path.stat().st_size
-                data = path.read_bytes() if size <= FILE_LIMIT else b""
-            except OSError as error:
-                yield broken(name, number, "unreadable_file", str(error.strerror))
-                continue
-            if size > FILE_LIMIT:
-                yield broken(name, number, "too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
-                continue
-            try:
-                code = data.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                problem = Problem("not_utf8", f"byte {error.start} is not UTF-8")
-                yield Item(name, number, digest(name, data), None, problem, data)
-                continue
-            beside, problem, declared = _read_beside(path)
-            stated, headers = [_stated(path, code, "file", licences)], {}
-            if path.suffix.lower() in _CUDA:
-                code, headers = with_local_headers(path, code, root)
-            for header, text in headers.items():
-                stated.append(_stated(header, text, header.relative_to(root.resolve()).as_posix(), licences))
-            # The path and the content, not the number: a file that is added does not move the others. With all that the row
-            # depends on: what lies beside the file, as bytes because a broken declaration has no fields, and the licences.
-            key = digest(name, code, *declared, dumps(stated))
-            if problem is not None:
-                yield Item(name, number, key, None, problem, data)
-                continue
-            yield Item(
-                name, number, key, {**beside, "code": code, "path": name, STATED: [each[:2] for each in stated]}
-            )
+        for path in (Path(folder, file) for file in sorted(files)):
+            if path.suffix.lower() in suffixes and path.is_file() and not path.is_symlink():
+                yield path
 
 
-def _stated(path: Path, text: str, where: str, licences: FolderLicences) -> Stated:
-    """The licence of one file: what it says of itself, else what its folder says."""
-    found = of_source(text)
-    return licences.of(path.parent) if found == UNKNOWN else Stated(found, where)
+def _source_item(root: Path, path: Path, number: int, licences: FolderLicences) -> Item:
+    """A source with what files of its name declare: kernel.json further fields of the row, kernel.ref.py the reference."""
+    name = path.relative_to(root).as_posix()
+    read: list[bytes] = []  # all that the row depends on
+    row: dict[str, Any] = {}
+    reason = "unreadable_file"
+    try:
+        if (size := path.stat().st_size) > FILE_LIMIT:
+            return broken(name, number, "too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
+        read.append(path.read_bytes())
+        reason = "not_utf8"
+        code = read[0].decode("utf-8-sig")
+        reason = "bad_declaration"
+        for beside in (path.with_suffix(".json"), path.with_suffix(".ref.py")):
+            if beside.is_file() and not beside.is_symlink():
+                read += [beside.suffix.encode(), beside.read_bytes()]
+                text = read[-1].decode("utf-8-sig")
+                record = plain(json.loads(text)) if beside.suffix == ".json" else {"reference": text}
+                if not isinstance(record, dict):
+                    raise ValueError("an object with fields of the row was expected")
+                row |= record
+    except (OSError, ValueError, RecursionError) as error:
+        where = f"{beside.name}: " if reason == "bad_declaration" else ""
+        return broken(name, number, reason, f"{where}{error}", b"\n".join(read))
+    stated = licences.stated(code, path.parent)
+    # The path and the content, not the number: a file that is added does not move the others.
+    return Item(
+        name, number, digest(name, *read, json.dumps(stated)), {**row, "code": code, "path": name, STATED: stated}
+    )
 
 
-def _read_beside(source: Path) -> tuple[dict[str, Any], Problem | None, list[bytes]]:
-    """What files of the same name declare for a source file: fields of the row (inputs, outputs and cases, a prompt, a reference),
-    what is wrong with them, and the files' names and bytes."""
-    fields: dict[str, Any] = {}
-    read: list[bytes] = []
-    problem = None
-    for path in (source.with_suffix(".json"), source.with_suffix(".ref.py")):
-        if not path.is_file() or path.is_symlink():
-            continue
-        read.append(path.name.encode("utf-8", errors="surrogateescape"))
-        try:
-            read.append(path.read_bytes())
-            text = read[-1].decode("utf-8-sig")
-            record = plain(json.loads(text)) if path.suffix == ".json" else {"reference": text}
-            if not isinstance(record, dict):
-                raise ValueError("an object with fields of the row was expected")
-            fields.update(record)
-        except (OSError, ValueError, RecursionError) as error:
-            problem = problem or Problem("bad_declaration", f"{path.name}: {error}")
-    return fields, problem, read
-
-
-def read_tasks(root: Path) -> Iterator[Item]:
-    """Tasks in our own format that lie in folders: <task>/task.json with its prompt, reference and program."""
-    licences = FolderLicences(root)
-    for number, file in enumerate(sorted(root.glob("*/task.json")), start=1):
-        name = file.parent.relative_to(root).as_posix()
-        try:
-            row = json.loads(file.read_text(encoding="utf-8"))
-            if not isinstance(row, dict):
-                raise ValueError("an object was expected")
-            row["id"] = name
-            for key, other in _TASK_FILES.items():
-                path = file.with_name(other)
-                if path.is_file():
-                    row[key] = path.read_text(encoding="utf-8")
-                elif key in ("prompt", "reference"):
-                    raise ValueError(f"{other} is missing")
-        except (OSError, ValueError, RecursionError) as error:
-            yield broken(name, number, "bad_task", str(error))
-            continue
-        stated = _stated(file, str(row.get("solution") or ""), "file", licences)
-        yield Item(name, number, digest(name, dumps(row), dumps(stated)), {**row, STATED: [stated[:2]]})
+def _task_item(root: Path, file: Path, number: int, licences: FolderLicences) -> Item:
+    """A task in our own format: <task>/task.json with its prompt, reference and program."""
+    name = file.parent.relative_to(root).as_posix()
+    try:
+        row = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(row, dict):
+            raise ValueError("an object was expected")
+        row["id"] = name
+        for key, other in _TASK_FILES.items():
+            path = file.with_name(other)
+            if path.is_file():
+                row[key] = path.read_text(encoding="utf-8")
+            elif key in ("prompt", "reference"):
+                raise ValueError(f"{other} is missing")
+    except (OSError, ValueError, RecursionError) as error:
+        return broken(name, number, "bad_task", str(error))
+    stated = licences.stated(str(row.get("solution") or ""), file.parent)
+    return Item(name, number, digest(name, json.dumps([row, stated])), {**row, STATED: stated})
 
 
 def git_revision(path: Path) -> str | None:
@@ -164,48 +124,3 @@ def git_revision(path: Path) -> str | None:
     if git("status", "--porcelain") != "":
         return None
     return git("log", "-1", "--format=%H") or None
-
-
-def with_local_headers(path: Path, code: str, root: Path) -> tuple[str, dict[Path, str]]:
-    """`code` of the file at `path` with every header that lies beside it or above it in `root` written out, each once; the headers.
-
-    A header that is not found (the toolkit's, another library's) keeps its line. Where the whole would pass HEADERS_LIMIT, `code` comes back.
-    """
-    seen = {path.resolve()}
-    headers: dict[Path, str] = {}
-    ends = root.resolve()
-
-    def expand(file: Path, text: str, depth: int) -> str:
-        def put(match: re.Match[str]) -> str:
-            found = _find(match[1], file, ends)
-            if found is None:
-                return match[0]
-            if found in seen:
-                return ""
-            seen.add(found)
-            try:
-                header = found.read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError):
-                return match[0]
-            if depth >= 16:
-                return match[0]
-            headers[found] = header
-            return expand(found, _ONCE.sub("", header), depth + 1).strip("\n")
-
-        return _INCLUDE.sub(put, text)
-
-    whole = expand(path, code, 0)
-    return (whole, headers) if len(whole) <= HEADERS_LIMIT else (code, {})
-
-
-def _find(name: str, file: Path, root: Path) -> Path | None:
-    """The header beside the file, or in a folder above it, or in such a folder's `include`, within the tree."""
-    folder = file.resolve().parent
-    while True:
-        for candidate in (folder / name, folder / "include" / name):
-            found = candidate.resolve()
-            if found.is_file() and found.is_relative_to(root):
-                return found
-        if folder == root or not folder.is_relative_to(root):
-            return None
-        folder = folder.parent

@@ -27,11 +27,11 @@ from ..mutants import make_mutants
 from ..sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, list_gpus
 from ..tasks import ModuleTask, ProgramTask, TaskError
 from .adapt import load_task, program_of
-from .folders import input_files
+from .folders import input_rows
 from .parallel import cpu_count, on_each_machine
 from .settings import Executor, VerifySettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import CurationError, Row, read_stage_rows, sha256_text
+from .stage_rows import CurationError, Row, sha256_text
 
 
 _SCHEMA = 2
@@ -52,7 +52,7 @@ def run_verify(settings: VerifySettings) -> Summary:
     """
     if settings.isolation not in list(Isolation):
         raise CurationError(f"isolation={settings.isolation}: one of {', '.join(Isolation)}.")
-    rows = read_stage_rows(input_files(settings, "adapt"))
+    rows = input_rows(settings, "adapt")
     per_gpu = settings.per_gpu if settings.needs_gpu else None
     workers = settings.workers
     if settings.executor is Executor.RAY:
@@ -83,7 +83,7 @@ def run_verify(settings: VerifySettings) -> Summary:
         executor=settings.executor,
         workers=workers,
         per_gpu=per_gpu,
-        sync_s=0.0,
+        sync=True,
         fresh=settings.fresh,
     )
 

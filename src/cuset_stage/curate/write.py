@@ -6,22 +6,19 @@ and replaced as a whole; other entries of dataset_info.json stay as they are. On
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ..files import write_atomically
 from .card import data_card
-from .folders import STAGES, input_files, stale_stages
+from .folders import STAGES, input_rows, locked, stale_stages
 from .settings import WriteSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import CurationError, Row, read_stage_rows
+from .stage_rows import CurationError, Row
 from .training_text import (
     TEMPLATE_TOKENS,
     Split,
@@ -51,16 +48,16 @@ def run_write(settings: WriteSettings) -> Summary:
     Raises:
         CurationError: dataset_info.json is broken, or has an entry of the name that is not ours; another process writes there.
     """
-    rows, target = read_stage_rows(input_files(settings, "select")), settings.target
+    rows, target = input_rows(settings, "select"), settings.target
     target.mkdir(parents=True, exist_ok=True)
-    with _locked(target):
+    with locked(target):
         info = _read_info(target / "dataset_info.json")
         formats = dict.fromkeys(settings.formats)
         possible = {settings.file(form, split): _ENTRIES[form] for form in formats for split in ("train", "eval")}
         for path, entry in possible.items():
             _check_entry(target, path, entry, info)
         splits = split_tasks(rows, settings.validation, settings.seed)
-        old = stale_stages(settings.folder, STAGES[1:-1])
+        old = stale_stages(settings.folder, STAGES[:-1])
         with _Writer(settings, splits) as writer:
             summary = run_stage(
                 settings.folder / "write",
@@ -81,21 +78,6 @@ def run_write(settings: WriteSettings) -> Summary:
         card = data_card(settings.folder, settings.name, writer.facts, entries)
         write_atomically(target / f"{settings.name}.md", card)
     return summary
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """The folder to ourselves: its list is read and written, and the names of unfinished files are fixed. Leaves no file behind."""
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(place)
-        raise CurationError(f"{folder}: another process is writing there; wait for it, or stop it.") from None
-    try:
-        yield
-    finally:
-        os.close(place)
 
 
 def _check_entry(folder: Path, path: Path, entry: dict[str, Any], info: dict[str, Any]) -> None:
