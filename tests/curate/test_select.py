@@ -2,14 +2,16 @@
 
 import json
 import re
+from math import nan
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from curation_steps import select
 from curation_tree import PROGRAM
 
 from cuset_stage.curate.adapt import adapt_row
-from cuset_stage.curate.ranking import Candidate, beyond_balance, concur, speeds, worse_answers
+from cuset_stage.curate.ranking import beyond_balance, concur, speeds, worse_answers
 from cuset_stage.curate.settings import SelectSettings
 from cuset_stage.curate.similarity import NearIndex, code_print, jaccard
 from cuset_stage.settings import SettingsError
@@ -157,7 +159,7 @@ def test_distinct_programs_are_not_taken_for_duplicates(tmp_path):
 
 
 def test_the_minhash_estimate_agrees_with_the_exact_similarity():
-    index = NearIndex(0.5)
+    index = NearIndex(0.5, 1)
     words = [f"w{i}" for i in range(400)]
     from cuset_stage.curate.similarity import _minhash
 
@@ -166,9 +168,9 @@ def test_the_minhash_estimate_agrees_with_the_exact_similarity():
         one = _minhash(words)
         two = _minhash([*words[:common], *(f"x{i}" for i in range(400 - common))])
         assert abs(jaccard(one, two) - share) < 0.13  # three standard errors at 128 permutations
-    index.add("words", _minhash(words))
-    assert index.best(_minhash([*words[:390], "x"]))[0] == "words"
-    assert index.best(_minhash([f"y{i}" for i in range(400)])) is None
+    index.add(_minhash(words))
+    assert index.matches(_minhash([*words[:390], "x"]))[0][0] == 0
+    assert not index.matches(_minhash([f"y{i}" for i in range(400)]))
 
 
 def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
@@ -293,10 +295,26 @@ def test_what_was_not_measured_or_elsewhere_does_not_rank(tmp_path, slow, fast):
     assert reasons(tmp_path) == {"r1": "not_among_best"}  # the longer one
 
 
+def table(**lines: dict) -> pd.DataFrame:
+    """What ranking takes; a line by its name."""
+    empty = {
+        "group": 0,
+        "family": 0,
+        "tokens": 100,
+        "reasoning": nan,
+        "speedup": nan,
+        "run_s": nan,
+        "bench": 0,
+        "single": 0,
+    }
+    return pd.DataFrame.from_dict(
+        {name: {**empty, "order": order, **line} for order, (name, line) in enumerate(lines.items())}, orient="index"
+    )
+
+
 def test_times_on_other_sizes_are_not_compared():
-    programs = [Candidate(key, key, "g", "f", 10, run_s=time, bench=key[0]) for key, time in
-                (("a1", 1.0), ("a2", 4.0), ("b1", 100.0))]  # fmt: skip
-    assert speeds(programs) == {"a1": 2.5, "a2": 0.6, "b1": 1.0}
+    found = speeds(table(a1={"run_s": 1.0}, a2={"run_s": 4.0}, b1={"run_s": 100.0, "bench": 1}, none={}))
+    assert found.to_dict() == {"a1": 2.5, "a2": 0.6, "b1": 1.0, "none": 1.0}
 
 
 def test_of_programs_that_are_alike_the_fastest_stays(tmp_path):
@@ -346,44 +364,40 @@ def test_answers_to_one_prompt_are_answers_to_one_task(tmp_path):
 
 
 def test_concurs_rule_keeps_short_and_fast_very_fast_and_single_operators():
-    def of(key, group, reasoning, speedup, single=False):
-        return Candidate(key, key, group, "f", 100, speedup, reasoning, single)
+    def of(group, reasoning, speedup, single=False):
+        return {"group": group, "reasoning": reasoning, "speedup": speedup, "single": single}
 
-    candidates = [
-        of("short_and_fast", "one", 100, 2.0),
-        of("long", "one", 300, 1.5),
-        of("short", "two", 100, 1.0),
-        of("fast", "two", 200, 1.2),
-        of("very_fast", "two", 900, 6.0),
-        of("single", "three", 100, 0.5, single=True),
-        of("single_fast", "three", 200, 0.9, single=True),
-        Candidate("plain", "plain", "two", "f", 100),
-    ]
-    assert set(concur(candidates)) == {"long", "short", "fast", "single_fast"}
+    answers = table(
+        short_and_fast=of(1, 100, 2.0),
+        long=of(1, 300, 1.5),
+        short=of(2, 100, 1.0),
+        fast=of(2, 200, 1.2),
+        very_fast=of(2, 900, 6.0),
+        single=of(3, 100, 0.5, single=True),
+        single_fast=of(3, 200, 0.9, single=True),
+        plain={"group": 2},
+    )
+    assert set(concur(answers)) == {"long", "short", "fast", "single_fast"}
 
 
 def test_the_best_answers_to_a_task_are_kept_by_reward():
-    slow, fast, other = (
-        Candidate(key, key, group, "f", 10, speed)
-        for key, group, speed in (("s", "g", 0.5), ("q", "g", 2.0), ("o", "h", None))
-    )
-    assert set(worse_answers([slow, fast, other], 1, "kevin")) == {"s"}
-    assert set(worse_answers([slow, fast, other], 1, "grpo")) == {"s"}
+    answers = table(slow={"speedup": 0.5}, fast={"speedup": 2.0}, other={"group": 1})
+    assert set(worse_answers(answers, 1, "kevin")) == set(worse_answers(answers, 1, "grpo")) == {"slow"}
 
 
 def test_a_full_family_is_thinned_over_all_lengths():
-    many = [Candidate(f"{i:03d}", str(i), str(i), "big", tokens=i) for i in range(100)]
-    few = [Candidate(f"few{i}", str(i), str(i), "small", tokens=i) for i in range(3)]
-    why = beyond_balance(many + few, 8)
-    lengths = [each.tokens for each in many if each.key not in why]
-    assert len(lengths) == 8 and not any(each.key in why for each in few) and "has 100 rows" in why["099"]
+    many = {f"{i:03d}": {"tokens": i} for i in range(100)}
+    few = {f"few{i}": {"tokens": i, "family": 1} for i in range(3)}
+    why = beyond_balance(table(**many, **few), 8, ["big", "small"])
+    lengths = [line["tokens"] for name, line in many.items() if name not in why]
+    assert len(lengths) == 8 and not set(few) & set(why) and "family big has 100 rows" in why["099"]
     assert [sum(start <= length < start + 25 for length in lengths) for start in (0, 25, 50, 75)] == [2, 2, 2, 2]
 
 
 def test_names_that_are_no_unicode_are_selected_among(tmp_path):
     rows = [row("a\udc80", ORIGINAL, family="\ud800"), row("b\udc80", ORIGINAL, family="\ud800")]
     summary = select(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), per_task=1, per_family=1)
-    assert summary.kept == 1 and reasons(tmp_path) == {"b\udc80": "duplicate_exact"}
+    assert summary.kept == 1 and list(reasons(tmp_path).values()) == ["duplicate_exact"]
 
 
 def test_options_out_of_range_name_their_range():

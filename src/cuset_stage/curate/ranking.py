@@ -1,16 +1,20 @@
 """Which of the rows that are left are worth training on: the best answers to a task, ConCuR's rule, and balance between families.
 
-Only what `verify` measured counts: a speed-up that the source claims is not looked at.
+Each rule takes a table, a line a row, and returns the lines to drop, with why. Columns: `order`, which is as good as chance and
+repeatable; `group`, equal for answers to one task; `family`; `tokens` of prompt and answer; `reasoning`, its length in tokens;
+`speedup` of a module over its reference; `run_s`, seconds a program takes for all its cases; `bench`, equal for programs whose times
+can be compared; `single`, whether a module computes one operator. NaN stands for what there is not. Only what `verify` measured
+counts: a speed-up that the source claims is not looked at.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import ceil
-from statistics import median
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+import pandas as pd
 
 from ..judge.rewards import grpo, kevin
 from .stage_rows import Row
@@ -22,122 +26,81 @@ FAST = 5.0  # ConCuR: answers this much faster than the baseline are kept whatev
 REWARDS = {"kevin": kevin, "grpo": grpo}
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """What selection needs to know of a row.
-
-    group: equal for answers to one task. tokens: of prompt and answer. reasoning: its length in tokens, None without reasoning.
-    speedup: of a module over its reference, None where none was measured. run_s: seconds a program takes for all its cases, None
-    where the times say nothing. bench: equal for programs whose times can be compared. single_operator: of a module, whether
-    forward is one call.
-    """
-
-    key: str
-    id: str
-    group: str
-    family: str
-    tokens: int
-    speedup: float | None = None
-    reasoning: int | None = None
-    single_operator: bool = False
-    run_s: float | None = None
-    bench: str = ""
-
-
-def by_group(candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
-    groups: dict[str, list[Candidate]] = defaultdict(list)
-    for each in candidates:
-        groups[each.group].append(each)
-    return dict(groups)
-
-
-def is_judged(candidate: Candidate) -> bool:
+def is_judged(table: pd.DataFrame) -> pd.Series:
     """Whether ConCuR's rule has something to say of a row."""
-    return candidate.reasoning is not None and candidate.speedup is not None
+    return table["reasoning"].notna() & table["speedup"].notna()
 
 
-def concur(candidates: Iterable[Candidate]) -> dict[str, str]:
-    """ConCuR's selection of answers with reasoning: key -> why it is dropped.
+def concur(table: pd.DataFrame) -> dict[int, str]:
+    """ConCuR's selection of answers with reasoning.
 
     Kept of the right answers to a task: (a) the one with the shortest reasoning where it is the fastest kernel as well, (b) those
     more than 5x faster than the baseline, (c) of a task of a single operator, for balance, the one with the shortest reasoning.
     Rows without reasoning are not the rule's business and stay; so do rows without a measured speed-up, such as programs, which
     have no baseline: without (b) and (c) the rule would throw most of their tasks away.
     """
-    reasons: dict[str, str] = {}
-    for members in by_group(each for each in candidates if is_judged(each)).values():
-        shortest = min(members, key=lambda each: (each.reasoning, each.id))
-        fastest = max(each.speedup or 0.0 for each in members)
-        for each in members:
-            speedup = each.speedup or 0.0
-            if speedup <= FAST and not (each is shortest and (speedup == fastest or each.single_operator)):
-                reasons[each.key] = (
-                    f"speed-up {speedup:.2f}, {each.reasoning} tokens of reasoning; the task's shortest has {shortest.reasoning} "
-                    f"and its fastest {fastest:.2f}"
-                )
-    return reasons
+    judged = table[is_judged(table)].sort_values(["reasoning", "order"])
+    groups = judged.groupby("group")
+    judged = judged.assign(
+        is_shortest=groups.cumcount() == 0,
+        shortest=groups["reasoning"].transform("min"),
+        fastest=groups["speedup"].transform("max"),
+    )
+    best = judged["is_shortest"] & ((judged["speedup"] == judged["fastest"]) | judged["single"].astype(bool))
+    return {
+        each.Index: f"speed-up {each.speedup:.2f}, {each.reasoning:.0f} tokens of reasoning; the task's shortest has "
+        f"{each.shortest:.0f} and its fastest {each.fastest:.2f}"
+        for each in judged[~best & ~(judged["speedup"] > FAST)].itertuples()
+    }
 
 
-def speeds(answers: Sequence[Candidate]) -> dict[str, float | None]:
-    """What a reward takes for the speed-up of each answer to one task, by key; None: nothing was measured.
+def speeds(table: pd.DataFrame) -> pd.Series:
+    """What a reward takes for the speed-up of each answer; NaN: nothing was measured of its task.
 
     A module's is over its reference. A program has no baseline: its own is the median time of the task's programs that ran the
     same cases on the same GPU, over its time. It has one decimal: the start of a process is in these times, and what differs by
     less is noise. One without a time among others that have one counts as a median one: per_gpu may change when a stopped run is
-    taken up.
+    resumed.
     """
-    times: dict[str, list[float]] = defaultdict(list)
-    for each in answers:
-        if each.run_s:
-            times[each.bench].append(each.run_s)
-    medians = {bench: median(taken) for bench, taken in times.items()}
-
-    def speed(answer: Candidate) -> float | None:
-        if answer.speedup is not None:
-            return answer.speedup
-        if answer.run_s:
-            return round(medians[answer.bench] / answer.run_s, 1)
-        return 1.0 if medians else None
-
-    return {each.key: speed(each) for each in answers}
+    medians = table.groupby(["group", "bench"])["run_s"].transform("median")
+    found = table["speedup"].fillna((medians / table["run_s"]).round(1))
+    timed = table.groupby("group")["run_s"].transform("count") > 0
+    return found.mask(found.isna() & timed, 1.0)
 
 
-def worse_answers(candidates: Iterable[Candidate], count: int, reward: str) -> dict[str, str]:
-    """Key -> why, of all but the `count` answers to each task with the highest reward, of `speeds`; of equal ones the shorter stay."""
-    reasons: dict[str, str] = {}
-    for members in by_group(candidates).values():
-        rewards = {  # of right answers: rows that were not right did not come this far
-            key: REWARDS[reward]({"compiled": True, "passed": True, "speedup": speed})
-            for key, speed in speeds(members).items()
-        }
-        ranked = sorted(members, key=lambda each: (-rewards[each.key], each.tokens, each.id))
-        for place, each in enumerate(ranked[count:], start=count + 1):
-            reasons[each.key] = (
-                f"place {place} of {len(ranked)} answers by the reward {reward} ({rewards[each.key]:.3f})"
-            )
-    return reasons
+def worse_answers(table: pd.DataFrame, count: int, reward: str) -> dict[int, str]:
+    """All but the `count` answers to each task with the highest reward, of `speeds`; of equal ones the shorter stay."""
+
+    def reward_of(speed: float) -> float:  # of a right answer: rows that were not right did not come this far
+        return REWARDS[reward]({"compiled": True, "passed": True, "speedup": None if isnan(speed) else speed})
+
+    ranked = table.assign(reward=speeds(table).map(reward_of).astype(float))
+    ranked = ranked.sort_values(["reward", "tokens", "order"], ascending=[False, True, True])
+    groups = ranked.groupby("group")
+    ranked = ranked.assign(place=groups.cumcount() + 1, answers=groups["reward"].transform("size"))
+    return {
+        each.Index: f"place {each.place} of {each.answers} answers by the reward {reward} ({each.reward:.3f})"
+        for each in ranked[ranked["place"] > count].itertuples()
+    }
 
 
-def beyond_balance(candidates: Iterable[Candidate], most: int) -> dict[str, str]:
-    """Key -> why, of what is over `most` rows a family.
+def beyond_balance(table: pd.DataFrame, most: int, families: Sequence[str]) -> dict[int, str]:
+    """What is over `most` rows a family. families: the name of each value of `family`.
 
     They are taken in turns from the family's length quartiles, so that short programs do not crowd out long ones; within a quartile
-    faster ones first, then those whose key is smaller, which is as good as chance, and repeatable.
+    faster ones first.
     """
-    families: dict[str, list[Candidate]] = defaultdict(list)
-    for each in candidates:
-        families[each.family].append(each)
-    reasons: dict[str, str] = {}
-    for family, members in families.items():
-        members.sort(key=lambda each: (each.tokens, each.key))
-        size = ceil(len(members) / LENGTH_BINS)
-        turns: list[tuple[int, int, str]] = []
-        for number, start in enumerate(range(0, len(members), size)):
-            chosen = sorted(members[start : start + size], key=lambda each: (-(each.speedup or 0.0), each.key))
-            turns += [(turn, number, each.key) for turn, each in enumerate(chosen)]
-        for _, _, key in sorted(turns)[most:]:
-            reasons[key] = f"the family {family} has {len(members)} rows; {most} are taken"
-    return reasons
+    ranked = table.assign(slowness=-table["speedup"].fillna(0.0)).sort_values(["tokens", "order"])
+    groups = ranked.groupby("family")
+    ranked = ranked.assign(members=groups["tokens"].transform("size"), place=groups.cumcount())
+    ranked["quartile"] = ranked["place"] // np.ceil(ranked["members"] / LENGTH_BINS)
+    ranked = ranked.sort_values(["slowness", "order"])
+    ranked["turn"] = ranked.groupby(["family", "quartile"]).cumcount()
+    ranked = ranked.sort_values(["turn", "quartile", "order"])
+    return {
+        each.Index: f"the family {families[each.family]} has {each.members} rows; {most} are taken"
+        for each in ranked[ranked.groupby("family").cumcount() >= most].itertuples()
+    }
 
 
 def is_single_operator(row: Row) -> bool:

@@ -7,11 +7,16 @@ reformatting hides a copy; of a prompt, a run of words.
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from datasketch import MinHash
@@ -25,6 +30,7 @@ PERMUTATIONS = 128
 CODE_SHINGLE = 8
 WORD_SHINGLE = 5
 KERNEL_TOKENS = 40  # a shorter kernel (an element-wise one) is common property
+_ODD = np.random.default_rng(1).integers(0, 1 << 63, 16, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -136,41 +142,75 @@ def _minhash(shingles: Iterable[str]) -> np.ndarray | None:
     return np.asarray(sketch.hashvalues, dtype=np.uint32)  # the values have 32 bits
 
 
+class OnDisk:
+    """A list of objects that lies in a temporary file; memory holds 8 bytes of each. folder: where the file is, before it has a name."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the list
+        self._offsets = array("Q")
+
+    def append(self, value: object) -> None:
+        self._offsets.append(self._file.seek(0, os.SEEK_END))
+        pickle.dump(value, self._file)
+
+    def __getitem__(self, number: int) -> Any:
+        self._file.seek(self._offsets[number])
+        return pickle.load(self._file)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+
 class NearIndex:
-    """Finds prints whose estimated similarity is at least a threshold.
+    """Finds prints whose estimated similarity is at least a threshold. A print is known by its place, from 0 in the order they came.
 
     The bands are those of locality-sensitive hashing (Indyk and Motwani 1998), cut so narrow that a pair at the threshold is missed
-    in fewer than one of a thousand cases; what they find is then checked against the estimate itself.
+    in fewer than one of a thousand cases; what they find is then checked against the estimate itself. All of it lies in files of
+    `folder` that the system maps into memory while there is room: 128 * 4 bytes of a print, and 12 at most of each of its bands.
     """
 
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
+    def __init__(self, threshold: float, capacity: int, folder: Path | None = None) -> None:
+        def mapped(*shape: int, dtype: type = np.int32) -> np.memmap:
+            with tempfile.TemporaryFile(dir=folder) as file:
+                return np.memmap(file, dtype, "w+", shape=shape)  # zeros
+
+        self.threshold, self._count = threshold, 0
         self._rows = _band_rows(threshold)
-        self._prints: list[tuple[str, np.ndarray]] = []
-        self._bands: dict[int, list[int]] = defaultdict(list)
+        self._bands = np.arange(PERMUTATIONS // self._rows)
+        capacity = max(1, capacity)
+        self._prints = mapped(capacity, PERMUTATIONS, dtype=np.uint32)
+        # A band's prints with one hash are a chain: its last one, and of each the one before. Numbered from 1, as 0 ends it.
+        self._last = mapped(len(self._bands), 1 << capacity.bit_length())
+        self._before = mapped(capacity, len(self._bands))
 
-    def add(self, name: str, near: np.ndarray | None) -> None:
-        if near is not None:
-            for band in self._bands_of(near):
-                self._bands[band].append(len(self._prints))
-            self._prints.append((name, near))
+    def add(self, near: np.ndarray) -> None:
+        slots = self._slots(near)
+        self._prints[self._count] = near
+        self._before[self._count] = self._last[self._bands, slots]
+        self._count += 1
+        self._last[self._bands, slots] = self._count
 
-    def matches(self, near: np.ndarray | None) -> list[tuple[str, float]]:
-        """(name, estimate) of every print at or above the threshold, the most similar first."""
+    def matches(self, near: np.ndarray | None) -> list[tuple[int, float]]:
+        """(place, estimate) of every print at or above the threshold, the most similar first."""
         if near is None:
             return []
-        numbers = sorted({number for band in self._bands_of(near) for number in self._bands.get(band, ())})
-        found = [(self._prints[number][0], jaccard(near, self._prints[number][1])) for number in numbers]
-        return sorted((each for each in found if each[1] >= self.threshold), key=lambda each: -each[1])
+        found: set[int] = set()
+        for band, slot in enumerate(self._slots(near)):
+            number = int(self._last[band, slot])
+            while number:
+                found.add(number - 1)
+                number = int(self._before[number - 1, band])
+        places = sorted(found)
+        estimates = (self._prints[places] == near).mean(axis=1)
+        pairs = [(place, float(each)) for place, each in zip(places, estimates, strict=True) if each >= self.threshold]
+        return sorted(pairs, key=lambda pair: -pair[1])
 
-    def best(self, near: np.ndarray | None) -> tuple[str, float] | None:
-        """The first of `matches`, None when there is none."""
-        return next(iter(self.matches(near)), None)
-
-    def _bands_of(self, near: np.ndarray) -> Iterator[int]:
-        """A number of 64 bits for each band of a print, its place among the bands included."""
-        for start in range(0, PERMUTATIONS - self._rows + 1, self._rows):
-            yield hash((start, near[start : start + self._rows].tobytes()))
+    def _slots(self, near: np.ndarray) -> np.ndarray:
+        """A hash of each band."""
+        bands = near[: len(self._bands) * self._rows].astype(np.uint64).reshape(-1, self._rows)
+        mixed = (bands * _ODD[: self._rows]).sum(axis=1, dtype=np.uint64) * _ODD[0]
+        return ((mixed >> np.uint64(32)) & np.uint64(self._last.shape[1] - 1)).astype(np.int64)
 
 
 def _band_rows(threshold: float) -> int:

@@ -56,29 +56,27 @@ class Groups:
     """Rows by task. A prompt may come under two task ids, and a task in two wordings, so that keys are joined as rows are added."""
 
     def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
+        self._parent: dict[int, int] = {}  # 64 bits of a key
 
-    def add(self, row: Row) -> str:
+    def add(self, row: Row) -> int:
         """Note a row; returns a key of it, for `of`."""
-        first, *others = task_keys(row)
+        first, *others = (int(key[:16], 16) for key in task_keys(row))
         root = self.of(first)
         for each in others:
-            other = self.of(each)
             # The smaller key stands for the group, so that the order of the rows decides nothing.
-            root, child = min(root, other), max(root, other)
-            if child != root:
-                self._parent[child] = root
+            root, child = sorted((root, self.of(each)))
+            self._parent[child] = root
         return first
 
-    def of(self, key: str) -> str:
+    def of(self, key: int) -> int:
         """The group of a key, equal for all answers to one task once every row is added."""
         while (parent := self._parent.setdefault(key, key)) != key:
             self._parent[key] = self._parent[parent]  # shorter for the next one
             key = parent
-        return key
+        return parent
 
-    def of_row(self, row: Row) -> str:
-        return self.of(task_keys(row)[0])
+    def of_row(self, row: Row) -> int:
+        return self.of(int(task_keys(row)[0][:16], 16))
 
 
 def answer_text(row: Row, *, reasoning: bool = False) -> str:
@@ -118,7 +116,7 @@ _SIDES = {
 class Split:
     """Which side each task is on: group -> "train" or "eval"; `notes` for people."""
 
-    sides: Mapping[str, str]
+    sides: Mapping[int, str]
     groups: Groups
     notes: tuple[str, ...] = ()
 
@@ -127,7 +125,7 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
     """A task that says its split keeps it (`test` and `validation` are held out, too); of the others a share is drawn, the same every
     time. One is always left to train on."""
     groups = Groups()
-    said: dict[str, str] = {}  # key of a row -> what it says
+    said: dict[int, str] = {}  # key of a row -> what it says
     unknown: Counter[str] = Counter()
     for item in rows:
         if item.row is not None:
@@ -138,12 +136,14 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
             # Held out by one source is held out altogether.
             if split == "eval" or not said.get(key):
                 said[key] = split
-    sides: dict[str, str] = {}  # group -> side, empty where none is said
+    sides: dict[int, str] = {}  # group -> side, empty where none is said
     for key, split in said.items():
         group = groups.of(key)
         sides[group] = max(split, sides.get(group, ""), key=("", "train", "eval").index)
     declared = Counter(sides.values())
-    free = sorted((group for group, split in sides.items() if not split), key=lambda group: digest(str(seed), group))
+    free = sorted(
+        (group for group, split in sides.items() if not split), key=lambda group: digest(str(seed), str(group))
+    )
     held_out = round(validation * len(free))
     if validation > 0 and not held_out and len(free) > 1 and not declared["eval"]:
         held_out = 1

@@ -113,7 +113,7 @@ class _Writer:
         self._streams: dict[tuple[str, str], IO[str]] = {}
         self._count = token_counter(settings.tokenizer)
         self.facts = _Facts()
-        self._groups: set[str] = set()  # those that have a row in the set
+        self._groups: set[int] = set()  # those that have a row in the set
 
     def __enter__(self) -> _Writer:
         for form in _ENTRIES:  # what a process that was killed has left
