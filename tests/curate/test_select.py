@@ -1,13 +1,16 @@
 """Selection: duplicates of three kinds, benchmarks, ConCuR's rule, ranking, balance."""
 
 import json
+import random
 import re
+import tracemalloc
+from collections.abc import Iterable
 from math import nan
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from curation_steps import select
+from curation_steps import select, write
 from curation_tree import PROGRAM
 
 from cuset_stage.curate.adapt import adapt_row
@@ -42,7 +45,7 @@ def row(identity: str, program: str, prompt: str = "", **more) -> dict:
     } | {"source": {"name": "test", "licence": "MIT"}}
 
 
-def write_rows(path: Path, rows: list[dict]) -> Path:
+def write_rows(path: Path, rows: Iterable[dict]) -> Path:
     path.write_text(
         "".join(json.dumps({"key": f"{i:032x}", **each}) + "\n" for i, each in enumerate(rows)), encoding="utf-8"
     )
@@ -169,8 +172,8 @@ def test_the_minhash_estimate_agrees_with_the_exact_similarity():
         two = _minhash([*words[:common], *(f"x{i}" for i in range(400 - common))])
         assert abs(jaccard(one, two) - share) < 0.13  # three standard errors at 128 permutations
     index.add(_minhash(words))
-    assert index.matches(_minhash([*words[:390], "x"]))[0][0] == 0
-    assert not index.matches(_minhash([f"y{i}" for i in range(400)]))
+    assert next(index.matches(_minhash([*words[:390], "x"])))[0] == 0
+    assert not list(index.matches(_minhash([f"y{i}" for i in range(400)])))
 
 
 def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
@@ -494,3 +497,29 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
     assert len({each.normalised for each in prints}) == 3
     divided = [module_print(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0].exact != divided[1].exact  # to C++, what follows // is a comment
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", [select, write])
+def test_memory_grows_by_less_than_400_bytes_a_row(tmp_path, stage):
+    """Counted, not measured: what Python and NumPy allocate. The rows have 4 kB each."""
+
+    def peak(count: int) -> int:
+        chance = random.Random(count)
+        given = (
+            row(
+                f"src:folder/{i}.cu",
+                f"int f[] = {{{str(chance.choices(range(10**9), k=12))[1:-1]}}};{' ' * 4000}",
+                family=f"{i % 9}",
+            )
+            for i in range(count)
+        )
+        path = write_rows(tmp_path / f"{count}.jsonl", given)
+        tracemalloc.start()
+        assert stage(tmp_path / f"work{count}", path).kept == count
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(2)  # what is imported
+    assert (peak(600) - peak(100)) / 500 < 400

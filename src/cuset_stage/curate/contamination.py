@@ -90,7 +90,8 @@ class Benchmarks:
             found = next(((self._equal[method, each], 1.0) for each in equal if (method, each) in self._equal), None)
             if found is None and near is not None:
                 index, names = self._near[method]
-                found = next(((names[place], similarity) for place, similarity in index.matches(near)), None)
+                like = max(index.matches(near), key=lambda match: match[1], default=None)
+                found = like and (names[like[0]], like[1])
             if found is not None:
                 benchmark, _, task = found[0].partition("\t")
                 return Contamination(benchmark, task, method, round(found[1], 3))

@@ -12,7 +12,7 @@ import pickle
 import re
 import tempfile
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -191,20 +191,20 @@ class NearIndex:
         self._count += 1
         self._last[self._bands, slots] = self._count
 
-    def matches(self, near: np.ndarray | None) -> list[tuple[int, float]]:
-        """(place, estimate) of every print at or above the threshold, the most similar first."""
+    def matches(self, near: np.ndarray | None) -> Iterator[tuple[int, float]]:
+        """(place, estimate) of every print at or above the threshold, in the order of their places."""
         if near is None:
-            return []
+            return
         found: set[int] = set()
         for band, slot in enumerate(self._slots(near)):
             number = int(self._last[band, slot])
             while number:
                 found.add(number - 1)
                 number = int(self._before[number - 1, band])
-        places = sorted(found)
-        estimates = (self._prints[places] == near).mean(axis=1)
-        pairs = [(place, float(each)) for place, each in zip(places, estimates, strict=True) if each >= self.threshold]
-        return sorted(pairs, key=lambda pair: -pair[1])
+        for place in sorted(found):
+            estimate = jaccard(self._prints[place], near)
+            if estimate >= self.threshold:
+                yield place, estimate
 
     def _slots(self, near: np.ndarray) -> np.ndarray:
         """A hash of each band."""
