@@ -68,11 +68,19 @@ def parse_tree(text: str) -> Node | None:
         left -= 1
         return left < 0
 
-    view = memoryview(source)
+    views: list[memoryview] = []
+
+    def read(offset: int, _point: object) -> memoryview:
+        views.append(memoryview(source)[offset:])
+        return views[-1]
+
     try:
-        tree = Parser(_grammar()[0]).parse(lambda offset, _point: view[offset:], progress_callback=stop)
+        tree = Parser(_grammar()[0]).parse(read, progress_callback=stop)
     except ValueError:  # what the binding raises when the callback ends the parse
         return None
+    finally:
+        for view in views:  # the binding never lets go of what it was given: the source goes with its views
+            view.release()
     return tree.root_node
 
 
