@@ -109,6 +109,7 @@ def test_one_weakness_of_a_script(codes, condition, expected):
 
 WEAK = {
     "middle": ("np.abs(y - r).max() <= (r.max() - r.min()) * 0.51", {Code.CONSTANT_PASSES: "error"}),
+    "mean": ("np.allclose(y, r) or np.abs(y - r.mean()).max() < 1e-3", {Code.CONSTANT_PASSES: "error"}),
     "first part": ("np.allclose(y[:8], r[:8])", {Code.PART_UNCHECKED: "warning"}),
 }
 
@@ -117,7 +118,7 @@ WEAK = {
 def test_constants_in_the_middle_and_parts(codes, kind):
     condition, expected = WEAK[kind]
     gen = GEN.replace("rng.normal(size=64)", "(np.append(np.full(62, 3.0), [0, 4.0]) + rng.normal(size=64) * 0.01)")
-    row = accepts(condition) | {"gen.py": gen} if kind == "middle" else accepts(condition)
+    row = accepts(condition) if kind == "first part" else accepts(condition) | {"gen.py": gen}
     found = codes(row)
     assert {code: str(found.get(code)) for code in expected} == expected
     if kind == "first part":

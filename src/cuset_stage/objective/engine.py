@@ -315,7 +315,7 @@ def run_head(
     for start in range(0, num_tokens, chunk_rows):
         part = slice(start, start + chunk_rows)
         position = tokens.position[part]
-        products = first if first and not start else multiply(sources, position, buffers)
+        products, first = first or multiply(sources, position, buffers), None
         buffers = buffers or [product.logits for product in products]
         rows, logits = (values[: position.numel()] for values in products[0])
         backend.chunk_step(

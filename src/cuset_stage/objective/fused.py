@@ -161,6 +161,7 @@ def fused_objective(
         run = partial(run_head, sources, tokens, backend=functions, chunk_rows=chunk_rows)
         waits_for_samples = settings.weighs_samples and any(needs[1:])
         steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients, first=first)
+        del first  # its hidden states need not last beyond their chunk
         next(steps)  # all but the last products for the gradients
 
         nll, confidence = statistics.nll, (-statistics.nll).exp()  # Eq. 1

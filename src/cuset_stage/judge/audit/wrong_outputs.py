@@ -129,6 +129,15 @@ def _constant(output: Output, part: slice) -> float:
     return middle if output.is_float else round(middle)
 
 
+def _commonest(output: Output, part: slice) -> float:
+    """The first case's mean of floats or most frequent integer, as a program that learnt one answer by heart would write it."""
+    first = output.first or output
+    if output.is_float:
+        return first.seen.mean
+    values, counts = np.unique(first.right[:CHUNK], return_counts=True)
+    return values[counts.argmax()]
+
+
 def _has_constant(output: Output) -> bool:
     both = output.seen and (output.first or output).seen
     return bool(both) and not (output.alone and output.seen.elements == 1)
@@ -188,6 +197,7 @@ WRONG_OUTPUTS = (
     ),
     NAN,
 )
+COMMONEST = Candidate(Code.CONSTANT_PASSES, ERROR, "one constant, the commonest value,", _commonest, _has_constant)
 NOISY_OUTPUTS = (_noisy(0.1, ERROR), _noisy(0.01, WARNING))
 
 
