@@ -92,6 +92,14 @@ class Output:
     def seen(self) -> Profile | None:
         return None if self.right is None else profile([self.right])
 
+    @cached_property
+    def commonest(self) -> float:
+        """The mean of floats, the most frequent integer; where `right` is known."""
+        if self.is_float:
+            return self.seen.mean
+        values, counts = np.unique(self.right[:CHUNK], return_counts=True)
+        return values[counts.argmax()]
+
     def read(self, path: Path) -> np.ndarray:
         size = path.stat().st_size // self.dtype.itemsize
         return np.memmap(path, self.dtype, "r", shape=(size,)) if size else np.empty(0, self.dtype)
@@ -130,12 +138,8 @@ def _constant(output: Output, part: slice) -> float:
 
 
 def _commonest(output: Output, part: slice) -> float:
-    """The first case's mean of floats or most frequent integer, as a program that learnt one answer by heart would write it."""
-    first = output.first or output
-    if output.is_float:
-        return first.seen.mean
-    values, counts = np.unique(first.right[:CHUNK], return_counts=True)
-    return values[counts.argmax()]
+    """The first case's commonest value, as a program that has memorized one answer would write it."""
+    return (output.first or output).commonest
 
 
 def _has_constant(output: Output) -> bool:
@@ -193,7 +197,7 @@ WRONG_OUTPUTS = (
         ERROR,
         "random values of the same mean and deviation",
         _random,
-        lambda output: output.seen and output.seen.std,
+        _varies,
     ),
     NAN,
 )
