@@ -28,7 +28,24 @@ from make_tiny_model import make_tokenizer, read_texts
 
 
 ROOT = Path(__file__).parent.parent
-SHAPES = {
+SHAPES = {  # as in the models' config.json
+    "tiny": dict(
+        hidden_size=64,
+        intermediate_size=256,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        vocab_size=4096,
+    ),
+    "1.5b": dict(
+        hidden_size=1536,
+        intermediate_size=8960,
+        num_hidden_layers=28,
+        num_attention_heads=12,
+        num_key_value_heads=2,
+        vocab_size=151936,
+        tie_word_embeddings=True,
+    ),
     "7b": dict(
         hidden_size=3584,
         intermediate_size=18944,
@@ -37,13 +54,23 @@ SHAPES = {
         num_key_value_heads=4,
         vocab_size=152064,
     ),
-    "tiny": dict(
-        hidden_size=64,
-        intermediate_size=256,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        vocab_size=4096,
+    "14b": dict(
+        model_type="qwen3",
+        hidden_size=5120,
+        intermediate_size=17408,
+        num_hidden_layers=40,
+        num_attention_heads=40,
+        num_key_value_heads=8,
+        head_dim=128,
+        vocab_size=151936,
+    ),
+    "32b": dict(
+        hidden_size=5120,
+        intermediate_size=27648,
+        num_hidden_layers=64,
+        num_attention_heads=40,
+        num_key_value_heads=8,
+        vocab_size=152064,
     ),
 }
 LIGER = {"enable_liger_kernel": True}
@@ -66,12 +93,14 @@ RUNS = {
 
 def make_model(path: Path, shape: str) -> None:
     import torch
-    from transformers import AutoModelForCausalLM, Qwen2Config
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     if (path / "config.json").exists():
         return
     tokenizer = make_tokenizer(read_texts(ROOT / "data"), 4096)
-    config = Qwen2Config(**SHAPES[shape], max_position_embeddings=32768, rope_theta=1.0e6, tie_word_embeddings=False)
+    config = AutoConfig.for_model(
+        **{"model_type": "qwen2", "tie_word_embeddings": False, "max_position_embeddings": 32768} | SHAPES[shape]
+    )
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     with torch.device(device):
@@ -162,10 +191,10 @@ def child(file: Path, memory_gib: float, warm_up: int, output: Path) -> None:
     output.write_text(json.dumps(result))
 
 
-def measure(args: argparse.Namespace, name: str) -> dict:
+def measure(args: argparse.Namespace, keys: dict) -> dict:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        (folder / "recipe.json").write_text(json.dumps(recipe(args, RUNS[name], folder)))
+        (folder / "recipe.json").write_text(json.dumps(recipe(args, keys, folder)))
         launcher = [sys.executable]
         if args.ranks > 1:
             launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(args.ranks)]
@@ -233,7 +262,7 @@ def main() -> None:
     print("| run | s a step | peak GiB | reserved GiB | loss |\n|---|---|---|---|---|")
     results = record["results"]
     for name in RUNS if "all" in args.runs else args.runs:
-        result = measure(args, name)
+        result = measure(args, RUNS[name])
         results[name] = combine(results[name], result) if name in results else result
         if "error" in result:
             print(f"| {name} | {result['error']} | | | |", flush=True)
