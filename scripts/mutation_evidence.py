@@ -1,7 +1,7 @@
 """Why mutants passed: they are equivalent, only a checker sees the error, or the judge missed it.
 
 Evidence: machine code equal to the original's; an error of compute-sanitizer that the original does not have; wrong outputs in the
-adverse form of `mutants/adverse.py` where the original's are right. All of it is kept in the run's ledger.
+adverse form of `scripts/adverse_forms.py` where the original's are right. All of it is kept in the run's ledger.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from cuset_stage.mutants.adverse import VARIANTS, make_adverse
-from cuset_stage.sandbox import SandboxError, Toolkit, Verdict
+from adverse_forms import VARIANTS, make_adverse
+from mutation_runs import PASSED, Run, Subject
+
+from cuset_stage.sandbox import SandboxError, Toolkit
 from cuset_stage.tasks import ProgramTask
 
 
-if TYPE_CHECKING:
-    from mutation_table import Run, Subject
-
-
-PASSED = Verdict.PASSED.value
 WRONG = ("mismatch", "missing_output", "runtime_error")
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 _HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)

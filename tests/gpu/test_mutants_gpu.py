@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cuset_stage.mutants.adverse import VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler, find_toolkit, lease_gpu, list_gpus, run_program
 
 
@@ -18,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import mutation_table  # noqa: E402 - scripts are no package
+from adverse_forms import VARIANTS, make_adverse  # noqa: E402
 from mutation_evidence import find_sanitizer, run_sanitizer  # noqa: E402
 
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from cuset_stage.mutants.adverse import VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler
 from cuset_stage.tasks import load_tasks
 
@@ -18,7 +17,9 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import mutation_evidence  # noqa: E402 - scripts are no package
+import mutation_runs  # noqa: E402
 import mutation_table  # noqa: E402
+from adverse_forms import VARIANTS, make_adverse  # noqa: E402
 
 
 # Shuffles of every kind and of half precision, two kernels, a declaration, dynamic shared memory, cooperative groups.
@@ -74,7 +75,7 @@ class _Run:
     pool, settings, judge = None, "", None
 
     def __init__(self, tmp_path):
-        self.ledger = mutation_table.Ledger(tmp_path / "ledger.jsonl")
+        self.ledger = mutation_runs.Ledger(tmp_path / "ledger.jsonl")
 
     def key(self, subject):
         return subject.sha256
@@ -101,7 +102,7 @@ class _Run:
 )
 def test_what_is_made_of_it(tmp_path, monkeypatch, original, mutant, outcome):
     task = load_tasks(ROOT / "data" / "kernels", only=["joint_histogram"]).tasks[0]
-    subject = mutation_table.Subject(task, mutation_table.choose_mutants(task.solution, 1)[0])
+    subject = mutation_runs.Subject(task, mutation_runs.choose_mutants(task.solution, 1)[0])
     run = _Run(tmp_path)
     run.ledger.put("verdict", run.key(subject), {"verdict": "passed", "case": None, "message": "", "run_s": 1.0})
     asked = []

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import mutation_evidence  # noqa: E402 - scripts are no package
+import mutation_runs  # noqa: E402
 import mutation_table  # noqa: E402
 from mutation_evidence import machine_code, read_reports, with_lines_of  # noqa: E402
 
@@ -79,7 +80,7 @@ def without_gpu(monkeypatch, tmp_path):
     """Runs the table with a judge that has no GPU to lease: the program of this file needs none."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(mutation_table, "list_gpus", lambda: [_NoGpu()])
-    monkeypatch.setattr(mutation_table, "GpuPool", lambda gpus, per_gpu=1: None)
+    monkeypatch.setattr(mutation_runs, "GpuPool", lambda gpus, per_gpu=1: None)
 
 
 class _NoGpu:
@@ -216,7 +217,7 @@ def test_reports_of_compute_sanitizer(printed, expected):
 def test_choice_of_mutants():
     for path in sorted((ROOT / "data" / "kernels").glob("*/kernel.cu"))[::10]:
         source = path.read_text(encoding="utf-8")
-        chosen = mutation_table.choose_mutants(source, 10)
+        chosen = mutation_runs.choose_mutants(source, 10)
         assert len(chosen) >= 8, path
         possible = NAMED & {mutant.operator for mutant in make_mutants(source, per_operator=1)}
         assert possible <= {mutant.operator for mutant in chosen}, path

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
-from .program import Program
-from .threads import barrier_statements
+from cuset_stage.mutants.program import Program
+from cuset_stage.mutants.threads import barrier_statements
 
 
 VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps are late
