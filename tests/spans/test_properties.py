@@ -9,7 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans, spans
+from cuset_stage.cuda_source import answer_code
+from cuset_stage.cuda_source.nodes import walk
+from cuset_stage.cuda_source.parser import parse_tree
+from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans
 
 
 CODE = """#include <cstdio>
@@ -93,35 +96,18 @@ def test_prose_around_a_fenced_block_changes_nothing(before, after):
     assert [(a - shift, b - shift) for a, b, _ in find_spans(text)] == [(a, b) for a, b, _ in find_spans(block)]
 
 
-def test_the_lexer_alone_and_with_the_parser_agree(monkeypatch):
-    for cut in range(0, len(CODE), 7):
-        both = find_spans(CODE[:cut])
-        with monkeypatch.context() as patch:
-            patch.setattr(spans, "parse_spans", lambda text: {})
-            assert find_spans(CODE[:cut]) == both
-
-
-def test_the_parser_is_asked_where_the_lexer_had_to_guess(monkeypatch):
-    seen = []
-    monkeypatch.setattr(spans, "parse_spans", lambda text: seen.append(text) or {})
-    find_spans(f"Prose.\n```cuda\n{CODE}```\n")
-    assert seen == []  # every bracket has its partner: one way to read it
-    branch = "#ifdef FAST\n__global__ void k(int n) {\n#else\n__global__ void k(long n) {\n#endif\n}\n"
-    find_spans(f"```cuda\n{branch}```\n")
-    assert seen == [branch]
-    find_spans("```cuda\n__global__ void k() { if (a) {\n  b();\n}\n```\n")
-    assert len(seen) == 2
-    find_spans("No code here.")
-    assert len(seen) == 2
-
-
-def test_the_parser_agrees_where_it_is_not_asked(monkeypatch):
-    """The bundled programs, read by the lexer alone and with tree-sitter's second opinion."""
+def test_the_lexer_finds_what_tree_sitter_finds():
+    """The bundled programs: a parser with a grammar, which knows nothing of the lexer, gives the same spans."""
     rows = json.loads((Path(__file__).parents[2] / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))
-    alone = [find_spans(row["output"]) for row in rows]
-    monkeypatch.setattr(spans, "_is_plain", lambda *_: False)
-    assert [find_spans(row["output"]) for row in rows] == alone
-    assert all(alone)
+    for row in rows:
+        expected = set()
+        for node in walk(parse_tree(answer_code(row["output"]))):
+            if node.type == "function_definition" and any(part.type == "__global__" for part in node.children):
+                body = node.child_by_field_name("body")
+                expected.add((body.start_byte, body.end_byte, "kernel_body"))
+            elif node.type == "kernel_call_syntax":
+                expected.add((node.start_byte, node.end_byte, "launch_config"))
+        assert expected and set(find_spans(row["output"])) == expected
 
 
 UNITS = [

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ..spans.lexer import Body, device_functions, kernels, lex
-from ..spans.parser import parse_tree
 from ..spans.patterns import signature
 from ..spans.regions import find_regions
 from ..spans.scrub import scrub
 from .nodes import Range, child, declared, items, text_of, walk
+from .parser import parse_tree
 from .tokens import tokens
 
 

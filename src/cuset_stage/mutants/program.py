@@ -16,7 +16,7 @@ from tree_sitter import Node
 
 from ..cuda_source import Function, Source, answer_code, tokens
 from ..cuda_source.nodes import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
-from ..spans.parser import is_flat
+from ..cuda_source.parser import is_flat
 
 
 COMPARISONS = frozenset({"<", ">", "<=", ">="})

@@ -1,7 +1,6 @@
 """Text -> CUDA-sensitive spans -> token mask.
 
-This subpackage needs neither torch nor LLaMA-Factory, so that any trainer can use it. It needs tree-sitter and
-tree-sitter-cuda.
+This subpackage needs the standard library alone, so that any trainer can use it.
 """
 
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, KINDS, LABEL_VERSION, Span

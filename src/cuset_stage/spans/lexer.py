@@ -78,26 +78,25 @@ def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
             words += found[:_ALIAS_LIMIT]
             for name in found:
                 del candidates[name]
-    code = blank_between(full, [(match.start(), match.end()) for match in DEFINE.finditer(full)]) if macros else full
+    code = blank_between(full, [match.span() for match in DEFINE.finditer(full)]) if macros else full
     return Lexed(full, code, macros, tuple(words))
 
 
 def kernels(lexed: Lexed) -> list[Body]:
     """Every kernel with a body, macro bodies included."""
-    finder = _word_finder(lexed.words)
-    found = functions(lexed.code, finder, strict=True)
-    for start, end in lexed.macros:
-        if finder.search(lexed.full, start, end):
-            found += functions(lexed.full, finder, strict=True, start=start, end=end)
-    return found
+    return _bodies(lexed, _word_finder(lexed.words), strict=True)
 
 
 def device_functions(lexed: Lexed) -> list[Body]:
     """Every `__device__` function or lambda with a body."""
-    finder = _word_finder(("__device__",), attribute=False)
-    found = functions(lexed.code, finder, strict=False)
+    return _bodies(lexed, _word_finder(("__device__",), attribute=False), strict=False)
+
+
+def _bodies(lexed: Lexed, finder: re.Pattern[str], *, strict: bool) -> list[Body]:
+    found = functions(lexed.code, finder, strict=strict)
     for start, end in lexed.macros:
-        found += functions(lexed.full, finder, strict=False, start=start, end=end)
+        if finder.search(lexed.full, start, end):
+            found += functions(lexed.full, finder, strict=strict, start=start, end=end)
     return found
 
 
@@ -302,7 +301,7 @@ def _launches(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
 
 def _close_config(text: str, position: int, end: int, stop: int) -> int:
     """The end of the configuration; the region's end when it is cut off; 0 when this is not a launch."""
-    depth = 0
+    depth = braces = 0
     limit = min(stop, position + _CONFIG_LIMIT)
     for match in _CONFIG.finditer(text, position, limit):
         char = text[match.start()]
@@ -311,10 +310,13 @@ def _close_config(text: str, position: int, end: int, stop: int) -> int:
                 return match.end() if _AFTER_CONFIG.match(text, match.end(), end) else 0
         elif char in "([{":
             depth += 1
+            braces += char == "{"
         elif char == ";":
-            return 0
+            if not braces:  # else a statement of a lambda
+                return 0
         else:
             depth -= 1
+            braces -= char == "}"
             if depth < 0:
                 return 0
     return end if limit == end == len(text) else 0

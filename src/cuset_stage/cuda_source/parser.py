@@ -1,7 +1,4 @@
-"""Kernels and launches from tree-sitter-cuda's syntax tree.
-
-What the tree shows is exact; the lexer adds what the tree lacks (see spans.py). Imports tree_sitter and tree_sitter_cuda.
-"""
+"""tree-sitter-cuda's syntax tree of a text. Imports tree_sitter and tree_sitter_cuda."""
 
 from __future__ import annotations
 
@@ -10,20 +7,14 @@ import re
 from functools import lru_cache
 
 import tree_sitter_cuda
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser
 
 
-_QUERY = """
-(function_definition "__global__" body: (compound_statement) @kernel_body)
-(call_expression (kernel_call_syntax) @launch_config)
-(function_definition "__device__" body: (compound_statement)) @device_function
-"""
 # tree-sitter calls back once every 100 operations: 6 to 13 times for 1 kB of code, also where it recovers from errors
 # (measured on real files). On text that is not code it takes hundreds of times as many. The limit counts calls rather
 # than seconds, because labels must not depend on how busy the machine is. A call is slow where brackets nest deeply.
 _CALLS_BASE = 100
 _CALLS_PER_KB = 16
-_LENGTH_LIMIT = 65_536
 _DEPTH_LIMIT = 200
 _BRACKET = re.compile(r"[(){}\[\]]")
 _ONE_BYTE = "cuset_one_byte"
@@ -32,14 +23,8 @@ codecs.register_error(_ONE_BYTE, lambda error: ("_" * (error.end - error.start),
 
 
 @lru_cache(maxsize=1)
-def _grammar() -> tuple[Language, Query]:
-    language = Language(tree_sitter_cuda.language())
-    return language, Query(language, _QUERY)
-
-
-def is_parsable(code: str) -> bool:
-    """Whether scrubbed code is short and flat enough for the parser to be worth its time."""
-    return len(code) <= _LENGTH_LIMIT and is_flat(code)
+def _language() -> Language:
+    return Language(tree_sitter_cuda.language())
 
 
 def is_flat(code: str) -> bool:
@@ -75,17 +60,10 @@ def parse_tree(text: str) -> Node | None:
         return views[-1]
 
     try:
-        tree = Parser(_grammar()[0]).parse(read, progress_callback=stop)
+        tree = Parser(_language()).parse(read, progress_callback=stop)
     except ValueError:  # what the binding raises when the callback ends the parse
         return None
     finally:
         for view in views:  # the binding never lets go of what it was given: the source goes with its views
             view.release()
     return tree.root_node
-
-
-def parse_spans(text: str) -> dict[str, list[tuple[int, int]]]:
-    """Capture name -> extents in `text`. Empty when the text takes too long to parse."""
-    root = parse_tree(text)
-    captures = {} if root is None else QueryCursor(_grammar()[1]).captures(root)
-    return {name: [(node.start_byte, node.end_byte) for node in nodes] for name, nodes in captures.items()}
