@@ -41,7 +41,6 @@ from tqdm import tqdm
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.pipeline import Job
-from cuset_stage.judge.results import code_sha256
 from cuset_stage.tasks import ProgramTask, load_tasks
 
 
@@ -112,7 +111,7 @@ def make_jobs(tasks: list[ProgramTask], samples: int) -> list[Job]:
     for number in range(samples):
         task = tasks[number % len(tasks)]
         code = f"{task.solution}\n// {number}\n"
-        jobs.append(Job(task, code, code_sha256(code), ()))
+        jobs.append(Job(task, code))
     return jobs
 
 

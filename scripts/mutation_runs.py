@@ -133,7 +133,7 @@ class Run:
 
     def judge_originals(self) -> list[dict[str, Any]]:
         """Every original twice; its verdicts, which have to be `passed`."""
-        jobs = [Job(task, task.solution, sha256_text(task.solution), ()) for task in self.originals]
+        jobs = [Job(task, task.solution) for task in self.originals]
         found: dict[str, list[Judgement]] = {job.task.id: [] for job in jobs}
         for job, judgement in self._judged(2 * jobs, "originals, twice"):
             found[job.task.id].append(judgement)
@@ -149,9 +149,9 @@ class Run:
 
     def judge_mutants(self) -> None:
         left = {(subject.task.id, subject.sha256): subject for subject in self.with_verdict(None)}
-        jobs = [Job(subject.task, subject.mutant.source, subject.sha256, ()) for subject in left.values()]
+        jobs = [Job(subject.task, subject.mutant.source, (subject,)) for subject in left.values()]
         for job, judgement in self._judged(jobs, "mutants"):
-            self._record(left[job.task.id, job.code_sha256], judgement)
+            self._record(job.samples[0], judgement)
 
     def confirm_timeouts(self) -> None:
         """Judge what ran out of time once more, alone on its GPU: the first time others may have slowed it down."""

@@ -107,10 +107,11 @@ class Verifier:
         record["outputs_sha256"] = record["outputs_sha256"][0]
 
     def _run(self, task: BundledTask, case: Case, ready: PreparedCase, binary: Path, record: dict[str, Any]) -> None:
+        outputs = {tensor.file: tensor.nbytes for tensor in case.outputs}
         with ExitStack() as stack:
             with self._leased() as gpu:  # given back before the comparison
                 ran = stack.enter_context(
-                    run_program(binary, inputs=ready.inputs, outputs=ready.output_bytes, limits=self.limits, gpu=gpu)
+                    run_program(binary, inputs=ready.inputs, outputs=outputs, limits=self.limits, gpu=gpu)
                 )
             if ran.verdict is not None:
                 raise Failed(ran.verdict, ran.message)

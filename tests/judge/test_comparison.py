@@ -36,7 +36,6 @@ def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
         inputs={},
         expected={tensor.file: folder / "expected" / tensor.name for tensor in tensors},
         folder=folder,
-        output_bytes={tensor.file: tensor.nbytes for tensor in tensors},
         references={},
         tolerance=tolerance or dict.fromkeys(expected, (1e-3, 1e-3)),
         self_check=None,
@@ -188,9 +187,7 @@ def test_a_reference_that_is_gone_is_not_the_programs_fault(tmp_path):
     case = Case("only", {}, (), (Tensor("y", "float32", (3,)),))
     task = ProgramTask("t", "t", "t", {}, None, (case,), ReferenceOracle(""), None, "t.jsonl:1")
     values.tofile(tmp_path / "y")
-    gone = PreparedCase(
-        {}, {"data/y.bin": tmp_path / "gone"}, tmp_path, {"data/y.bin": 12}, {}, {"y": (0, 0)}, None, {}
-    )
+    gone = PreparedCase({}, {"data/y.bin": tmp_path / "gone"}, tmp_path, {}, {"y": (0, 0)}, None, {})
     with pytest.raises(OracleError, match="task t, case only: a file cannot be read"):
         compare_outputs(task, case, gone, {"data/y.bin": tmp_path / "y"})
 

@@ -14,7 +14,7 @@ from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
 from cuset_stage.judge import oracle
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
-from cuset_stage.tasks import TaskError
+from cuset_stage.tasks import TaskError, Tensor
 
 
 pytestmark = pytest.mark.usefixtures("forked")
@@ -51,7 +51,7 @@ def test_reference_oracle(cache, tmp_path, sandboxed):
     x = read(even.inputs["data/x.bin"])
     assert x.shape == (32,)
     assert np.array_equal(read(even.expected["data/y.bin"]), 2 * x)
-    assert even.output_bytes == {"data/y.bin": 128}
+    assert even.sizes(Tensor("y", "float32", (32,))) == (128,)
     assert even.tolerance == {"y": (1e-5, 1e-6)}
     assert not np.array_equal(read(odd.inputs["data/x.bin"]), x[:17])  # each case has a generator of its own
     assert even.inputs["data/x.bin"].stat().st_mode & 0o222 == 0
@@ -107,7 +107,7 @@ def test_script_oracle(cache, tmp_path, sandboxed):
     assert np.array_equal(read(made.expected["data/y.bin"]), 2 * read(made.inputs["data/x.bin"]))
     assert set(made.inputs) == {"data/x.bin"}
     assert set(made.references) == {"data/y_ref.bin"}
-    assert made.output_bytes == {"data/y.bin": 256}
+    assert made.sizes(Tensor("y", "float32", (64,))) == (256,)
     assert made.self_check.passed
 
 
@@ -215,7 +215,7 @@ def test_the_message_that_gen_exits_with_is_kept(cache, tmp_path):
 
 def test_an_undeclared_output_has_its_references_size(cache, tmp_path):
     made = prepare(cache, tmp_path, cudabench_row(outputs=[]))
-    assert made.output_bytes == {"data/y.bin": 256}
+    assert made.sizes(Tensor("y", "unknown", ())) == (256,)
 
 
 @pytest.mark.parametrize(

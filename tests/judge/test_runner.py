@@ -243,7 +243,7 @@ def test_failures_of_the_judge_are_tried_again(
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS))
     judge = Flaky(step, failures)
     pipeline = Pipeline({"cuda": judge}, jobs=1, runs=1, retries=2)
-    jobs = [Job(tasks.by_id("one"), str(number), str(number), ()) for number in range(3)]
+    jobs = [Job(tasks.by_id("one"), str(number)) for number in range(3)]
     judged = {job.code: judgement.verdict for job, judgement in pipeline.run(jobs)}
     pipeline.join()
     if failures == 1:

@@ -218,7 +218,7 @@ def test_a_header_that_no_run_writes_is_named(tmp_path: Path, key: str, value: A
     ("key", "value", "says"),
     [
         ("task", None, "task is None; expected text"),
-        ("cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers, or null"),
+        ("cases", [1], "cases is [1]; expected a list of objects with name, verdict and numbers"),
         ("compiled", "yes", "compiled is 'yes'; expected true or false"),
     ],
 )

@@ -105,7 +105,7 @@ def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path])
         path = outputs.get(tensor.file)
         if path is None or path.is_symlink() or not path.is_file():
             return f"{tensor.file}: not written"
-        size, right = path.stat().st_size, prepared.sizes(tensor.file)
+        size, right = path.stat().st_size, prepared.sizes(tensor)
         if not right and not size:
             return f"{tensor.file}: 0 bytes, expected at least one value"
         if right and size not in right:

@@ -1,6 +1,7 @@
 """The GPUs of a run: one program at a time on each, and telling a lost GPU from a program that failed on it; turns of builds and
 timed runs."""
 
+import random
 import re
 import sys
 import threading
@@ -101,27 +102,20 @@ class GpuPool:
         """What kinds of GPU there are, each once, for a judge's settings; those that are lost meanwhile have judged as well."""
         return sorted({gpu.name for gpu in self.gpus})
 
-    def _working(self) -> list[Gpu]:
-        return [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
-
-    @property
-    def only(self) -> Gpu | None:
-        """The GPU that every lease will be of; None while there are several that work."""
-        working = self._working()
-        return working[0] if len(working) == 1 else None
-
     @contextmanager
     def lease(self, wanted: Gpu | None = None, *, alone: bool = False) -> Iterator[Gpu]:
         """A GPU for one run, as soon as one is free, or as soon as `wanted` is. alone: with no other run on it.
 
         Raises NoGpuLeft when none of them works any more, SandboxError when the wanted one does not.
         """
-        working = self._working()
+        working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
         if not working:
             raise NoGpuLeft(f"no GPU left: {'; '.join(list(self.lost.values()))}")
-        if wanted is not None and wanted not in working:
+        if wanted is None and alone:
+            wanted = random.choice(working)
+        elif wanted is not None and wanted not in working:
             raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
-        with lease_gpu(working if wanted is None else [wanted], slots=self.per_gpu, alone=alone) as gpu:
+        with lease_gpu([wanted] if wanted else working, slots=self.per_gpu, alone=alone) as gpu:
             yield gpu
 
     def is_lost(self, gpu: Gpu) -> str | None:

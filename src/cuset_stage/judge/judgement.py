@@ -1,12 +1,16 @@
 """The verdict on one answer, and what a run needs of whoever gives it: three steps and a clock."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
+from pydantic import Field, PlainSerializer
+
+from ..row_checks import Seconds, Text, Truth
 from ..sandbox import Verdict
 from ..text import shorten
 
@@ -14,40 +18,51 @@ from ..text import shorten
 JUDGE_VERSION = 2  # raised when verdicts come about differently: results of an earlier judge are then not reused
 T = TypeVar("T")
 
+# What lines of a results file are checked by and how they are written: to the microsecond, and without infinity, which JSON lacks.
+Named = Annotated[Verdict, Field(description=f"one of {', '.join(Verdict)}")]
+Measured = Annotated[Seconds, PlainSerializer(lambda value: round(value, 6))]
+Error = Annotated[  # right answers to inputs of 1e30 differ by more than 2**53
+    float,
+    Field(strict=True, allow_inf_nan=False, description="a number up to float64's largest"),
+    PlainSerializer(lambda value: value if math.isfinite(value) else None),
+]
+
 
 @dataclass(frozen=True)
 class CaseResult:
     """One case of a task, as far as it came; the time in seconds."""
 
-    name: str
-    verdict: Verdict
-    run_s: float
-    max_abs_error: float | None = None
-    max_rel_error: float | None = None
+    name: Text
+    verdict: Named
+    run_s: Measured
+    max_abs_error: Error | None = None
+    max_rel_error: Error | None = None
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on one answer, and how it came about. Times in seconds.
+    """The verdict on one answer, and how it came about: what a line of a results file says of it. Times in seconds.
 
     `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program (from when its sandbox
     hands over to it until it has ended), the script by which a CUDABench task compares (`compare_s`), and waiting for a GPU.
     """
 
-    verdict: Verdict
-    message: str = ""
-    compiled: bool = False
-    case: str | None = None
-    cases: tuple[CaseResult, ...] = ()
-    compile_s: float | None = None
-    compile_cached: bool = False
-    run_s: float | None = None
-    compare_s: float | None = None
-    overhead_s: float = 0.0
-    speedup: float | None = None
-    reference_s: float | None = None
-    kernel_s: float | None = None
-    flags: tuple[str, ...] = ()
+    verdict: Named
+    message: Text = ""
+    compiled: Truth = False
+    case: Text | None = None
+    cases: Annotated[
+        tuple[CaseResult, ...], Field(description="a list of objects with name, verdict and numbers")
+    ] = ()
+    compile_s: Measured | None = None
+    compile_cached: Truth = False
+    run_s: Measured | None = None
+    compare_s: Measured | None = None
+    overhead_s: Measured = 0.0
+    speedup: Seconds | None = None
+    reference_s: Seconds | None = None
+    kernel_s: Seconds | None = None
+    flags: Annotated[tuple[Text, ...], Field(description="a list of texts")] = ()
 
     @property
     def passed(self) -> bool:
@@ -72,7 +87,7 @@ class Judge(Protocol):
 
     `settings` is what a verdict depends on beside task and code: a result is reused only under equal settings. `prepare` is called
     once a task and raises when the judge's side fails. `discard` and `release` remove what `build` and `prepare` left beside their
-    caches.
+    caches; a judge that derives from this class and leaves nothing needs none.
     """
 
     def settings(self) -> Mapping[str, Any]: ...

@@ -23,7 +23,7 @@ from ..files import file_sha256
 from ..sandbox import Isolation, Limits, cache_root, remove_tree
 from ..sandbox.cache import file_lock, held, try_lock
 from ..sandbox.folders import take_output
-from ..tasks.base import ORACLE_VERSION, Case, ProgramTask, ReferenceOracle, ScriptOracle
+from ..tasks.base import ORACLE_VERSION, Case, ProgramTask, ReferenceOracle, ScriptOracle, Tensor
 from .oracle_runs import (
     COMPARE_LIMITS,
     GIB,
@@ -49,25 +49,23 @@ class PreparedCase:
     """The files of a case. Keys are what a program sees ("data/x.bin"), values lie in the cache and are read-only.
 
     expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
-    references: what gen.py wrote beside the inputs, for compare.py. output_bytes: the size of each output as declared; for an
-    unknown dtype the reference's, and None where there is no reference either. tolerance: output name -> (rtol, atol), of a
-    ReferenceOracle. self_check: what compare.py says about the reference itself, of a ScriptOracle.
+    references: what gen.py wrote beside the inputs, for compare.py. tolerance: output name -> (rtol, atol), of a ReferenceOracle.
+    self_check: what compare.py says about the reference itself, of a ScriptOracle.
     """
 
     inputs: Mapping[str, Path]
     expected: Mapping[str, Path]
     folder: Path
-    output_bytes: Mapping[str, int | None]
     references: Mapping[str, Path]
     tolerance: Mapping[str, tuple[float, float]]
     self_check: Said | None
     sha256: Mapping[str, str]  # of every file, by its path in `folder`
 
-    def sizes(self, file: str) -> tuple[int, ...]:
+    def sizes(self, output: Tensor) -> tuple[int, ...]:
         """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
         gen.py writes another; none, so that any but 0 may be right, where no size is known."""
-        declared, reference = self.output_bytes[file], self.expected.get(file)
-        known = [declared, None if reference is None else reference.stat().st_size]
+        reference = self.expected.get(output.file)
+        known = [output.nbytes, None if reference is None else reference.stat().st_size]
         return tuple(dict.fromkeys(size for size in known if size is not None))
 
 
@@ -239,13 +237,9 @@ def _read(place: Path, case: Case) -> PreparedCase | None:
     found = {
         key: {name: place / file for name, file in record[key].items()} for key in ("inputs", "expected", "references")
     }
-    sizes = {name: record["files"][file]["bytes"] for name, file in record["expected"].items()}
     return PreparedCase(
         **found,
         folder=place,
-        output_bytes={
-            tensor.file: sizes.get(tensor.file) if tensor.nbytes is None else tensor.nbytes for tensor in case.outputs
-        },
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
         self_check=None if record["self_check"] is None else Said(**record["self_check"]),
         sha256={name: entry["sha256"] for name, entry in record["files"].items()},

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from ..sandbox import SandboxError
 from ..tasks import Task
-from ..tasks.answers_file import Answer
 from .devices import NoGpuLeft
 from .judgement import Built, Judge, Judgement, infra_error
 from .oracle_runs import OracleError
@@ -28,12 +27,11 @@ FIRST_WAIT_S = 1.0
 
 @dataclass(frozen=True)
 class Job:
-    """One program to judge, for all answers to a task that hold exactly this code."""
+    """One program to judge. samples: whatever the caller judges it for."""
 
     task: Task
     code: str
-    code_sha256: str
-    answers: tuple[Answer, ...]
+    samples: tuple[Any, ...] = ()
 
 
 def describe(error: BaseException) -> str:
@@ -94,12 +92,12 @@ class Pipeline:
         built: Built | None = None
         try:
             with self._turn(self._builds):
-                built = self._retried(lambda: judge.build(job.task, job.code), lambda found: found.judgement)
+                built = self._retried(lambda: judge.build(job.task, job.code))
             if built.product is None:
                 return built.judgement
             prepared = self._prepare(judge, job.task)
             with self._turn(self._runs):
-                return self._retried(lambda: judge.execute(job.task, built, prepared), lambda found: found)
+                return self._retried(lambda: judge.execute(job.task, built, prepared))
         except Exception as error:
             if isinstance(error, CancelledError):
                 raise
@@ -130,30 +128,27 @@ class Pipeline:
                 ready.set_exception(error)
         return ready.result()
 
-    def _retried(self, step: Callable[[], T], judgement: Callable[[T], Judgement] | None = None) -> T:
+    def _retried(self, step: Callable[[], T]) -> T:
         """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
 
         After the last try its value is returned, or its error raised.
         """
-        for attempt in range(self._retries + 1):
+        for tries_left in reversed(range(self._retries + 1)):
             try:
                 value = step()
-            except Exception as error:
-                if isinstance(error, NoGpuLeft) or self._gives_up(attempt, describe(error)):
-                    raise
-            else:
-                found = judgement(value) if judgement else None
-                if found is None or not found.infra or self._gives_up(attempt, found.message):
+                judgement = value.judgement if isinstance(value, Built) else value
+                if not tries_left or not isinstance(judgement, Judgement) or not judgement.infra:
                     return value
-        raise AssertionError("the last try returns or raises")
-
-    def _gives_up(self, attempt: int, problem: str) -> bool:
-        """After a failure: whether there is no further try; else waits for it."""
-        if attempt == self._retries or self._stop.is_set():
-            return True
-        wait = FIRST_WAIT_S * 2**attempt
-        logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
-        return self._stop.wait(wait)
+                problem = judgement.message
+            except Exception as error:
+                if not tries_left or isinstance(error, NoGpuLeft):
+                    raise
+                problem = describe(error)
+            wait = FIRST_WAIT_S * 2 ** (self._retries - tries_left)
+            logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
+            if self._stop.wait(wait):
+                break
+        raise CancelledError
 
     def _tidy(self, judge: Judge, task: Task, built: Built | None) -> None:
         """Remove what was kept for this answer, and for its task when this was the last one."""

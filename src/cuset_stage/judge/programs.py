@@ -6,33 +6,22 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..sandbox import (
-    Compiler,
-    Gpu,
-    Isolation,
-    Limits,
-    Ran,
-    SandboxError,
-    Verdict,
-    resolve_isolation,
-    start_program,
-)
-from ..sandbox.program import Started
+from ..sandbox import Compiler, Gpu, Isolation, Limits, Ran, SandboxError, Verdict, resolve_isolation, run_program
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool, NoGpuLeft, is_suspicious
-from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judgement, infra_error
+from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
 
 
 @dataclass
-class ProgramJudge:
+class ProgramJudge(Judge):
     """Judges programs.
 
     Args:
@@ -106,24 +95,26 @@ class ProgramJudge:
     def execute(self, task: ProgramTask, built: Built, prepared: Sequence[PreparedCase]) -> Judgement:
         """Run the program on every case in order, up to the first that fails.
 
-        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
+        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others. What fails on a shared
+        GPU is run once more with no other program on it.
         """
         clock = Clock()
         results: list[CaseResult] = []
-        message = ""
-        compare_s = 0.0
-        with _CaseRuns(self, task, built.product, clock) as runs:
-            for case in task.cases:
-                try:
-                    result, message, seconds = runs.run(case)
-                except NoGpuLeft:
-                    raise
-                except (OracleError, SandboxError) as error:
-                    result, message, seconds = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error), 0.0
-                results.append(result)
+        message, compare_s = "", 0.0
+        for case in task.cases:
+            try:
+                result, message, seconds = self._run(task, case, built.product, clock)
                 compare_s += seconds
-                if result.verdict is not Verdict.PASSED:
-                    break
+                if result.verdict is not Verdict.PASSED and self.gpus and self.gpus.per_gpu > 1 and self.confirms:
+                    result, message, seconds = self._run(task, case, built.product, clock, alone=True)
+                    compare_s += seconds
+            except NoGpuLeft:
+                raise
+            except (OracleError, SandboxError) as error:
+                result, message = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error)
+            results.append(result)
+            if result.verdict is not Verdict.PASSED:
+                break
         if isinstance(task.oracle, ScriptOracle):
             clock.exclude(compare_s)
         return replace(
@@ -137,12 +128,6 @@ class ProgramJudge:
             overhead_s=built.judgement.overhead_s + clock.own(),
         )
 
-    def discard(self, built: Built) -> None:
-        """Nothing: programs lie in the compiler's cache."""
-
-    def release(self, prepared: Sequence[PreparedCase]) -> None:
-        """Nothing: cases lie in their cache."""
-
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The data of one case, from the cache.
 
@@ -154,87 +139,45 @@ class ProgramJudge:
         check_oracle(task, prepared)
         return prepared
 
-
-class _CaseRuns(ExitStack):
-    """The runs of one program on a task's cases, one after the other: during one, the sandbox of the next is set up.
-
-    All on one GPU, whose lease is given back between the runs, so that another program may run while outputs are compared.
-    """
-
-    def __init__(self, judge: ProgramJudge, task: ProgramTask, binary: Path, clock: Clock) -> None:
-        super().__init__()
-        self._judge, self._task, self._binary, self._clock = judge, task, binary, clock
-        self._gpu: Gpu | None = judge.gpus.only if judge.gpus is not None else None
-        self._ahead: tuple[ExitStack, PreparedCase, Started] | None = None
-
-    def run(self, case: Case) -> tuple[CaseResult, str, float]:
+    def _run(
+        self, task: ProgramTask, case: Case, binary: Path, clock: Clock, *, alone: bool = False
+    ) -> tuple[CaseResult, str, float]:
         """The case's result, what is to say about it, and the seconds that comparing took.
 
-        What fails on a shared GPU is run once more with no other program on it. Raises OracleError or SandboxError when the judge's
-        side fails.
+        The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
         """
-        pool = self._judge.gpus
-        found = self._run(case)
-        if found[0].verdict is Verdict.PASSED or pool is None or pool.per_gpu == 1 or not self._judge.confirms:
-            return found
-        self.close()
-        self._ahead = None
-        result, message, seconds = self._run(case, alone=True)
-        return result, message, found[2] + seconds
-
-    def _run(self, case: Case, *, alone: bool = False) -> tuple[CaseResult, str, float]:
-        pool = self._judge.gpus
-        if self._ahead is None and (pool is None or self._gpu is not None):
-            self._ahead = self._set_up(case)
-        with ExitStack() as stack:
-            with self._clock.waiting(
-                nullcontext() if pool is None else pool.lease(self._gpu, alone=alone)
-            ) as self._gpu:
-                (folder, prepared, program), self._ahead = self._ahead or self._set_up(case), None
-                stack.callback(folder.close)
-                program.go()
-                following = self._task.cases.index(case) + 1
-                if following < len(self._task.cases):
-                    with suppress(OracleError, SandboxError):  # said when its turn comes
-                        self._ahead = self._set_up(self._task.cases[following])
-                ran = program.wait()
-                self._clock.exclude(ran.finished.seconds)
-                if problem := ran.finished.infra or self._lost(ran):
+        prepared = self.case(task, case)
+        sizes = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
+        with ExitStack() as outputs:
+            with clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu:
+                running = run_program(
+                    binary,
+                    inputs=prepared.inputs,
+                    # of two sizes, the comparison settles which
+                    outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
+                    limits=self.limits,
+                    gpu=gpu,
+                    isolation=self.isolation,
+                )
+                ran = outputs.enter_context(running)
+                clock.exclude(ran.finished.seconds)
+                if problem := ran.finished.infra or self._lost(gpu, ran):
                     raise SandboxError(problem)
             seconds = ran.finished.seconds
             if ran.verdict is not None:
                 return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
             begin = time.perf_counter()
-            compared = compare_outputs(self._task, case, prepared, ran.outputs, isolation=self._judge.isolation)
+            compared = compare_outputs(task, case, prepared, ran.outputs, isolation=self.isolation)
             verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
             result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
             return result, "" if compared.passed else compared.message, time.perf_counter() - begin
 
-    def _set_up(self, case: Case) -> tuple[ExitStack, PreparedCase, Started]:
-        """The case's data and the sandbox in which its program may begin; closing the first removes it."""
-        prepared = self._judge.case(self._task, case)
-        sizes = {tensor.file: prepared.sizes(tensor.file) for tensor in case.outputs}
-        folder = self.enter_context(ExitStack())
-        program = folder.enter_context(
-            start_program(
-                self._binary,
-                inputs=prepared.inputs,
-                # of two sizes, the comparison settles which
-                outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
-                limits=self._judge.limits,
-                gpu=self._gpu,
-                isolation=self._judge.isolation,
-            )
-        )
-        return folder, prepared, program
-
-    def _lost(self, ran: Ran) -> str | None:
+    def _lost(self, gpu: Gpu | None, ran: Ran) -> str | None:
         """What is wrong with the GPU, when a failed run gives reason to look and there is something."""
-        pool = self._judge.gpus
-        if pool is None or self._gpu is None or ran.verdict in (None, Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
+        if self.gpus is None or gpu is None or ran.verdict in (None, Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
             return None
         suspicious = ran.verdict is Verdict.TIMEOUT or is_suspicious(ran.finished.stdout + ran.finished.stderr)
-        return pool.is_lost(self._gpu) if suspicious else None
+        return self.gpus.is_lost(gpu) if suspicious else None
 
 
 def _explain(ran: Ran) -> str:

@@ -4,17 +4,19 @@ A line is appended and flushed to the disk as soon as its sample is judged, so a
 nothing else. The first line describes the run (`"type": "run"`), every other a sample (`"type": "sample"`).
 """
 
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ..files import write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
-from ..row_checks import Count, Object, RowModel, SampleNumber, Seconds, Text, Texts, Truth, wrong_value
+from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
+from .judgement import Judgement
 
 
 FORMAT = 1
@@ -24,8 +26,6 @@ class ResultsError(ValueError):
     """A results file that cannot be read or written; the message names the file, the line and the fix."""
 
 
-# Right answers to inputs of 1e30 differ by more than 2**53.
-Error = Annotated[float, Field(strict=True, allow_inf_nan=False, description="a number up to float64's largest")]
 TaskCount = Annotated[int, Field(strict=True, ge=0, lt=1_000_000, description="an integer from 0 below 1,000,000")]
 Levels = Annotated[
     dict[Annotated[str, Field(pattern="^[0-9]{1,5}$")], Count],
@@ -33,40 +33,17 @@ Levels = Annotated[
 ]
 
 
-class CaseLine(RowModel):
-    name: Text
-    verdict: Text
-    run_s: Seconds | None = None
-    max_abs_error: Error | None = None
-    max_rel_error: Error | None = None
-
-
 class SampleLine(RowModel):
-    """A sample's line: `runner.sample_record` writes them. Further keys may hold anything."""
+    """What a sample's line says beside its `Judgement`: `runner.sample_record` writes them. Further keys may hold anything."""
 
     task: Text
     sample: SampleNumber
     code_sha256: Text
-    verdict: Text
     compiled: Truth
     passed: Truth
     name: Text | None = None
     family: Text | None = None
     level: SampleNumber | None = None
-    message: Text | None = None
-    case: Text | None = None
-    cases: Annotated[list[CaseLine], Field(description="a list of objects with name, verdict and numbers")] | None = (
-        None
-    )
-    compile_s: Seconds | None = None
-    compile_cached: Truth | None = None
-    run_s: Seconds | None = None
-    compare_s: Seconds | None = None
-    overhead_s: Seconds | None = None
-    speedup: Seconds | None = None
-    reference_s: Seconds | None = None
-    kernel_s: Seconds | None = None
-    flags: Texts | None = None
     tokens: Count | None = None
     prompt_tokens: Count | None = None
     finish_reason: Text | None = None
@@ -147,12 +124,12 @@ def read_results(path: Path) -> Results:
     try:
         for number, record in read_objects(path):
             if record.get("type") == "run":
-                _check(RunLine, record, f"{path}:{number}: the header's ", "or judge again into another file")
+                _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
                 run = record
             elif record.get("type") == "sample":
                 which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
                 way_out = "or take it out to have the sample judged again"
-                _check(SampleLine, record, f"{path}:{number}: {which}: ", way_out)
+                _check(record, f"{path}:{number}: {which}: ", way_out, SampleLine, Judgement)
                 key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
                 samples.pop(key, None)  # what was written last also stands last
                 samples[key] = record
@@ -172,11 +149,20 @@ def read_results(path: Path) -> Results:
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
 
 
-def _check(model: type[RowModel], record: Mapping[str, Any], where: str, way_out: str) -> None:
-    try:
-        model.model_validate(record)
-    except ValidationError as error:
-        raise ResultsError(f"{where}{wrong_value(error, model, record)}. Correct the line, {way_out}.") from None
+_adapter = functools.cache(TypeAdapter)
+
+
+def as_record(judgement: Judgement) -> dict[str, Any]:
+    """A judgement as JSON holds it."""
+    return _adapter(Judgement).dump_python(judgement, mode="json", warnings=False)
+
+
+def _check(record: Mapping[str, Any], where: str, way_out: str, *models: type) -> None:
+    for model in models:
+        try:
+            _adapter(model).validate_python(record)
+        except ValidationError as error:
+            raise ResultsError(f"{where}{wrong_value(error, model, record)}. Correct the line, {way_out}.") from None
 
 
 class ResultsWriter:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from ..tasks import Task, TaskError, TaskSet
 from ..tasks.answers_file import Answer, AnswersError
 from .judgement import Judgement
 from .pipeline import Job, Pipeline
-from .results import ResultsError, ResultsWriter, code_sha256, read_results
+from .results import ResultsError, ResultsWriter, as_record, code_sha256, read_results
 
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def evaluate(
     kept = _take_up(output, header, keys, others)
     verdicts = Counter(Verdict(line["verdict"]) for key, line in kept.items() if key in keys)
     summary = Summary(verdicts, resumed=verdicts.total())
-    left = {sample.key: sample for sample in samples if sample.key not in kept}
+    left = [sample for sample in samples if sample.key not in kept]
     begin = time.monotonic()
 
     with ResultsWriter(output, header, kept.values()) as writer:
@@ -154,13 +153,13 @@ def evaluate(
             progress(summary)
 
         progress(summary)
-        for sample in left.values():
+        for sample in left:
             if sample.code is None:
                 record(sample, Judgement(Verdict.NO_CODE, message="the answer holds no code"))
-        for job, judgement in backend.run(make_jobs(sample for sample in left.values() if sample.code is not None)):
+        for job, judgement in backend.run(make_jobs(sample for sample in left if sample.code is not None)):
             if not judgement.infra:
                 summary.overheads.append(judgement.overhead_s)
-            first, *same = (left[answer.key] for answer in job.answers)
+            first, *same = job.samples
             record(first, judgement)
             for sample in same:
                 record(sample, judgement, first)
@@ -172,16 +171,12 @@ def make_jobs(samples: Iterable[Sample]) -> list[Job]:
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
         groups.setdefault((sample.task.id, sample.sha256), []).append(sample)
-    return [
-        Job(group[0].task, group[0].code or "", group[0].sha256, tuple(sample.answer for sample in group))
-        for group in groups.values()
-    ]
+    return [Job(group[0].task, group[0].code or "", tuple(group)) for group in groups.values()]
 
 
 def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample | None = None) -> dict[str, Any]:
     """The sample's line in the results file; `first` is the sample with the same code that was judged for it."""
     answer, task = sample.answer, sample.task
-    times = ("compile_s", "run_s", "compare_s", "overhead_s")
     return {
         "type": "sample",
         "task": task.id,
@@ -190,22 +185,8 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
         "sample": answer.sample,
         "level": sample.key[2],
         "code_sha256": sample.sha256,
-        **vars(judgement),
-        **{name: _rounded(getattr(judgement, name)) for name in times},
-        "verdict": judgement.verdict.value,
+        **as_record(judgement),
         "passed": judgement.passed,
-        "cases": [
-            {
-                "name": case.name,
-                "verdict": case.verdict.value,
-                "run_s": _rounded(case.run_s),
-                "max_abs_error": _finite(case.max_abs_error),
-                "max_rel_error": _finite(case.max_rel_error),
-            }
-            for case in judgement.cases
-        ],
-        "speedup": _finite(judgement.speedup),
-        "flags": list(judgement.flags),
         "tokens": answer.tokens,
         "prompt_tokens": answer.prompt_tokens,
         "finish_reason": answer.finish_reason,
@@ -247,12 +228,3 @@ def _continues(before: Any, now: Any) -> bool:
         return before.keys() == now.keys() and all(_continues(before[name], now[name]) for name in before)
     known, found = (value if isinstance(value, list) else [value] for value in (before, now))
     return all(value in found for value in known)
-
-
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 6)
-
-
-def _finite(value: float | None) -> float | None:
-    """JSON has no infinity and no NaN; the message says what happened."""
-    return value if value is not None and math.isfinite(value) else None
