@@ -1,7 +1,8 @@
-"""Ships the two start-up files; everything else about the package stands in setup.cfg.
+"""Ships what lies outside the package: the two start-up files, the recipes and the data. Everything else stands in setup.cfg.
 
 Python's `site` reads `*.pth` and `*.start` only where they lie directly in site-packages, a place that setuptools'
-package_data cannot reach and that data_files misses by a folder.
+package_data cannot reach and that data_files misses by a folder. Recipes and data stand at the top of a checkout, and in
+the wheel under cuset_stage/share (`cuset_stage.bundled` finds either).
 """
 
 from pathlib import Path
@@ -10,10 +11,17 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 
-class BuildPyWithStartupFiles(build_py):
+BUNDLED = ("yaml_configs/**/*.yaml", "yaml_configs/**/*.json", "data/*.json", "data/*.jsonl", "data/README.md")
+
+
+class BuildPyWithMore(build_py):
     startup_files = ("cuset_stage.pth", "cuset_stage.start")
 
     def run(self):
+        # (package, folder, folder in the build, files): copied into a wheel, linked by a strict editable install.
+        target = str(Path(self.build_lib, "cuset_stage", "share"))
+        names = sorted(str(path) for pattern in BUNDLED for path in Path().glob(pattern))
+        self.data_files = [*self.data_files, ("cuset_stage", "", target, names)]
         super().run()
         # An editable install drops build_lib and keeps the folder that `install` points at: what lies there becomes
         # the wheel that pip unpacks and records, so that `pip uninstall` finds the files again.
@@ -23,4 +31,4 @@ class BuildPyWithStartupFiles(build_py):
             self.copy_file(str(Path("src", name)), str(Path(target, name)), preserve_mode=False)
 
 
-setup(cmdclass={"build_py": BuildPyWithStartupFiles})
+setup(cmdclass={"build_py": BuildPyWithMore})

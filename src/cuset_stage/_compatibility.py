@@ -13,6 +13,7 @@ SUPPORTED = "0.9.5"  # the LLaMA-Factory version the patches were tested with
 SYMBOLS = {
     "llamafactory.extras.constants": "TRAINING_STAGES",
     "llamafactory.hparams.finetuning_args": "FinetuningArguments",
+    "llamafactory.hparams.parser": "_parse_args",
     "llamafactory.data.loader": "_get_dataset_processor",
     "llamafactory.train.sft": "run_sft",
     "llamafactory.train.tuner": "_training_function",

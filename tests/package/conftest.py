@@ -17,12 +17,24 @@ import pytest
 
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", "requirements", "setup.cfg", "setup.py", "src")
+PARTS = (
+    "LICENSE",
+    "MANIFEST.in",
+    "README.md",
+    "data",
+    "pyproject.toml",
+    "requirements",
+    "setup.cfg",
+    "setup.py",
+    "src",
+    "yaml_configs",
+)
 STARTUP_FILES = {"cuset_stage.pth", "cuset_stage.start"}
 PATCHED = (
     "llamafactory.data.loader",
     "llamafactory.extras.constants",
     "llamafactory.hparams.finetuning_args",
+    "llamafactory.hparams.parser",
     "llamafactory.train.sft",
     "llamafactory.train.tuner",
 )
@@ -68,11 +80,11 @@ if __name__ == "__main__":
 import sys
 from ..data import loader
 from ..extras import constants
-from ..hparams import finetuning_args
+from ..hparams import finetuning_args, parser
 from . import sft
 def run_exp():
     tuner = sys.modules[__name__]
-    patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, sft, tuner)]
+    patched = [getattr(module, "patched", 0) for module in (loader, constants, finetuning_args, parser, sft, tuner)]
     print("run_exp", patched, sys.executable, *sys.argv[1:], flush=True)
 """,
     "llamafactory/v1/launcher.py": """
@@ -81,7 +93,7 @@ def launch():
 """,
     "llamafactory-9.9.9.dist-info/METADATA": "Metadata-Version: 2.1\nName: llamafactory\nVersion: 9.9.9\n",
     **dict.fromkeys(("llamafactory/train/__init__.py", "llamafactory/v1/__init__.py"), ""),
-    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED[:3]), "VALUE = 1\n"),
+    **dict.fromkeys((name.replace(".", "/") + ".py" for name in PATCHED[:4]), "VALUE = 1\n"),
     **{f"llamafactory/{name}/__init__.py": "" for name in ("data", "extras", "hparams")},
     "llamafactory/train/sft/__init__.py": "VALUE = 1\n",
 }
@@ -136,7 +148,9 @@ def copy_checkout(to: Path) -> Path:
     to.mkdir()
     for part in PARTS:
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            shutil.copytree(
+                ROOT / part, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "kernels")
+            )
         elif (ROOT / part).exists():
             shutil.copy(ROOT / part, to / part)
     return to

@@ -19,12 +19,21 @@ def names_in(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+def bundled_files() -> set[str]:
+    """The recipes, and the data without the sources that they are built from."""
+    folders = [ROOT / "yaml_configs", ROOT / "data"]
+    files = {path for folder in folders for path in folder.rglob("*.*") if path.is_file()}
+    return {path.relative_to(ROOT).as_posix() for path in files if "kernels" not in path.parts}
+
+
 def test_wheel_holds_the_package_and_the_startup_files(built):
     names = {name for name in names_in(built.wheel) if ".dist-info/" not in name}
     assert {name for name in names if "/" not in name} == STARTUP_FILES
     files = (path for path in (ROOT / "src" / "cuset_stage").rglob("*") if path.is_file())
     source = {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
-    assert {name for name in names if "/" in name} == source
+    shared = {f"cuset_stage/share/{name}" for name in bundled_files()}
+    assert {name for name in names if "/" in name} == source | shared
+    assert "cuset_stage/share/data/cuset_kernels.json" in shared and len(shared) > 12
 
 
 def test_wheel_metadata(built):
@@ -43,7 +52,8 @@ def test_sdist_holds_what_a_wheel_is_made_from(built):
     with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = {"setup.cfg", "setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "requirements/constraints.txt"}
-    assert wanted | {f"src/{name}" for name in STARTUP_FILES} | {"src/cuset_stage/_startup.py"} <= names
+    startup = {f"src/{name}" for name in STARTUP_FILES} | {"src/cuset_stage/_startup.py"}
+    assert wanted | startup | bundled_files() <= names
 
 
 @pytest.mark.parametrize("kind", ["wheel", "editable", "editable_strict"])
@@ -57,6 +67,9 @@ def test_install_hooks_and_uninstall_leaves_nothing(kind, built, new_environment
     started = environment.run("-c", HOOKED)
     assert started.stdout.count("cuset_stage._startup") == 1, started
     assert started.stderr == ""
+    found = "from cuset_stage import bundled as b; print((b.recipes() / 'cuset_qwen7b.yaml').is_file(), *b.data().glob('*.jsonl'))"
+    assert environment.run("-c", found).stdout.count("True") == 1
+    assert environment.run("-c", found).stdout.count(".jsonl") == 2
 
     environment.pip("uninstall", "--yes", "cuset-stage")
     assert environment.files() == before

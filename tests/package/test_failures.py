@@ -19,7 +19,7 @@ IMPORT_ALL = f"import importlib; [importlib.import_module(name) for name in {PAT
 def test_plain_sft_goes_on(failing, installed, pretend):
     code = (
         IMPORT_ALL + "from cuset_stage import _compatibility\n"
-        f"assert set(_compatibility.errors) == {{{failing!r}}} and len(_compatibility.applied) == 4\n"
+        f"assert set(_compatibility.errors) == {{{failing!r}}} and len(_compatibility.applied) == 5\n"
         "try: _compatibility.check()\n"
         "except _compatibility.CompatibilityError as error: print(error, '| from', type(error.__cause__).__name__)"
     )
@@ -155,7 +155,7 @@ def test_unreadable_recipe_is_left_to_llamafactory(tmp_path):
 
 
 def test_the_installed_llamafactory_has_what_the_hook_and_the_launcher_rely_on():
-    """Read, not imported: the five symbols, and the launcher that hands torchrun its own __file__."""
+    """Read, not imported: the six symbols, and the launcher that hands torchrun its own __file__."""
     package = Path(importlib.util.find_spec("llamafactory").origin).parent
 
     def tree_of(module: str) -> ast.Module:

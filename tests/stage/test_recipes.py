@@ -1,17 +1,21 @@
-"""The bundled recipes: LLaMA-Factory accepts them, their headers say how to run them, and the baselines differ in the objective alone."""
+"""The bundled recipes: LLaMA-Factory accepts them, their headers say how to run them, and they differ in what their names say."""
 
 import json
 from pathlib import Path
 
 import pytest
 import yaml
-from llamafactory.hparams import get_train_args
+from llamafactory.extras.constants import DEFAULT_TEMPLATE, SUPPORTED_MODELS
+from llamafactory.hparams import get_infer_args, get_train_args
 
+from cuset_stage.stage import recipe as recipe_keys
 from cuset_stage.stage.arguments import objective_settings
 
 
 ROOT = Path(__file__).parents[2]
-RECIPES = sorted((ROOT / "yaml_configs").rglob("*.yaml"))
+EXPORT = ROOT / "yaml_configs" / "export.yaml"
+RECIPES = sorted({*(ROOT / "yaml_configs").rglob("*.yaml")} - {EXPORT})
+MODELS = sorted({*(ROOT / "yaml_configs").glob("*.yaml")} - {EXPORT, ROOT / "yaml_configs" / "cuset_smoke.yaml"})
 BASELINES = sorted((ROOT / "yaml_configs" / "baselines").glob("*.yaml"))
 SECTIONS = ["### model", "### method", "### dataset", "### output", "### train", "### eval"]
 
@@ -73,3 +77,78 @@ def test_a_baseline_differs_in_the_objective_alone(path, tmp_path):
 
 def test_there_is_a_recipe_for_each_baseline():
     assert {path.stem for path in BASELINES} == {f"{name}_qwen7b" for name in ("sft", "dft", "eaft", "asft", "profit")}
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_model_s_recipe_has_llamafactory_s_template_and_the_paper_s_batch(path):
+    paper, recipe = load(ROOT / "yaml_configs" / "cuset_qwen7b.yaml"), load(path)
+    model = recipe["model_name_or_path"]
+    names = [
+        name for name, places in SUPPORTED_MODELS.items() if name in DEFAULT_TEMPLATE and model in places.values()
+    ]
+    assert {DEFAULT_TEMPLATE[name] for name in names} == {recipe["template"]}
+    differing = {key for key in paper | recipe if paper.get(key) != recipe.get(key)}
+    quantized = {"quantization_bit", "gradient_accumulation_steps"} if "qlora" in path.stem else set()
+    assert differing <= {"model_name_or_path", "template", "output_dir", "deepspeed"} | quantized
+    assert recipe["gradient_accumulation_steps"] * (8 if "deepspeed" in recipe else 1) == 8
+    if "deepspeed" in recipe:
+        assert json.loads((ROOT / recipe["deepspeed"]).read_text())["zero_optimization"]["stage"] in (2, 3)
+
+
+def test_there_is_a_recipe_for_each_model_of_the_paper():
+    """Section 5.1 and Tables 3 and 4."""
+    models = {load(path)["model_name_or_path"].partition("/")[2].lower() for path in MODELS}
+    named = {"qwen2.5-coder-7b-instruct", "qwen2.5-coder-32b-instruct", "deepseek-coder-6.7b-instruct"}
+    assert models == named | {"seed-coder-8b-instruct", "qwen3-4b", "qwen3-14b"}
+
+
+def test_the_export_recipe_is_accepted():
+    model_args, *_ = get_infer_args(load(EXPORT))
+    assert model_args.export_dir and model_args.adapter_name_or_path and model_args.quantization_bit is None
+
+
+def test_a_recipe_s_paths_are_found_from_any_folder(tmp_path, monkeypatch):
+    """In the working directory, else beside the recipe, else in the package; other stages keep what they say."""
+    recipe = tmp_path / "recipes" / "mine.yaml"
+    recipe.parent.mkdir()
+    monkeypatch.setattr("sys.argv", ["llamafactory-cli", str(recipe)])
+    monkeypatch.chdir(tmp_path)
+    asked = {"stage": "cuset", "dataset_dir": "data", "deepspeed": "yaml_configs/deepspeed/ds_z3_config.json"}
+    packaged = {key: str(ROOT / asked[key]) for key in ("dataset_dir", "deepspeed")}
+    assert recipe_keys.with_paths(asked) == {**asked, **packaged}
+    (recipe.parent / "data").mkdir()
+    assert recipe_keys.with_paths(asked)["dataset_dir"] == str(recipe.parent / "data")
+    (tmp_path / "data").mkdir()
+    assert recipe_keys.with_paths(asked)["dataset_dir"] == "data"
+    for left in ({**asked, "stage": "sft"}, {"stage": "cuset", "dataset_dir": "ONLINE"}, {"stage": "cuset"}):
+        assert recipe_keys.with_paths(left) == left
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"stage": "cusset"}, "stage: cusset: no such stage; did you mean cuset"),
+        ({"stage": "cuset", "cuset_tua": 0.2}, "cuset_tua: no such key in a recipe; did you mean cuset_tau"),
+        ({"cuset_lamda": 2}, "cuset_lamda: no such key in a recipe; did you mean cuset_lambda"),
+        ({"stage": "cuset", "learning_rat": 1}, "learning_rat: no such key in a recipe; did you mean learning_rate"),
+        ({"stage": "sft", "learning_rat": 1}, "Some keys are not used by the HfArgumentParser"),  # LLaMA-Factory's own
+    ],
+)
+def test_a_misspelt_stage_or_key_is_named_with_the_nearest(wrong, message, tmp_path):
+    keys = {"model_name_or_path": "m", "output_dir": str(tmp_path), "dataset": "d", "use_cpu": True}
+    with pytest.raises(ValueError, match=message):
+        get_train_args({**keys, **wrong})
+
+
+def test_a_bundled_recipe_trains_from_another_folder(llamafactory, tiny_model, tmp_path):
+    """The run's working directory has no data/."""
+    recipe = load(ROOT / "yaml_configs" / "cuset_smoke.yaml")
+    own = {
+        "model_name_or_path": str(tiny_model),
+        "output_dir": str(tmp_path / "out"),
+        "max_steps": 1,
+        "max_samples": 4,
+    }
+    run = llamafactory({**recipe, **own, "do_eval": False, "eval_strategy": "no", "plot_loss": False})
+    assert len(run.evaluations) == 0 and (run.output_dir / "model.safetensors").exists()
+    assert f"dataset_dir: {ROOT / 'data'}" in run.sentence("Not in the working directory")

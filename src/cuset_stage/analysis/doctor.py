@@ -73,7 +73,7 @@ def _hook() -> Finding:
     if any(getattr(finder, "is_cuset_stage_finder", False) for finder in sys.meta_path):
         return Finding("ok", name, "is active: llamafactory-cli knows stage: cuset")
     fix = (
-        "install again (pip install --force-reinstall --no-deps cuset-stage; in a checkout pip install -e .), or train with: "
+        "install again (pip install --force-reinstall --no-deps cuset-stage), or train with: "
         "python -m cuset_stage train recipe.yaml"
     )
     return Finding("fail", name, "is not active: Python did not read cuset_stage.pth", fix)
@@ -99,7 +99,7 @@ def _patches() -> Finding:
     except _compatibility.CompatibilityError as error:
         return Finding("fail", "patches", str(error))
     except Exception as error:
-        fix = "install a set of versions that belong together: pip install -c requirements/constraints.txt cuset-stage"
+        fix = "install a set of versions that belong together: pip install --force-reinstall cuset-stage"
         return Finding("fail", "patches", f"LLaMA-Factory cannot be imported: {type(error).__name__}: {error}", fix)
     return Finding("ok", "patches", f"all {len(_compatibility.SYMBOLS)} apply to LLaMA-Factory")
 
@@ -110,7 +110,12 @@ def _device() -> Finding:
     if torch.cuda.is_available():
         names = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
         return Finding("ok", "GPU", ", ".join(names))
-    return Finding("note", "GPU", "none found: only small models train on a CPU", "try it with: bash scripts/demo.sh")
+    return Finding(
+        "note",
+        "GPU",
+        "none found: only small models train on a CPU",
+        "cuset init FOLDER --gpus 0 makes a recipe for one",
+    )
 
 
 def _build_locks() -> list[Finding]:

@@ -1,9 +1,10 @@
 """What the sub-commands share: the application they register with, how they read settings, and how they end on bad input."""
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from ..settings import Settings, SettingsError
 
@@ -13,14 +14,42 @@ S = TypeVar("S", bound=Settings)
 COMMANDS: dict[str, type[Settings]] = {}
 """The settings of every command, such as "report" or "curate verify"; the documentation is made from it."""
 
+
+class Group(TyperGroup):
+    """Lists every command with the whole first sentence of its help, which would be cut at 45 characters."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        if found is not None and found.help and not found.short_help:
+            found.short_help = " ".join(found.help.split("\n\n")[0].split()).partition(". ")[0].removesuffix(".") + "."
+        return found
+
+
 app = typer.Typer(
+    cls=Group,
     help="Tools around `stage: cuset`, the CUDA-sensitive training stage of LLaMA-Factory. Training itself is "
     "`llamafactory-cli train recipe.yaml`.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of `cuset` itself; `app` has its help."""
 
 
 def fail(message: str) -> typer.Exit:
@@ -46,7 +75,13 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
         def run(
             arguments: Annotated[
                 list[str] | None,
-                typer.Argument(metavar=f"[FILE.yaml] {bare} [KEY=VALUE ...]".replace("  ", " "), show_default=False),
+                typer.Argument(
+                    metavar=f"[FILE.yaml] {bare} [KEY=VALUE ...]".replace("  ", " "),
+                    show_default=False,
+                    autocompletion=lambda incomplete: [
+                        f"{key}=" for key in settings.model_fields if key.startswith(incomplete)
+                    ],
+                ),
             ] = None,
         ) -> None:
             try:

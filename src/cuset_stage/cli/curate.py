@@ -17,7 +17,7 @@ from ..curate.settings import (
     WriteSettings,
 )
 from ..settings import Settings
-from ._app import app, command, fail
+from ._app import Group, app, command, fail
 
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 curate = typer.Typer(
     name="curate",
+    cls=Group,
     help="Make a training set from kernels found anywhere: import, adapt, verify, select, write. Every stage keeps its rows, what it "
     "dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
     no_args_is_help=True,

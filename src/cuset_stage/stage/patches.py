@@ -1,4 +1,4 @@
-"""What changes in LLaMA-Factory: five symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: six symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
 needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
@@ -24,6 +24,26 @@ def _patch_arguments(module: ModuleType) -> None:
     if not hasattr(base, "cuset_objective"):
         _refuse_if_taken("llamafactory.hparams.parser", "FinetuningArguments", module)
         module.FinetuningArguments = extend(base)
+
+
+def _patch_parser(module: ModuleType) -> None:
+    plain_parse = _function(module, "_parse_args", ["parser", "args", "allow_extra_keys"])
+    read_args = _symbol(module, "read_args")
+    if hasattr(plain_parse, "__wrapped__"):
+        return
+
+    @functools.wraps(plain_parse)
+    def _parse_args(parser, args=None, allow_extra_keys=False):
+        args = read_args(args)
+        if isinstance(args, dict):
+            from . import recipe
+
+            if not allow_extra_keys:
+                recipe.check_spelling(args, parser.dataclass_types)
+            args = recipe.with_paths(args)
+        return plain_parse(parser, args, allow_extra_keys)
+
+    module._parse_args = _parse_args
 
 
 def _patch_sft(module: ModuleType) -> None:
@@ -80,6 +100,7 @@ def _patch_tuner(module: ModuleType) -> None:
 
 _PATCHES = {
     "llamafactory.hparams.finetuning_args": _patch_arguments,
+    "llamafactory.hparams.parser": _patch_parser,
     "llamafactory.train.sft": _patch_sft,
     "llamafactory.data.loader": _patch_loader,
     "llamafactory.extras.constants": _patch_constants,
