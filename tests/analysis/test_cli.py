@@ -29,7 +29,8 @@ def run():
 
 
 def test_version(run):
-    assert run("version").output == cuset_stage.__version__ + "\n"
+    for asked in ("version", "--version"):
+        assert run(asked).output == cuset_stage.__version__ + "\n"
 
 
 def test_help_loads_no_heavy_library():
@@ -41,6 +42,27 @@ def test_help_names_what_there_is(run):
     assert all(kind in run("spans", "--help").output for kind in KINDS)
     text = " ".join(run("curate", "import", "--help").output.split())
     assert all(name in text for name in MAPS)
+
+
+@pytest.mark.parametrize("group", [(), ("curate",)], ids=["cuset", "cuset curate"])
+def test_the_list_of_commands_cuts_no_sentence(run, group):
+    listed = run(*group, "--help", env={"COLUMNS": "80"}).output.partition("Commands:")[2]
+    assert listed.count("\n") > 5 and "..." not in listed
+
+
+def test_a_shell_completes_commands_and_keys(run):
+    def completed(words):
+        asked = {"_CUSET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+        return run(env=asked, prog_name="cuset").output.split()
+
+    assert completed("cuset heat") == ["heatmap"]
+    assert completed("cuset heatmap dataset_") == ["dataset_dir="]
+
+
+def test_spans_at_eighty_columns(run):
+    lines = run("spans", ROOT / "data/kernels/tiled_sgemm/kernel.cu", env={"COLUMNS": "80"}).output.splitlines()
+    body = next(line for line in lines if line.startswith("kernel_body"))
+    assert body.split()[:4] == ["kernel_body", "24:30", "75:1", "1,676"] and max(map(len, lines[1:])) <= 80
 
 
 def test_spans_of_standard_input(run):
@@ -139,7 +161,7 @@ def test_doctor_reports_a_patch_that_failed(monkeypatch):
 def test_doctor_in_this_environment(run):
     result = run("doctor")
     assert result.exit_code == 0, result.output
-    assert "llamafactory" in result.output and "all 5 apply" in result.output
+    assert "llamafactory" in result.output and "all 6 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
     assert findings["patches"] == findings["start-up hook"] == "ok"
 

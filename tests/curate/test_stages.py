@@ -207,6 +207,16 @@ def test_what_is_wrong_with_a_run_is_said_before_it_begins(tmp_path, monkeypatch
     assert code == 2 and said in output and not (tmp_path / "work").exists()
 
 
+def test_an_import_without_code_names_the_columns_and_the_option(tmp_path):
+    """LLaMA-Factory's alpaca form, whose code stands in answers."""
+    file = tmp_path / "alpaca.json"
+    file.write_text(json.dumps([{"instruction": "Add.", "output": "```cuda\n__global__ void f() {}\n```"}]))
+    code, output = curate("import", tmp_path / "work", file, "licence=MIT")
+    assert code == 1 and "alpaca.json, row 1: none of the columns holds code: instruction, output" in output
+    assert "columns={answer: COLUMN}" in output
+    assert curate("import", tmp_path / "work", file, "licence=MIT", "fresh=true", "columns={answer: output}")[0] == 0
+
+
 def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     one, _ = sources(tmp_path)
     code, output = curate("run", tmp_path / "work", one, "columns=code=text", "licence=MIT")

@@ -39,7 +39,7 @@ def import_(settings: ImportSettings) -> None:
     """Read a source on this machine; nothing is downloaded. May be run for several sources."""
     from ..curate.importing import run_import
 
-    _stage(lambda: run_import(settings))
+    _stage(settings.folder, lambda: run_import(settings))
 
 
 @command(curate, "adapt", AdaptSettings)
@@ -47,7 +47,7 @@ def adapt(settings: AdaptSettings) -> None:
     """Make tasks of the rows that come complete: with a program and its cases, or as a PyTorch module with its answer."""
     from ..curate.adapt import run_adapt
 
-    _stage(lambda: run_adapt(settings))
+    _stage(settings.folder, lambda: run_adapt(settings))
 
 
 @command(curate, "verify", VerifySettings)
@@ -55,7 +55,7 @@ def verify(settings: VerifySettings) -> None:
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
     from ..curate.verify import run_verify
 
-    _stage(lambda: run_verify(settings))
+    _stage(settings.folder, lambda: run_verify(settings))
 
 
 @command(curate, "select", SelectSettings)
@@ -63,7 +63,7 @@ def select(settings: SelectSettings) -> None:
     """Remove duplicates and rows from benchmarks; keep the best, in balance; report lengths."""
     from ..curate.select import run_select
 
-    _stage(lambda: run_select(settings))
+    _stage(settings.folder, lambda: run_select(settings))
 
 
 @command(curate, "write", WriteSettings)
@@ -71,7 +71,7 @@ def write(settings: WriteSettings) -> None:
     """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
     from ..curate.write import run_write
 
-    _stage(lambda: run_write(settings))
+    _stage(settings.folder, lambda: run_write(settings))
 
 
 @command(curate, "run", RunSettings)
@@ -94,12 +94,12 @@ def run(settings: RunSettings) -> None:
             given = ImportSettings(folder=settings.folder, fresh=settings.fresh, **source.model_dump())
             summaries.append(run_import(given))
             _report(summaries[-1])
-        _check_kept(summaries)
-    _stage(lambda: run_adapt(settings.of(AdaptSettings)))
-    _stage(lambda: run_verify(settings.of(VerifySettings)))
-    _stage(lambda: run_select(settings.of(SelectSettings)))
+        _check_kept(settings.folder, summaries)
+    _stage(settings.folder, lambda: run_adapt(settings.of(AdaptSettings)))
+    _stage(settings.folder, lambda: run_verify(settings.of(VerifySettings)))
+    _stage(settings.folder, lambda: run_select(settings.of(SelectSettings)))
     target = settings.of(WriteSettings)
-    _stage(lambda: run_write(target))
+    _stage(settings.folder, lambda: run_write(target))
     print_funnel(read_funnel(settings.folder))
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
 
@@ -126,11 +126,11 @@ def funnel(settings: FunnelSettings) -> None:
         print_funnel(steps)
 
 
-def _stage(work: Callable[[], "Summary"]) -> None:
+def _stage(folder: Path, work: Callable[[], "Summary"]) -> None:
     with _errors():
         summary = work()
         _report(summary)
-        _check_kept([summary])
+        _check_kept(folder, [summary])
 
 
 @contextmanager
@@ -167,17 +167,35 @@ def _report(summary: "Summary") -> None:
         typer.echo(f"  again: {row['file']}, row {row['row']}: {row['reason']}: {row['detail'][:300]}", err=True)
 
 
-def _check_kept(summaries: list["Summary"]) -> None:
+def _check_kept(folder: Path, summaries: list["Summary"]) -> None:
     """A run that keeps nothing has failed."""
     from collections import Counter
 
     if any(summary.kept for summary in summaries):
         return
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
-    why = "".join(f"; most were dropped for {reason} ({count:,})" for reason, count in reasons.most_common(1))
-    if not reasons and any(summary.unsettled for summary in summaries):
-        why = "; nothing could be settled, see above"
     stage = summaries[0].stage
-    where = ", dropped.jsonl in its folder has each row with its reason" if reasons else ""
-    typer.echo(f"cuset: {stage} kept no row{why}{where}.", err=True)
+    lines = [f"cuset: {stage} kept no row."]
+    if not reasons and any(summary.unsettled for summary in summaries):
+        lines = [f"cuset: {stage} kept no row; nothing could be settled, see above."]
+    for reason, count in reasons.most_common(1):
+        lines = [
+            f"cuset: {stage} kept no row; most were dropped for {reason} ({count:,}), such as {_example(folder, stage, reason)}.",
+            "dropped.jsonl in its folder has each row with its reason.",
+        ]
+        if reason == "missing_column":
+            lines.append(
+                "Say which column holds what: columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them."
+            )
+    typer.echo("\n".join(lines), err=True)
     raise typer.Exit(1)
+
+
+def _example(folder: Path, stage: str, reason: str) -> str:
+    """The first row of a stage that was dropped for this reason, and what was wrong with it."""
+    from ..curate.folders import stage_folders
+    from ..jsonl import read_objects
+
+    files = [path / "dropped.jsonl" for path in stage_folders(folder, stage)]
+    row = next(row for file in files for _, row in read_objects(file) if row["reason"] == reason)
+    return f"{row['file']}, row {row['row']}: {row['detail']}"
