@@ -20,6 +20,7 @@ from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from cuset_stage.objective import ObjectiveSettings, objective_loss
 from cuset_stage.stage.head import FusedHead
+from cuset_stage.stage.trainer import evaluating
 
 
 TINY = dict(
@@ -329,6 +330,20 @@ def test_weights_that_are_gone_after_the_pass_are_copied(batch):
             hidden, weight, bias = head.inputs_of(run, with_weight=True)
         assert torch.equal(weight, whole) and bias is None and hidden.shape == (2, 40, 32)
         assert len(passes) == expected  # the first one finds out
+
+
+def test_evaluating_leaves_out_dropout_and_puts_every_module_back(batch):
+    model = tiny(attention_dropout=0.5)
+    with torch.no_grad():
+        expected = model.eval()(input_ids=batch["ids"]).logits
+    model.train().model.layers[0].eval()  # a part that the run keeps in evaluation mode
+    before = {name: module.training for name, module in model.named_modules()}
+    state = torch.get_rng_state()
+    with torch.no_grad(), evaluating(model):
+        assert torch.equal(model(input_ids=batch["ids"]).logits, expected)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert {name: module.training for name, module in model.named_modules()} == before
+    assert not torch.equal(model(input_ids=batch["ids"]).logits, expected)
 
 
 def test_adapters_on_the_head_are_not_fused():

@@ -144,7 +144,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             # eval_loss is plain cross-entropy, so that methods compare
             return terms.nll.sum() / terms.count("tokens", num_items_in_batch)
         self._meter.update(terms, self.objective.tau)
-        return loss + self._auxiliary_loss(outputs, terms, num_items_in_batch)
+        return loss + self._auxiliary_loss(outputs, labels, terms, num_items_in_batch)
 
     def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> dict[str, Any]:
         """ASFT's base model on the same inputs: its last hidden states and head, or its logits; empty for other objectives."""
@@ -159,7 +159,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         head = {"reference_weight": weight, "reference_bias": bias} if is_other else {}
         return {"reference_hidden": hidden, **head}
 
-    def _auxiliary_loss(self, outputs: Any, terms: TokenTerms, num_items_in_batch: Any) -> torch.Tensor | float:
+    def _auxiliary_loss(
+        self, outputs: Any, labels: torch.Tensor, terms: TokenTerms, num_items_in_batch: Any
+    ) -> torch.Tensor | float:
         """The router loss of mixture-of-experts models, which they add themselves only when they compute the loss.
 
         It is a mean over a micro-batch, so it takes the micro-batch's share of the step: its size does not depend on how the step is cut.
@@ -168,7 +170,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if not isinstance(auxiliary, torch.Tensor):
             return 0.0
         config = self.accelerator.unwrap_model(self.model).config.get_text_config()
-        count = terms.count(self.objective.normalization)
+        # Counted as the Trainer counts a step: with a row's first label, which nothing predicts.
+        count = (labels != -100).sum() if self.objective.normalization == "tokens" else terms.count("samples")
         share = 1.0 if num_items_in_batch is None else count / num_items_in_batch
         return getattr(config, "router_aux_loss_coef", 0.0) * auxiliary * share
 
@@ -243,13 +246,19 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
 @contextlib.contextmanager
 def evaluating(model: torch.nn.Module) -> Iterator[None]:
-    """Without dropout, NEFTune's noise or anything else that takes random numbers in training."""
-    was_training = model.training
-    model.eval()
+    """Without dropout, NEFTune's noise or anything else that takes random numbers in training.
+
+    Linear layers, which take none, keep their mode: in evaluation bitsandbytes' 4-bit layers repack their weights on CPUs with
+    AVX512-BF16, and what trains afterwards computes with weights it cannot read.
+    """
+    was_training = {module: module.training for module in model.modules()}
+    for module in was_training:
+        module.training = module.training and isinstance(module, torch.nn.Linear)
     try:
         yield
     finally:
-        model.train(was_training)
+        for module, mode in was_training.items():
+            module.training = mode
 
 
 def count_samples(labels: torch.Tensor, sample_ids: torch.Tensor) -> int:

@@ -1,0 +1,70 @@
+"""Models in 4 and 8 bits (bitsandbytes, on a CPU): with all parts off they train as under SFT, and nothing repacks their weights."""
+
+from pathlib import Path
+
+import pytest
+from transformers import TrainerCallback
+
+
+bitsandbytes = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
+DATA = Path(__file__).parents[2] / "data"
+OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
+
+
+@pytest.fixture(scope="module")
+def keys(load_script, tmp_path_factory):
+    """Layers of 64 and more columns, a whole block of 4-bit weights, with and without a bias."""
+    path = tmp_path_factory.mktemp("model")
+    load_script("make_tiny_model").make_model(path, DATA, hidden_size=64, layers=2, vocab_size=1024)
+    return {"model_name_or_path": str(path), "cutoff_len": 128, "max_samples": 8, "gradient_accumulation_steps": 2}
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_all_parts_off_is_sft(llamafactory, keys, bits):
+    keys = {**keys, "quantization_bit": bits}
+    sft = llamafactory({**keys, "stage": "sft"})
+    assert f"Quantizing model to {bits} bit with bitsandbytes" in sft.output
+    for fused in ("on", "off"):
+        run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused})
+        for ours, theirs in zip(run.steps, sft.steps, strict=True):
+            assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-5)
+            assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-5)
+
+
+class Repacked(TrainerCallback):
+    """Names of the 4-bit layers whose weights have bitsandbytes' layout for inference on CPUs."""
+
+    def __init__(self):
+        self.names = None
+
+    def on_train_end(self, args, state, control, model=None, **kwargs):
+        layers = {
+            name: layer for name, layer in model.named_modules() if isinstance(layer, bitsandbytes.nn.Linear4bit)
+        }
+        assert layers
+        self.names = [
+            n for n, layer in layers.items() if getattr(layer.weight.quant_state, "packing_format_for_cpu", False)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("more", "repacks"),
+    [
+        ({"stage": "cuset", "cuset_fused": "on"}, False),
+        ({"stage": "cuset", "cuset_fused": "on", "cuset_objective": "asft"}, False),
+        ({"stage": "cuset", "cuset_fused": "off", "cuset_objective": "asft"}, False),
+        ({"stage": "sft", "val_size": 2, "eval_strategy": "steps", "eval_steps": 1}, True),
+    ],
+    ids=["probe", "reference", "reference logits", "evaluation"],
+)
+def test_4_bit_weights_keep_their_layout(keys, tmp_path, monkeypatch, more, repacks):
+    """On every CPU: bitsandbytes believes that it has AVX512-BF16. Evaluation repacks, under SFT as well, so the test sees what it looks for."""
+    from llamafactory.train.tuner import run_exp
+
+    monkeypatch.setattr(bitsandbytes.nn.modules, "has_avx512bf16", lambda: True)
+    recipe = {**keys, **more, "quantization_bit": 4, "do_train": True, "finetuning_type": "lora", "lora_target": "all"}
+    recipe |= {"dataset_dir": str(DATA), "dataset": "cuset_kernels", "template": "qwen", "max_steps": 1}
+    recipe |= {"output_dir": str(tmp_path), "save_strategy": "no", "report_to": "none", "use_cpu": True}
+    repacked = Repacked()
+    run_exp(recipe, callbacks=[repacked])
+    assert bool(repacked.names) == repacks

@@ -1,0 +1,118 @@
+"""All parts off is LLaMA-Factory's SFT, step by step; where accumulation changes SFT itself, it is SFT of the whole step."""
+
+import json
+
+import pytest
+import torch
+from transformers import AutoTokenizer
+
+
+OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
+FUSED = ("on", "off")
+
+
+def steps(run):
+    return [step[key] for step in run.steps for key in ("loss", "grad_norm")]
+
+
+@pytest.fixture(scope="session")
+def qwen2_vl(tiny_model, tmp_path_factory):
+    """The keys of a recipe that trains a tiny Qwen2-VL, made from its configuration, on eight images with answers of uneven length."""
+    from PIL import Image
+    from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLImageProcessor, Qwen2VLProcessor
+    from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
+
+    folder = tmp_path_factory.mktemp("qwen2_vl")
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    names = ("vision_start", "vision_end", "image", "video")
+    markers = ["<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", *markers]})
+    ids = tokenizer.convert_tokens_to_ids(markers)
+    torch.manual_seed(0)
+    config = Qwen2VLConfig(
+        text_config={
+            **dict(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2),
+            **dict(num_attention_heads=4, num_key_value_heads=2, pad_token_id=tokenizer.pad_token_id),
+            **dict(bos_token_id=None, eos_token_id=tokenizer.eos_token_id),
+            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
+        },
+        vision_config=dict(depth=1, embed_dim=32, hidden_size=32, num_heads=2, mlp_ratio=2, patch_size=14),
+        **{f"{name}_token_id": number for name, number in zip(names, ids, strict=True)},
+    )
+    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    processors = Qwen2VLImageProcessor(min_pixels=28 * 28, max_pixels=56 * 56), tokenizer, Qwen2VLVideoProcessor()
+    Qwen2VLProcessor(*processors).save_pretrained(folder)
+
+    rows = []
+    for number in range(8):
+        Image.new("RGB", (56, 56), (30 * number, 255 - 30 * number, 90)).save(folder / f"{number}.png")
+        turns = ["<image>What is this?", "A kernel. " * (1 + 3 * (number % 3))]
+        messages = [{"role": role, "content": text} for role, text in zip(("user", "assistant"), turns, strict=True)]
+        rows.append({"messages": messages, "images": [f"{number}.png"]})
+    (folder / "rows.json").write_text(json.dumps(rows))
+    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+    columns = {"messages": "messages", "images": "images"}
+    info = {"file_name": "rows.json", "formatting": "sharegpt", "columns": columns, "tags": tags}
+    (folder / "dataset_info.json").write_text(json.dumps({"images": info}))
+    keys = {"model_name_or_path": str(folder), "dataset_dir": str(folder), "media_dir": str(folder)}
+    return {**keys, "dataset": "images", "template": "qwen2_vl"}
+
+
+def test_images_train_as_sft_of_the_whole_step(llamafactory, qwen2_vl):
+    """With a processor, SFT takes the mean of the micro-batches' means: a token of a short answer weighs more than one of a long answer.
+
+    Here a step has one divisor, as in SFT of text alone, and does not depend on how it is cut.
+    """
+    whole, cut = (
+        {**qwen2_vl, "per_device_train_batch_size": 2 // parts, "gradient_accumulation_steps": parts}
+        for parts in (1, 2)
+    )
+    expected = steps(llamafactory({**whole, "stage": "sft"}))
+    for fused in FUSED:
+        for keys in (whole, cut):
+            run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused})
+            assert steps(run) == pytest.approx(expected, rel=1e-5)
+    # If this fails, LLaMA-Factory's SFT has come to agree: say so where docs/ speaks of images.
+    assert steps(llamafactory({**cut, "stage": "sft"})) != pytest.approx(expected, rel=1e-4)
+
+
+def test_random_numbers_are_those_of_sft(llamafactory):
+    """Dropout and NEFTune's noise: what runs before the first batch takes none of theirs."""
+    keys = {"lora_dropout": 0.3, "neftune_noise_alpha": 5.0, "cutoff_len": 128, "max_samples": 6}
+    sft = llamafactory({**keys, "stage": "sft"})
+    for fused in FUSED:
+        run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused})
+        assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+
+
+@pytest.fixture(scope="session")
+def mixtral(tiny_model, tmp_path_factory):
+    """The keys of a recipe that trains a tiny Mixtral, whose rows all have 64 supervised tokens."""
+    from transformers import MixtralConfig, MixtralForCausalLM
+
+    folder = tmp_path_factory.mktemp("mixtral")
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    torch.manual_seed(0)
+    sizes = dict(
+        **dict(hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=4),
+        **dict(num_key_value_heads=2, num_local_experts=4, vocab_size=len(tokenizer)),
+    )
+    MixtralForCausalLM(MixtralConfig(pad_token_id=tokenizer.pad_token_id, **sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    keys = {"model_name_or_path": str(folder), "lora_target": "q_proj", "disable_gradient_checkpointing": True}
+    return {**keys, "cutoff_len": 64, "train_on_prompt": True, "max_samples": 8, "per_device_train_batch_size": 1}
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactory, mixtral, accumulation):
+    """SFT adds it in full with every micro-batch, so its coefficient grows with accumulation (and ranks); here it does not."""
+    keys = {**mixtral, "gradient_accumulation_steps": accumulation}
+    sft = llamafactory({**keys, "stage": "sft", "moe_aux_loss_coef": 0.5})
+    keys |= {**OFF, "stage": "cuset", "moe_aux_loss_coef": 0.5 * accumulation}
+    for fused in FUSED:
+        run = llamafactory({**keys, "cuset_fused": fused})
+        assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+        router = run.steps[0]["loss"] - run.steps[0]["cuset/nll"]
+        assert (
+            0.8 * accumulation < router < 3.0 * accumulation
+        )  # balanced experts have a loss of 2, and 0.5 of that is 1
