@@ -50,6 +50,25 @@ def test_the_fused_head_trains_as_materialised_logits_do(llamafactory, precision
     assert_same(trajectory(fused), trajectory(logits), 1e-4 if precision == "fp32" else 1e-2)
 
 
+@pytest.mark.parametrize("bits", [4, 8])
+def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_path, bits):
+    """LoRA on bitsandbytes' layers in bf16, with all parts off."""
+    pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
+    load_script("make_tiny_model").make_model(tmp_path, ROOT / "data", hidden_size=128, layers=2, vocab_size=1024)
+    keys = {"model_name_or_path": str(tmp_path), "quantization_bit": bits, "bf16": True, "use_cpu": False}
+    keys |= {"max_steps": STEPS, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
+    off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
+
+    def numbers(more):
+        run = llamafactory({**keys, **more}, CUDA_VISIBLE_DEVICES="0")
+        assert f"Quantizing model to {bits} bit with bitsandbytes" in run.output
+        return [{key: step[key] for key in ("loss", "grad_norm")} for step in run.steps]
+
+    sft = numbers({"stage": "sft"})
+    assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "off"}), sft, 1e-5)
+    assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "on"}), sft, 1e-2)
+
+
 @pytest.fixture(scope="module")
 def on_one_gpu(llamafactory):
     cache = {}
