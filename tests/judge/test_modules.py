@@ -21,7 +21,7 @@ from cuset_stage.judge.devices import Turns
 from cuset_stage.judge.judgement import Clock, Judgement
 from cuset_stage.judge.modules import ModuleJudge, worker
 from cuset_stage.judge.modules.checks import source_flags
-from cuset_stage.judge.modules.permuted import permuted
+from cuset_stage.judge.modules.inputs import permuted
 from cuset_stage.judge.modules.reference import Reference
 from cuset_stage.judge.modules.runs import Worker
 from cuset_stage.judge.modules.trial import kernel_time, unseen_time
@@ -320,7 +320,6 @@ def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: Modul
     found = judged(judge, task, prepared, code)
     assert found.verdict is Verdict.MISMATCH
     assert {"source: assigns to torch.equal", "source: assigns to torch.allclose"} <= set(found.flags)
-    assert any("allclose was replaced" in flag for flag in found.flags)
 
 
 def timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str) -> Judgement:
@@ -359,7 +358,7 @@ def test_nothing_is_built_while_something_is_timed(
         return real(self, folder, request, *given)
 
     monkeypatch.setattr(Worker, "run", run)
-    judge = ModuleJudge(device="cpu", seeds=2, _turns=Noted())
+    judge = ModuleJudge(device="cpu", seeds=2, turns=Noted())
     timed(judge, task, prepared, ANSWER)
     assert [run for run in done if run[0] in ("build", "time")] == [("build", "building"), *[("time", "timing")] * 3]
 

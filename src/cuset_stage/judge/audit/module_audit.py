@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from ...tasks.base import ModuleTask
 from ..closeness import MODULE_TOLERANCES, read_values
 from ..modules.calls import Saved
 from ..modules.reference import Reference
-from ..modules.runs import RUN_LIMITS, Worker
+from ..modules.runs import Worker
 from ..oracle_runs import OracleError
 from .findings import Code, Finding, Severity
 from .wrong_outputs import profile
@@ -30,8 +30,7 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
     Raises OracleError when the model cannot be run here.
     """
     found: list[tuple[Code, Severity, str]] = []
-    worker = Worker("cpu", "sm_90", RUN_LIMITS, isolation, trials=0, budget_s=0.0)
-    with closing(Reference(worker, task, len(SEEDS))) as reference:
+    with closing(Reference(Worker("cpu", isolation=isolation), task)) as reference:
         inputs = reference.draw(SEEDS)
         if "time" in task.reference:
             time.sleep(1.1)  # a generator may be seeded with the time in seconds
@@ -40,11 +39,12 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
             found.append((Code.NOT_REPRODUCIBLE, Severity.WARNING, f"{text}: {fix}"))
         outputs, _ = reference.forward(inputs, SEEDS, ())
-        arguments = json.loads(inputs["inputs/arguments.json"].read_text(encoding="utf-8"))
+        given = {
+            seed: json.loads(inputs[f"inputs/{seed}/arguments.json"].read_text(encoding="utf-8")) for seed in SEEDS
+        }
         copies = all(
             any(
-                _is_copy(output, row, inputs[f"inputs/{seed}/{n}.bin"])
-                for n, row in enumerate(_tensors(arguments[seed]))
+                _is_copy(output, row, inputs[f"inputs/{seed}/{n}.bin"]) for n, row in enumerate(given[seed]["tensors"])
             )
             for seed in SEEDS
             for output in outputs[seed]
@@ -78,16 +78,6 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
 
 def _digests(files: Mapping[str, Path]) -> dict[str, str]:
     return {name: file_sha256(path) for name, path in files.items()}
-
-
-def _tensors(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Dtype and shape of every tensor among saved arguments (worker.encode), in the order of their files."""
-    ((kind, value),) = item.items()
-    if kind == "tensor":
-        yield value
-    elif kind in ("list", "tuple", "dict"):
-        for part in value.values() if kind == "dict" else value:
-            yield from _tensors(part)
 
 
 def _is_copy(output: Saved, given: Mapping[str, Any], path: Path) -> bool:

@@ -10,14 +10,21 @@ _KERNEL = re.compile(
     r"\btilelang\b|_compile_kernel|\bnvrtc\b|\bpycuda\b"
 )
 NO_KERNEL = "source: no kernel of its own, only calls of torch"
-_THREADS = {"threading", "multiprocessing", "concurrent", "asyncio", "_thread"}
-_PEEKING = {"inspect", "gc", "ctypes", "__main__"}
-_STREAMS = {"torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"}
-_READERS = {
+_IMPORTS = {
+    **dict.fromkeys(("threading", "multiprocessing", "concurrent", "asyncio", "_thread"), ""),
+    **dict.fromkeys(("inspect", "gc", "ctypes", "__main__"), ", with which it could look at what runs it"),
+}
+_READERS = (
     "open", "io.open", "os.open", "os.walk", "os.listdir", "os.scandir", "mmap.mmap", "torch.load", "torch.from_file",
     "torch.UntypedStorage.from_file", "numpy.fromfile", "np.fromfile", "numpy.memmap", "np.memmap", "numpy.load",
     "np.load", "Path", "pathlib.Path", "glob.glob",
-}  # fmt: skip
+)  # fmt: skip
+_USES = {
+    **dict.fromkeys(("torch.cuda.Stream", "torch.cuda.ExternalStream", "torch.cuda.set_stream"), "streams of its own"),
+    **dict.fromkeys(_READERS, "looks at files, where it could find its inputs ahead of time"),
+    "sys._getframe": "looks at the frames that call it",
+    "sys.modules": "looks at sys.modules, where it could find what runs it",
+}
 
 
 def source_flags(source: str) -> list[str]:
@@ -29,77 +36,53 @@ def source_flags(source: str) -> list[str]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    names = _meanings(tree)
+    names = {}  # what imports give another name to: {"Event": "torch.cuda.Event"} for `from torch.cuda import Event`
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     flags = [f"source: {said}" for node in ast.walk(tree) for said in _suspicions(node, names)]
-    if any(isinstance(node, ast.ClassDef) and _is_model(node) for node in tree.body):
-        flags.append("source: ModelNew inherits from Model")
-    if not _KERNEL.search(source):
-        flags.append(NO_KERNEL)
-    return list(dict.fromkeys(flags))
+    return list(dict.fromkeys(flags if _KERNEL.search(source) else [*flags, NO_KERNEL]))
 
 
 def _suspicions(node: ast.AST, names: Mapping[str, str]) -> Iterator[str]:
-    if isinstance(node, ast.Try):
-        yield "try/except, perhaps a fall-back to what the reference does"
-    elif isinstance(node, ast.Import):
-        for alias in node.names:
-            yield from _of_import(alias.name)
-    elif isinstance(node, ast.ImportFrom):
-        yield from _of_import(node.module or "")
-    elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            name = isinstance(target, ast.Attribute) and _dotted(target, names)  # a name of its own may be any
-            if name and name.startswith(("torch.", "time.")) and not name.startswith("torch.backends."):
+    modules: list[str] = []
+    match node:
+        case ast.Try():
+            yield "try/except, perhaps a fall-back to what the reference does"
+        case ast.ClassDef(name="ModelNew") if "Model" in (_dotted(base, {}) for base in node.bases):
+            yield "ModelNew inherits from Model"
+        case ast.Import():
+            modules = [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            modules = [node.module or ""]
+        case ast.Attribute(ctx=ast.Store()):
+            name = _dotted(node, names) or ""
+            if name.startswith(("torch.", "time.")) and not name.startswith("torch.backends."):
                 yield f"assigns to {name}"
-    elif isinstance(node, ast.Call):
-        yield from _of_call(_dotted(node.func, names), node, names)
-    elif isinstance(node, ast.Attribute | ast.Name) and _dotted(node, names) == "sys.modules":
-        yield "looks at sys.modules, where it could find what runs it"
-
-
-def _of_call(name: str | None, node: ast.Call, names: Mapping[str, str]) -> Iterator[str]:
-    first = node.args[0] if node.args else None
-    if name == "setattr" and first and (place := _dotted(first, names)):
-        if place.split(".")[0] in ("torch", "time", "builtins"):
-            yield f"sets an attribute of {place}"
-    elif name in _STREAMS:
-        yield "streams of its own"
-    elif name in _READERS:
-        yield "looks at files, where it could find its inputs ahead of time"
-    elif name == "sys._getframe":
-        yield "looks at the frames that call it"
-    elif name in ("__import__", "importlib.import_module") and first:
-        if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            yield from _of_import(first.value)
-        else:
-            yield f"{name} of a name that is not written there"
-
-
-def _of_import(module: str) -> Iterator[str]:
-    name = module.split(".")[0]
-    if name in _THREADS:
-        yield f"imports {name}"
-    elif name in _PEEKING:
-        yield f"imports {name}, with which it could look at what runs it"
-
-
-def _is_model(node: ast.ClassDef) -> bool:
-    return node.name == "ModelNew" and "Model" in (_dotted(base, {}) for base in node.bases)
-
-
-def _meanings(tree: ast.AST) -> dict[str, str]:
-    """What imports give a name to: {"Event": "torch.cuda.Event"} for `from torch.cuda import Event`."""
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+        case ast.Attribute() | ast.Name():
+            yield from filter(None, [_USES.get(_dotted(node, names))])
+        case ast.Call(func=func, args=[first, *_]):
+            name = _dotted(func, names)
+            if name == "setattr" and (place := _dotted(first, names) or "").split(".")[0] in (
+                "torch",
+                "time",
+                "builtins",
+            ):
+                yield f"sets an attribute of {place}"
+            elif name in ("__import__", "importlib.import_module"):
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    modules = [first.value]
+                else:
+                    yield f"{name} of a name that is not written there"
+    for name in (module.split(".")[0] for module in modules):
+        if name in _IMPORTS:
+            yield f"imports {name}{_IMPORTS[name]}"
 
 
 def _dotted(node: ast.AST, names: Mapping[str, str]) -> str | None:
-    """`torch.cuda.Event` for the expression of that look, also by a name from `_meanings`; else None."""
+    """`torch.cuda.Event` for the expression of that look, also by a name that an import gave; else None."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -24,15 +24,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ...sandbox import Gpu, Isolation, Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
+from ...sandbox import Gpu, Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
 from ...tasks import ModuleTask
 from ...text import shorten
-from ..devices import GpuPool, NoGpuLeft, Turns
+from ..devices import NoGpuLeft
 from ..judgement import JUDGE_VERSION, Built, Clock, Judgement, infra_error
 from ..oracle_runs import OracleError
 from .checks import source_flags
 from .reference import Reference
-from .runs import BUILD_LIMITS, RUN_LIMITS, Report, Worker, keep_extensions
+from .runs import BUILD_LIMITS, Report, Worker, keep_extensions
 from .trial import Trial
 
 
@@ -40,34 +40,12 @@ PROTOCOL = 4  # raised when the verdicts on modules come about differently
 
 
 @dataclass
-class ModuleJudge:
-    """Judges modules.
+class ModuleJudge(Worker):
+    """Judges modules with the worker's settings; `compile_only` ends with the build."""
 
-    Args:
-        device: "cuda", or "cpu" where there is no GPU: no speed is measured then.
-        gpus: Where candidates and references run; None with device "cpu" and with compile_only.
-        arch: What extensions are built for, as nvcc has it.
-        seeds: Inputs drawn for the comparison, at least 2.
-        trials, budget_s: Timed calls at most, and seconds after which no further one begins.
-    """
-
-    device: str = "cuda"
-    gpus: GpuPool | None = None
-    arch: str = "sm_90"
-    limits: Limits = RUN_LIMITS
     build_limits: Limits = BUILD_LIMITS
-    isolation: Isolation = Isolation.AUTO
     compile_only: bool = False
-    seeds: int = 5
-    trials: int = 100
-    budget_s: float = 20.0
     _folders: dict[Path, ExitStack] = field(default_factory=dict, repr=False)
-    _turns: Turns = field(default_factory=Turns, repr=False)
-
-    @property
-    def worker(self) -> Worker:
-        trials = self.trials if self.device == "cuda" else 0  # the fewest: the times are not used
-        return Worker(self.device, self.arch, self.limits, self.isolation, trials, self.budget_s)
 
     def settings(self) -> dict[str, Any]:
         try:
@@ -113,18 +91,17 @@ class ModuleJudge:
             try:
                 folder = stack.enter_context(scratch_folder())
                 (folder / "answer.py").write_text(code, encoding="utf-8", errors="replace", newline="\n")
-                with clock.waiting(self._turns.building()):
+                with clock.waiting(self.turns.building()):
                     request = {"action": "build", "model": "ModelNew"}
-                    report = self.worker.run(folder, request, {}, None, self.build_limits)
+                    report = self.run(folder, request, {}, None, self.build_limits)
                 clock.exclude(report.finished.seconds)
                 verdict, message = self._build_verdict(report)
-                if verdict is Verdict.COMPILED and not self.compile_only and (problem := keep_extensions(folder)):
-                    verdict, message = Verdict.COMPILE_ERROR, problem
+                continues = verdict is Verdict.COMPILED and not self.compile_only
+                if continues:
+                    keep_extensions(folder)
+                    self._folders[folder] = stack.pop_all()
             except (SandboxError, OSError) as error:
                 return Built(infra_error(str(error)))
-            continues = verdict is Verdict.COMPILED and not self.compile_only
-            if continues:
-                self._folders[folder] = stack.pop_all()
         judgement = Judgement(
             verdict,
             message=shorten(message),
@@ -151,7 +128,7 @@ class ModuleJudge:
 
     def prepare(self, task: ModuleTask) -> Reference:
         """Inputs and outputs are made later: they may need the GPU that `execute` leases."""
-        return Reference(self.worker, task, self.seeds)
+        return Reference(self, task)
 
     def discard(self, built: Built) -> None:
         """Remove what `build` left; call it when an answer is judged."""
@@ -181,4 +158,4 @@ class ModuleJudge:
         return replace(judgement, overhead_s=built.judgement.overhead_s + clock.own())
 
     def trial(self, built: Built, prepared: Reference, gpu: Gpu | None, clock: Clock) -> Trial:
-        return Trial(self.worker, self.seeds, self.gpus, self._turns, built, prepared, gpu, clock)
+        return Trial(self, built, prepared, gpu, clock)

@@ -1,6 +1,5 @@
 """What all answers to a module task are held against: inputs and right outputs, made by the task's own module."""
 
-import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,16 +20,16 @@ class Reference:
     Every method raises OracleError when the module fails, and may be called from several threads.
     """
 
-    def __init__(self, worker: Worker, task: ModuleTask, seeds: int) -> None:
-        self._worker, self._task, self._seeds = worker, task, seeds
-        self._drawn = (*fresh(seeds), *unseen(seeds))
+    def __init__(self, worker: Worker, task: ModuleTask) -> None:
+        self._worker, self._task, self._seeds = worker, task, worker.seeds
+        self._drawn = (*fresh(worker.seeds), *unseen(worker.seeds))
         self._guard = threading.Lock()
         self._files = ExitStack()
         self._inputs: Mapping[str, Path] | None = None
         self._expected: Expected | None = None
 
     def inputs(self, gpu: Gpu | None) -> Mapping[str, Path]:
-        """ "inputs/<seed>/<number>.bin" and "inputs/arguments.json" -> the file."""
+        """ "inputs/<content>/<number>.bin" and "inputs/<content>/arguments.json" -> the file."""
         with self._guard:
             if self._inputs is None:
                 self._inputs = self.draw(self._drawn, gpu)
@@ -40,13 +39,11 @@ class Reference:
         """The inputs of these seeds, in a new process."""
         with self._run("inputs", {}, gpu, seeds=seeds) as report:
             target = self._take(report.work / "out", "inputs")
-        files = [*target.glob("inputs/*/*.bin"), target / "inputs" / "arguments.json"]
-        return {path.relative_to(target).as_posix(): path for path in files}
+        return {path.relative_to(target).as_posix(): path for path in target.glob("inputs/*/*")}
 
     def again(self, gpu: Gpu | None) -> tuple[str, ...]:
         """The contents that are written over seed 0's arguments."""
-        with self.inputs(gpu)["inputs/arguments.json"].open(encoding="utf-8") as file:
-            return in_place(self._seeds, PERMUTED in json.load(file))
+        return in_place(self._seeds, f"inputs/{PERMUTED}/0.bin" in self.inputs(gpu))
 
     def expected(self, gpu: Gpu | None) -> Expected:
         """The right outputs for every content. Ask for them after the candidate's first run: until then they do not exist."""

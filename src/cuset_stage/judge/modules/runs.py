@@ -6,7 +6,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,13 @@ from ...sandbox import (
     run_sandboxed,
 )
 from ...sandbox.folders import out_of_room
+from ..devices import GpuPool, Turns
 
 
 GIB = 2**30
-SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "permuted.py")}
+SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "inputs.py")}
 RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
-BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=8 * GIB, processes=1024)
-BUILT_BYTES = 2 * GIB
-"""What an answer's extensions may take on the disk: every run starts from a copy of them."""
+BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=4 * GIB, processes=1024)
 REPORT_BYTES = 4 << 20
 EXTENSIONS = "extensions"
 _BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
@@ -73,16 +72,27 @@ class Report:
         return error["message"] if error["type"] == "Problem" else f"{error['type']}: {error['message']}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Worker:
-    """How the worker is run: the device, what extensions are built for, limits, and how timed calls are counted."""
+    """Runs worker.py.
 
-    device: str
-    arch: str
-    limits: Limits
-    isolation: Isolation
-    trials: int
-    budget_s: float
+    Args:
+        device: "cuda", or "cpu" where there is no GPU: no speed is measured then.
+        gpus: Where candidates and references run; None with device "cpu" and with compile_only.
+        arch: What extensions are built for, as nvcc has it.
+        seeds: Inputs drawn for the comparison, at least 2.
+        trials, budget_s: Timed calls at most, and seconds after which no further one begins.
+    """
+
+    device: str = "cuda"
+    gpus: GpuPool | None = None
+    arch: str = "sm_90"
+    limits: Limits = RUN_LIMITS
+    isolation: Isolation = Isolation.AUTO
+    seeds: int = 5
+    trials: int = 100
+    budget_s: float = 20.0
+    turns: Turns = field(default_factory=Turns, repr=False)
 
     def run(
         self,
@@ -99,7 +109,8 @@ class Worker:
         failed.
         """
         work, name = folder / "work", secrets.token_hex(16)
-        settings = {"device": self.device, "trials": self.trials, "budget_s": self.budget_s}
+        trials = self.trials if self.device == "cuda" else 0  # the fewest: the times are not used
+        settings = {"device": self.device, "trials": trials, "budget_s": self.budget_s}
         try:
             remove_tree(work)
             work.mkdir()
@@ -146,17 +157,12 @@ class Worker:
         return variables
 
 
-def keep_extensions(folder: Path) -> str | None:
-    """Keep what a build left in `folder/work` for later runs; what is wrong with it, or None."""
+def keep_extensions(folder: Path) -> None:
+    """Keep what a build left in `folder/work` for later runs: each starts from a copy of it."""
     left = folder / "work" / EXTENSIONS
-    if left.is_symlink() or not left.is_dir():
-        return None
-    size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(left) for file in files)
-    if size > BUILT_BYTES:
-        return f"its extensions take {size} bytes, more than {BUILT_BYTES}"
-    left.rename(folder / EXTENSIONS)
-    own_tree(folder / EXTENSIONS)
-    return None
+    if left.is_dir() and not left.is_symlink():
+        left.rename(folder / EXTENSIONS)
+        own_tree(folder / EXTENSIONS)
 
 
 def own_tree(tree: Path) -> None:

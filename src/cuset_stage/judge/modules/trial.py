@@ -7,7 +7,7 @@ from typing import Any
 
 from ...sandbox import Gpu, Verdict
 from ...text import shorten
-from ..devices import GpuPool, Turns, is_suspicious
+from ..devices import is_suspicious
 from ..judgement import Built, Clock, Judgement, infra_error
 from .calls import POOL, compare_run, fresh, unseen
 from .reference import Reference
@@ -27,9 +27,6 @@ class Trial:
     """Runs of a built answer; `known` is what is known of it so far."""
 
     worker: Worker
-    seeds: int
-    gpus: GpuPool | None
-    turns: Turns
     built: Built
     reference: Reference
     gpu: Gpu | None
@@ -40,14 +37,14 @@ class Trial:
 
     def judge(self) -> Judgement:
         again = self.reference.again(self.gpu)
-        report = self.run({"action": "forward", "seeds": fresh(self.seeds), "again": again})
+        report = self.run({"action": "forward", "seeds": fresh(self.worker.seeds), "again": again})
         self.note(run_s=report.finished.seconds)
         if not report.done:
             return self.failed(report)
         with self.clock.excluded():
             expected = self.reference.expected(self.gpu)
         about_task = [flag for flag, holds in ((CONSTANT, expected.constant), (STATEFUL, expected.stateful)) if holds]
-        labels = [*fresh(self.seeds), *(f"again-{name}" for name in again if not expected.stateful)]
+        labels = [*fresh(self.worker.seeds), *(f"again-{name}" for name in again if not expected.stateful)]
         verdict, message, cases = compare_run(report, labels, expected)
         self.note(about_task, verdict=verdict, message=shorten(message), cases=cases)
         if verdict is not Verdict.PASSED:
@@ -71,7 +68,7 @@ class Trial:
 
     def run_timed(self) -> Report:
         """The timed run, and the answer after it: what was right has to be right again."""
-        names = unseen(self.seeds)
+        names = unseen(self.worker.seeds)
         report = self.run({"action": "time", "seeds": POOL, "unseen": names})
         if not report.done:
             self.failed(report)
@@ -89,7 +86,7 @@ class Trial:
 
     def time(self) -> Judgement:
         """Speed-up by the medians; the reference is timed before and after, in processes of its own, and nothing is built meanwhile."""
-        with self.clock.waiting(self.turns.timing()):
+        with self.clock.waiting(self.worker.turns.timing()):
             with self.clock.excluded():
                 before = self.reference.time(self.gpu)
             report = self.run_timed()
@@ -110,8 +107,8 @@ class Trial:
         """The verdict on an answer whose process did not come to its end."""
         finished, error = report.finished, report.error
         text = finished.stdout + finished.stderr + (error["message"] if error else "")
-        look = self.gpu and self.gpus and (finished.stopped == "wall" or is_suspicious(text))
-        if look and (lost := self.gpus.is_lost(self.gpu)):
+        look = self.gpu and self.worker.gpus and (finished.stopped == "wall" or is_suspicious(text))
+        if look and (lost := self.worker.gpus.is_lost(self.gpu)):
             self.known = infra_error(lost, self.known)
         elif finished.stopped == "wall":
             self.note(verdict=Verdict.TIMEOUT, message=f"not done within {self.worker.limits.wall_s:g} s")

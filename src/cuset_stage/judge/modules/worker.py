@@ -7,7 +7,7 @@ imported, as functions and C descriptors that an assignment to `torch.<name>` ca
 request.json: action ("inputs" | "build" | "forward" | "time"), model (class name), device, seeds (the names of contents;
 "time" draws from them), again (contents that "forward" writes into the tensors of its first call), unseen (contents that
 "time" gives to one call each), budget_s, trials. The file `token` holds the name of the report and is removed before the
-module, answer.py, is imported. Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` says what they are.
+module, answer.py, is imported. Tensors lie as raw bytes in `<place>/<number>.bin`; `arguments.json` beside them says what they are (inputs.py).
 """
 
 import importlib.util
@@ -17,7 +17,6 @@ import random
 import sys
 import threading
 import time
-import traceback
 import types
 
 
@@ -34,17 +33,16 @@ class Problem(Exception):
     """The module does not do what is asked; the message is for people."""
 
 
-class FakeCudaEvent:
+class HostEvent:
     """A CUDA event where there is no GPU: what is recorded is done."""
 
+    clock = time.perf_counter
+
     def __init__(self, **_):
-        self.clock = time.perf_counter
+        self.at = 0.0
 
     def record(self, stream):
         self.at = self.clock()
-
-    def synchronize(self):
-        pass
 
     def elapsed_time(self, later):
         """In milliseconds."""
@@ -69,28 +67,27 @@ class Torch:
         self.copy_, self.view, self.reshape = base.copy_, base.view, base.reshape
         self.numpy, self.zero_ = base.numpy, base.zero_
         self.equal = torch._C._VariableFunctions.equal
-        self.clock = time.perf_counter
-        watched = [(torch, "allclose"), (torch, "equal"), (torch.Tensor, "to"), (time, "perf_counter"), (time, "time")]
+        self.clock, self.parse = time.perf_counter, json.loads
         if self.on_gpu:
             torch.cuda.init()
             self.new_event, self.synchronize = torch._C._CudaEventBase, torch._C._cuda_synchronize
             self.current_stream = torch.cuda.current_stream
-            watched += [(torch.cuda, name) for name in ("Event", "synchronize", "current_stream")]
-            watched += [(torch.cuda.Event, name) for name in ("record", "elapsed_time", "synchronize")]
         else:
-            self.new_event, self.synchronize = FakeCudaEvent, lambda: None
+            self.new_event, self.synchronize = HostEvent, lambda: None
             self.current_stream = lambda device: None
-        events = self.new_event
-        self.record, self.elapsed, self.finish = events.record, events.elapsed_time, events.synchronize
-        self.before = [(place, name, getattr(place, name)) for place, name in watched]
+        self.record, self.elapsed = self.new_event.record, self.new_event.elapsed_time
 
-    def replaced(self):
-        """Names that the module has given another meaning."""
-        return [
-            f"{f'{place.__module__}.' if hasattr(place, '__module__') else ''}{place.__name__}.{name}"
-            for place, name, value in self.before
-            if getattr(place, name) is not value
-        ]
+    def seed(self, content):
+        """What a call draws is drawn alike on both sides."""
+        self.manual_seed(int(content) if content.isdigit() else 0)
+
+    def seed_all(self, content):
+        """Every generator that is not given a seed of its own, but numpy's default_rng(): an audit finds those."""
+        seed = INIT_SEED if content == "init" else int(content)
+        self.manual_seed(seed)
+        random.seed(seed)
+        if "numpy" in sys.modules:  # else the module does not draw from it
+            sys.modules["numpy"].random.seed(seed)
 
     def flat_bytes(self, tensor):
         """The tensor as a row of bytes."""
@@ -106,61 +103,35 @@ class Torch:
         return alike and self.equal(self.flat_bytes(one), self.flat_bytes(other))
 
 
-def encode(value, place, tensors, torch):
-    """JSON for an argument, {kind: value}; tensors are collected, their values lie in files by their order."""
-    if isinstance(value, torch.Tensor):
-        tensors.append(value)
-        return {"tensor": {"dtype": str(value.dtype), "shape": list(value.shape)}}
-    if value is None or isinstance(value, bool | int | float | str):
-        return {"value": value}
-    if isinstance(value, torch.dtype):
-        return {"dtype": str(value)}
-    if isinstance(value, list | tuple):
-        return {type(value).__name__: [encode(item, place, tensors, torch) for item in value]}
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {key: encode(item, place, tensors, torch) for key, item in value.items()}}
-    raise Problem(f"{place}: a value of type {type(value).__name__}; expected tensors, numbers, text, lists or dicts")
+def load(name, torch, device, into=()):
+    """The arguments `name` ("init", or a content's), with the tensors among them in their order.
 
-
-class Arguments:
-    """Arguments that the inputs process saved."""
-
-    def __init__(self, torch):
-        self.torch = torch
-        with open("inputs/arguments.json", encoding="utf-8") as file:
-            self.structure = json.load(file)
-
-    def load(self, name, device, into=()):
-        """The arguments `name` ("init", or a content's), with the tensors among them in their order.
-
-        Fresh tensors, but where one of `into` at the same place has the shape and dtype: it is written into and given.
-        """
-        tensors = []
-
-        def decode(item):
-            ((kind, value),) = item.items()
-            if kind == "tensor":
-                number = len(tensors)
-                tensor = self.read(f"inputs/{name}/{number}.bin", **value)
-                live = into[number] if number < len(into) else None
-                fits = live is not None and (live.shape, live.dtype) == (tensor.shape, tensor.dtype)
-                tensors.append(self.torch.copy_(live, tensor) if fits else self.torch.to(tensor, device))
-                return tensors[number]
-            if kind in ("list", "tuple"):
-                items = [decode(part) for part in value]
-                return tuple(items) if kind == "tuple" else items
-            if kind == "dict":
-                return {key: decode(part) for key, part in value.items()}
-            return self.torch.dtypes[value] if kind == "dtype" else value
-
-        return decode(self.structure[name]), tensors
-
-    def read(self, path, dtype, shape):
-        with open(path, "rb") as file:
+    Fresh tensors, but where one of `into` at the same place has the shape and dtype: it is written into and given.
+    """
+    with open(f"inputs/{name}/arguments.json", encoding="utf-8") as file:
+        saved = torch.parse(file.read())
+    tensors = []
+    for number, row in enumerate(saved["tensors"]):
+        with open(f"inputs/{name}/{number}.bin", "rb") as file:
             raw = bytearray(file.read())
-        kind = self.torch.dtypes[dtype]
-        flat = self.torch.frombuffer(raw, dtype=kind) if raw else self.torch.empty(0, dtype=kind)
-        return self.torch.reshape(flat, shape)
+        kind = torch.dtypes[row["dtype"]]
+        flat = torch.frombuffer(raw, dtype=kind) if raw else torch.empty(0, dtype=kind)
+        tensor = torch.reshape(flat, row["shape"])
+        live = into[number] if number < len(into) else None
+        fits = live is not None and (live.shape, live.dtype) == (tensor.shape, tensor.dtype)
+        tensors.append(torch.copy_(live, tensor) if fits else torch.to(tensor, device))
+    return decode(saved["values"], tensors, torch.dtypes), tensors
+
+
+def decode(item, tensors, dtypes):
+    """What inputs.encode encoded."""
+    ((kind, value),) = item.items()
+    if kind in ("list", "tuple"):
+        items = [decode(part, tensors, dtypes) for part in value]
+        return items if kind == "list" else tuple(items)
+    if kind == "dict":
+        return {key: decode(part, tensors, dtypes) for key, part in value.items()}
+    return tensors[value] if kind == "tensor" else dtypes[value] if kind == "dtype" else value
 
 
 def import_module(report):
@@ -210,33 +181,16 @@ def save_outputs(label, named, tensors, torch, report):
     save(os.path.join("out", report["name"], label), tensors, torch)
 
 
-def seed_all(seed, torch):
-    """Of every generator that is not given a seed of its own, but numpy's default_rng(): an audit finds those."""
-    torch.manual_seed(seed)
-    random.seed(seed)
-    if "numpy" in sys.modules:  # else the module does not draw from it
-        sys.modules["numpy"].random.seed(seed)
-
-
 def make_inputs(request, torch, report):
-    """The trusted side: get_init_inputs and get_inputs for every seed, saved; those of seed 0 permuted as well."""
-    from permuted import permuted
+    """The arguments of all contents, saved; the module is the task's own."""
+    from inputs import draw
 
     module = import_module(report)
     report["stage"] = "inputs"
-    structure = {}
-    draws = [("init", INIT_SEED, module.get_init_inputs)]
-    draws += [(name, int(name), module.get_inputs) for name in request["seeds"]]
-    for name, seed, make in draws:
-        seed_all(seed, torch)
-        tensors = []
-        structure[name] = encode(make(), name, tensors, torch.module)
+    for name, arguments, tensors in draw(module, request["seeds"], torch.seed_all, torch.module):
         save(os.path.join("out", name), tensors, torch)
-        if name == "0" and (others := permuted(tensors, torch.module)):
-            structure["permuted"] = structure[name]
-            save(os.path.join("out", "permuted"), others, torch)
-    with open(os.path.join("out", "arguments.json"), "w", encoding="utf-8") as file:
-        json.dump(structure, file)
+        with open(os.path.join("out", name, "arguments.json"), "w", encoding="utf-8") as file:
+            json.dump(arguments, file)
 
 
 def import_model(request, report):
@@ -251,12 +205,12 @@ def call(what, values):
     return what(**values) if isinstance(values, dict) else what(*values)
 
 
-def construct(request, torch, arguments, report):
+def construct(request, torch, report):
     """The model, on the device; seeded alike for both sides, so that equal code draws equal weights."""
     build = import_model(request, report)
     report["stage"] = "construct"
-    values, _ = arguments.load("init", "cpu")
-    seed_all(INIT_SEED, torch)
+    values, _ = load("init", torch, "cpu")
+    torch.seed_all("init")
     model = call(build, values)
     return model.to(torch.device) if isinstance(model, torch.module.nn.Module) else model
 
@@ -267,16 +221,15 @@ def forward(request, torch, report):
     Outputs are saved as the caller's stream sees them before the next call, then checked for late changes: what a
     module kept by the object, the address, the shape or a part of its inputs is wrong in one of these calls.
     """
-    arguments = Arguments(torch)
     threads = threading.active_count()
-    model = construct(request, torch, arguments, report)
+    model = construct(request, torch, report)
     report["stage"] = "forward"
     kept, first = [], ()
     with torch.no_grad():
         for label, name in [(n, n) for n in request["seeds"]] + [(f"again-{n}", n) for n in request["again"]]:
-            values, given = arguments.load(name, torch.device, first if label != name else ())
+            values, given = load(name, torch, torch.device, first if label != name else ())
             first = first or given
-            torch.manual_seed(int(name) if name.isdigit() else 0)
+            torch.seed(name)
             named = flatten(call(model, values), torch)
             seen = [torch.clone(torch.detach(tensor)) for _, tensor in named]  # on the caller's stream
             torch.synchronize()
@@ -284,7 +237,7 @@ def forward(request, torch, report):
                 flag = "outputs change after forward has returned: work on a side stream nobody waits for"
                 report["flags"].append(flag)
             save_outputs(label, named, seen, torch, report)
-            note_changes(arguments.load(name, torch.device)[1], given, torch, report)
+            note_changes(load(name, torch, torch.device)[1], given, torch, report)
             if len(kept) < KEPT_OUTPUTS:
                 kept.append((name, named, [torch.to(tensor, "cpu") for tensor in seen]))
     report["stage"] = "after"
@@ -322,7 +275,6 @@ def measure(request, torch, report):
 
     The clock on the wall is read as well, for calls of nothing, too: their time is what it has more than the events.
     """
-    arguments = Arguments(torch)
     pool, unseen = request["seeds"], request["unseen"]
     trials = max(request["trials"], FEWEST_TRIALS + 1)
     chance = random.Random(report["name"])  # all is drawn before the module is imported
@@ -330,7 +282,7 @@ def measure(request, torch, report):
     order += [chance.choice(pool) for _ in range(trials - FEWEST_TRIALS + WARM_UPS)]  # the warm-ups' stand at the end
     dice = [chance.random() for _ in range(trials)]
     flush = torch.empty(FLUSH_BYTES if torch.on_gpu else 1, dtype=torch.uint8, device=torch.device)
-    events = [torch.new_event(enable_timing=True, blocking=False, interprocess=False) for _ in range(3)]
+    events = [torch.new_event(enable_timing=True) for _ in range(3)]
     clock, waits = torch.clock, torch.synchronize  # what stands against the events is in no object's reach
 
     def timed(call, *given):
@@ -345,15 +297,15 @@ def measure(request, torch, report):
         waits()
         wall = clock() - begin
         torch.record(events[2], stream)
-        torch.finish(events[2])
+        waits()
         return output, wall
 
     report["idle"] = [timed(lambda: None)[1] for _ in range(IDLE_TRIALS)]
-    model = construct(request, torch, arguments, report)
+    model = construct(request, torch, report)
     report["stage"] = "time"
-    sources = {name: arguments.load(name, "cpu")[1] for name in (*pool, *unseen)}
-    _, live = arguments.load(pool[0], torch.device)
-    given = {name: arguments.load(name, torch.device, live) for name in sources}
+    sources = {name: load(name, torch, "cpu")[1] for name in (*pool, *unseen)}
+    _, live = load(pool[0], torch, torch.device)
+    given = {name: load(name, torch, torch.device, live) for name in sources}
     small = sum(tensor.numel() * tensor.element_size() for tensor in live) <= HELD_BYTES // len(sources)
     for name in sources if small else pool:
         sources[name] = [torch.to(tensor, torch.device, copy=True) for tensor in sources[name]]
@@ -367,7 +319,7 @@ def measure(request, torch, report):
             values, tensors = given[name]
             for tensor, content in zip(tensors, sources[name], strict=True):
                 torch.copy_(tensor, content)
-            torch.manual_seed(int(name) if name.isdigit() else 0)
+            torch.seed(name)
             output, wall = timed(call, model, values)
             named = flatten(output, torch)
             if trial >= 0:
@@ -413,13 +365,9 @@ def main():
         else:
             torch = Torch(request["device"])
             {"inputs": make_inputs, "forward": forward, "time": measure}[request["action"]](request, torch, report)
-            report["flags"] += [f"{replaced} was replaced" for replaced in torch.replaced()]
         report["stage"] = "done"
-    except Problem as problem:
-        report["error"] = {"type": "Problem", "message": str(problem)}
     except BaseException as error:
-        said = "".join(traceback.format_exception(error))
-        report["error"] = {"type": type(error).__name__, "message": str(error)[-20000:], "traceback": said[-4000:]}
+        report["error"] = {"type": type(error).__name__, "message": str(error)[-20000:]}
     with open(f"out/{name}.json", "w", encoding="utf-8") as file:
         file.write(dump(report))
     flush()

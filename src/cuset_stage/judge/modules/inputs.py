@@ -1,7 +1,40 @@
-"""Arguments whose batch is in another order, so that what is summed up about them stays. Runs beside the worker."""
+"""Draws the arguments of a task's calls, beside worker.py, in a process that runs nothing but the task's own module."""
 
 FEWEST_ROWS = 4  # fewer may be parts of one thing, as the two ends of edges
 FEW_ZEROS = 0.01
+
+
+def draw(module, seeds, seed_all, torch):
+    """Each content's name, what its arguments.json holds, and its tensors: "init", every seed, and seed 0 "permuted"."""
+    for name in ("init", *seeds):
+        make = module.get_init_inputs if name == "init" else module.get_inputs
+        seed_all(name)
+        tensors = []
+        values = encode(make(), name, tensors, torch)
+        rows = [{"dtype": str(tensor.dtype), "shape": list(tensor.shape)} for tensor in tensors]
+        yield name, {"values": values, "tensors": rows}, tensors
+        if name == "0" and (others := permuted(tensors, torch)):
+            yield "permuted", {"values": values, "tensors": rows}, others
+
+
+def encode(value, place, tensors, torch):
+    """JSON for an argument, {kind: value}; a tensor is collected, and stands as its place among them."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return {"tensor": len(tensors) - 1}
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"value": value}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value)}
+    if isinstance(value, list | tuple):
+        return {
+            "list" if isinstance(value, list) else "tuple": [encode(item, place, tensors, torch) for item in value]
+        }
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: encode(item, place, tensors, torch) for key, item in value.items()}}
+    raise TypeError(
+        f"{place}: a value of type {type(value).__name__}; expected tensors, numbers, text, lists or dicts"
+    )
 
 
 def permuted(tensors, torch):
