@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.audit import Code, Severity, audit_task, audit_tasks, load_audit
-from cuset_stage.judge.audit.script_paths import reads_elsewhere
 from cuset_stage.judge.audit.wrong_outputs import CHUNK, Output
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.report import read_audit
@@ -175,10 +174,9 @@ def test_an_output_that_nobody_compares(codes, tmp_path):
 
 
 def test_a_row_that_contradicts_itself(codes):
-    compare = COMPARE + "open('/usr/share/none') if False else None\n"
     outputs = [{"name": "y", "dtype": "float32", "shape": "(1,)"}]
-    found = codes(cudabench_row(outputs=outputs, **{"compare.py": compare}))
-    assert found == {Code.SIZE_DIFFERS: "warning", Code.SCRIPT_READS_ELSEWHERE: "warning"}
+    found = codes(cudabench_row(outputs=outputs, **{"compare.py": COMPARE}))
+    assert found == {Code.SIZE_DIFFERS: "warning"}
 
 
 def test_unseeded_inputs(codes):
@@ -214,8 +212,6 @@ def test_an_oracle_that_fails_is_not_kept(tmp_path):
         (DOUBLE.replace("1e-5", "0.2"), {Code.NOISE_PASSES: "error"}),
         (DOUBLE.replace("rng.normal(size=n)", "np.random.default_rng().normal(size=n)"),
          {Code.NOT_REPRODUCIBLE: "warning"}),
-        (DOUBLE.replace("2 * inputs", "np.float32(1e-4) * inputs").replace("1e-6", "0"), {Code.NEAR_ZERO: "note"}),
-        (DOUBLE.replace("2 * inputs", "np.float32(300) + np.float32(0.1) * inputs"), {Code.NEAR_CONSTANT: "note"}),
     ],
 )  # fmt: skip
 def test_one_weakness_of_a_reference(codes, source, expected):
@@ -302,26 +298,6 @@ def test_modules(tmp_path, changes, expected):
 
 
 # -------------------------------------------------------------------------------------------------------------- pieces
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("np.fromfile('data/y.bin')", []),
-        ("np.fromfile('./data/y.bin')", []),
-        ("open(os.path.join('data', 'y.bin'))", []),
-        ("open(Path('data') / 'y.bin')", []),
-        ("print('usage: a / b, see ../x for more')", []),
-        ("open('log.txt', 'w')", []),
-        ("np.load('reference.npy')", ["reference.npy"]),
-        ("open('data/../secret')", ["data/../secret"]),
-        ("path = '/data/set/x.bin'\nopen(path)", ["/data/set/x.bin"]),
-        ("path = '../x.bin'", ["../x.bin"]),
-        ("def broken(:", []),
-    ],
-)
-def test_paths_outside_data(source, expected):
-    assert reads_elsewhere(source) == expected
 
 
 def test_profiles_and_fills_of_more_than_a_chunk(tmp_path):

@@ -11,7 +11,7 @@ from ...sandbox import cache_root
 from ...tasks.base import Task
 
 
-AUDIT_VERSION = 3  # raised when checks change: earlier audits are then made again
+AUDIT_VERSION = 4  # raised when checks change: earlier audits are then made again
 
 
 class Severity(StrEnum):
@@ -44,9 +44,6 @@ class Code(StrEnum):
     SCRIPT_ACCEPTS_NOTHING = "script_accepts_nothing"
     SCRIPT_ACCEPTS_EMPTY = "script_accepts_empty"
     SCRIPT_ACCEPTS_NAN = "script_accepts_nan"
-    SCRIPT_READS_ELSEWHERE = "script_reads_elsewhere"
-    NEAR_CONSTANT = "near_constant"
-    NEAR_ZERO = "near_zero"
     NOT_FINITE = "not_finite"
     INPUT_INDEPENDENT = "input_independent"
     UNSEEDED_INPUTS = "unseeded_inputs"
