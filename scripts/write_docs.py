@@ -1,22 +1,20 @@
-"""Write docs/benchmarks.md from the records in benchmarks/.
+"""Write docs/benchmarks.md from the records in benchmarks/, and docs/keys.md from the settings of the stage and the commands.
 
-    python scripts/write_benchmarks.py            write the page
-    python scripts/write_benchmarks.py --check    exit with 1 when the page is not what the records give
+    python scripts/write_docs.py
 
-Every number of the page comes from a JSON file that a script has written on the machine it names.
+Every number of a page comes from a JSON file that a script has written on the machine it names.
 """
 
-import argparse
 import json
-import sys
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "benchmarks.md"
 
 STEP_RUNS = {  # title -> name in the records
     "`stage: sft`": "sft",
@@ -44,6 +42,7 @@ MUTATIONS = {
     "wrong_memcpy_size_or_direction": "wrong copy",
     "all": "all",
 }
+METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
 OUTCOMES = {
     "wrong outputs": ("mismatch", "missing_output"),
     "error or timeout": ("runtime_error", "timeout"),
@@ -113,7 +112,25 @@ With DeepSpeed ZeRO-2 on two H200s: {ranks["sft"]["seconds_per_step"]:.3f} s and
 - {source("step_7b_objectives_h200.json", "python scripts/bench_step.py --runs all")}
 - {source("step_7b_32k_h200.json", "python scripts/bench_step.py --cutoff-len 32768")}
 - {source("step_7b_zero2_h200x2.json", "python scripts/bench_step.py --ranks 2")}
-- {source("fits_18gib_h200.json", "python scripts/bench_step.py --memory-cap 18")}
+- {source("fits_18gib_h200.json", "python scripts/bench_step.py --memory-gib 18")}
+"""
+
+
+def memory() -> str:
+    rows = record("memory_h200.json")
+    cells = [
+        [one["model"].upper(), METHODS[one["method"]], str(one["cutoff_len"]), f"{one['peak_gib']:.1f}", f"{one['reserved_gib']:.1f}"]
+        for one in sorted(rows, key=lambda one: (float(one["model"][:-1]), one["method"], one["cutoff_len"]))
+    ]  # fmt: skip
+    return f"""## Memory
+
+Training with `stage: cuset` on one GPU, random weights of the shapes of Qwen2.5 (1.5B, 7B, 32B) and Qwen3 (14B), batch 1, gradient
+checkpointing, rows packed to the full length. "Peak" is what tensors took at most, "reserved" what PyTorch held; the CUDA context comes
+on top, about 0.5 GiB.
+
+{table(["model", "tuning", "tokens", "peak GiB", "reserved GiB"], cells)}
+
+- `benchmarks/memory_h200.json`, {rows[0]["date"]}, {rows[0]["gpu"]}: `python scripts/bench_memory.py`
 """
 
 
@@ -153,7 +170,7 @@ def fused_against_logits() -> str:
     return f"""## The fused head trains the same
 
 Trained for 200 steps from logits and with the fused head, the losses of the six objectives differ at most by {largest("fp32"):.1e} in
-float32 and {largest("bf16"):.1e} in bfloat16, relative, at any step ([plot](../benchmarks/convergence_h200.png)).
+float32 and {largest("bf16"):.1e} in bfloat16, relative, at any step (`benchmarks/convergence_h200.png` has the curves).
 
 - {source("convergence_h200.json", "python scripts/bench_convergence.py")}
 """
@@ -216,7 +233,7 @@ def judge() -> str:
 - {source("attacks.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("judge_h200.json", "python scripts/bench_judge.py data/kernels --samples 24 --alone 5 --output outputs/judge.json")}
-- `benchmarks/judge_references_h200.json`, [report](../benchmarks/judge_references_h200.html):
+- `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
   `python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=8" --json outputs/references.json`
 
 ### Mutants of the bundled programs
@@ -245,24 +262,68 @@ inputs pass: {flagged}.
 """
 
 
-def page() -> str:
-    sections = (training_step, head_and_loss, fused_against_logits, on_a_cpu, judge, bundled_data)
-    title = "# Benchmarks\n\nWritten by `python scripts/write_benchmarks.py` from the records in `benchmarks/`; do not edit by hand.\n"
-    return "\n".join([title, *(section() for section in sections)])
+NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="compare the page with the records and write nothing")
-    text = page()
-    if not parser.parse_args().check:
-        PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(text, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        sys.exit(
-            "docs/benchmarks.md is not what the records in benchmarks/ give: run python scripts/write_benchmarks.py"
-        )
+def benchmarks_page() -> str:
+    sections = (training_step, memory, head_and_loss, fused_against_logits, on_a_cpu, judge, bundled_data)
+    return "\n".join(
+        ["# Benchmarks\n", NOTE.format("the records in `benchmarks/`"), *(section() for section in sections)]
+    )
+
+
+def prose(text: str) -> str:
+    """A help text for a table of Markdown: names of CUDA as code."""
+    return re.sub(r"__\w+__|<<<|>>>", r"`\g<0>`", text).replace("|", "\\|")
+
+
+def recipe_keys() -> str:
+    """The keys that the stage adds to LLaMA-Factory's, and those of its own losses that it reads."""
+    from llamafactory.hparams.finetuning_args import FinetuningArguments
+
+    own = {"prob_threshold", "threshold_direction", "eaft_alpha", "asft_alpha"}
+    rows = [
+        [f"`{one.name}`", "" if one.default is None else f"`{str(one.default).lower()}`", prose(one.metadata["help"])]
+        for one in fields(FinetuningArguments)
+        if one.name.startswith("cuset_") or one.name in own
+    ]
+    return table(["key", "default", "meaning"], rows)
+
+
+def keys_page() -> str:
+    import cuset_stage.cli  # noqa: F401 - registers the commands
+    from cuset_stage.cli._app import COMMANDS
+    from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
+
+    kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
+    parts = [
+        "# Keys\n",
+        NOTE.format("the settings in the code"),
+        "## In a recipe\n",
+        "Beside LLaMA-Factory's own keys, a recipe with `stage: cuset` takes:\n",
+        recipe_keys() + "\n",
+        "A value out of range stops the run before a model is loaded, and names the range.\n",
+        "## Kinds of span\n",
+        "For `cuset_sensitive_kinds`; those in the last column are the default, the paper's mask.\n",
+        table(["kind", "what it covers", "default"], kinds) + "\n",
+        "## Of the commands\n",
+        "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins.\n",
+    ]
+    for name, settings in COMMANDS.items():
+        rows = [
+            [f"`{key}`", kind, "required" if default == "required" else f"`{default}`" if default else "", prose(text)]
+            for key, kind, default, text in settings.describe()
+        ]
+        parts += [
+            f"### cuset {name}\n",
+            table(["key", "value", "default", "meaning"], rows) + "\n",
+        ]
+    return "\n".join(parts)
+
+
+PAGES = {ROOT / "docs" / "benchmarks.md": benchmarks_page, ROOT / "docs" / "keys.md": keys_page}
 
 
 if __name__ == "__main__":
-    main()
+    for path, write in PAGES.items():
+        path.write_text(write(), encoding="utf-8")
