@@ -10,7 +10,7 @@ from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, IsolationWarning, python_paths, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import run_sandboxed
-from .program import Ran, run_program, start_program
+from .program import Ran, run_program
 from .supervision import Finished
 
 
@@ -36,5 +36,4 @@ __all__ = [
     "run_program",
     "run_sandboxed",
     "scratch_folder",
-    "start_program",
 ]

@@ -33,8 +33,7 @@ class Isolation(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> None:
-        now = "; what was `processes` is now `landlock`, or `none`" if value == "processes" else ""
-        raise ValueError(f"isolation={value}: one of {', '.join(cls)}{now}")
+        raise ValueError(f"isolation={value}: one of {', '.join(cls)}")
 
 
 class IsolationWarning(UserWarning):
@@ -160,9 +159,8 @@ def python_paths() -> tuple[Path, ...]:
 
 # Both are file systems in memory that a program could fill.
 _CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
-# In the sandbox, as the program's user: say on descriptor 9 that all is set up (of a command that can be run), wait there until it
-# may begin (never, when the supervisor is gone), close it, become the command. (A shell knows descriptors of one digit.)
-_GATE = 'command -v -- "$0" >/dev/null && echo >&9 && { read -r go <&9 || exit; }; exec 9>&-; exec "$0" "$@"'
+# In the sandbox, as the program's user: say that all is set up, of a command that can be run, and become it.
+_BEGIN = 'command -v -- "$0" >/dev/null && echo >&REPORT_FD && exec REPORT_FD>&-; exec "$0" "$@"'
 
 
 def _folders_above(paths: Sequence[Path]) -> list[str]:
@@ -211,8 +209,8 @@ def bubblewrap_prefix(
     gpu: Gpu | None,
     uid: int | None,
 ) -> list[str]:
-    """bubblewrap and its arguments up to the command. STATUS_FD and FILTER_FD stand for what the supervisor opens."""
-    command = [*_base(how), "--json-status-fd", "STATUS_FD", "--seccomp", "FILTER_FD"]
+    """bubblewrap and its arguments up to the command. FILTER_FD and REPORT_FD stand for what the supervisor opens."""
+    command = [*_base(how), "--seccomp", "FILTER_FD"]
     if gpu is not None:
         for place in GPU_SYSTEM:
             command += ["--ro-bind-try", place, place]
@@ -229,7 +227,7 @@ def bubblewrap_prefix(
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in covered:
         command += ["--remount-ro", place]
-    return [*command, *_CLOSED, "--chdir", str(folder), "--", *_become(how, uid, gpu), "/bin/sh", "-c", _GATE]
+    return [*command, *_CLOSED, "--chdir", str(folder), "--", *_become(how, uid, gpu), "/bin/sh", "-c", _BEGIN]
 
 
 # Landlock

@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from .cache import cache_root, held, try_lock
 from .folders import scratch_root
 from .gpus import Gpu, gpu_devices
 from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
 from .limits import Limits, SandboxError
-from .supervision import Finished, Supervised
+from .supervision import Finished, supervise
 
 
 FIRST_USER, USERS = 60578, 600
@@ -93,17 +92,7 @@ def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: 
     )
 
 
-def run_sandboxed(command: Sequence[str], *, folder: Path, **options: Any) -> Finished:
-    """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
-
-    options, and what is raised: see start_sandboxed. What the command does raises nothing.
-    """
-    with start_sandboxed(command, folder=folder, **options) as running:
-        return running.wait()
-
-
-@contextmanager
-def start_sandboxed(
+def run_sandboxed(
     command: Sequence[str],
     *,
     folder: Path,
@@ -113,8 +102,8 @@ def start_sandboxed(
     environment: Mapping[str, str] | None = None,
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
-) -> Iterator[Supervised]:
-    """run_sandboxed in two steps: here all is set up, beside what this thread does meanwhile; the command begins at `go`.
+) -> Finished:
+    """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
     command: a program and its arguments; a relative program is relative to the folder.
     folder: exists; has the same path inside. TMPDIR and HOME are folder/tmp. Nothing in it is trusted afterwards.
@@ -122,8 +111,8 @@ def start_sandboxed(
     visible: further folders the command may read, at the same path (see `python_paths`).
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
-    Leaving the block ends what has not ended. Raises SandboxError when this machine lacks the isolation, a user id or a file of
-    `readonly`, ValueError for a name in `readonly` that leaves the folder.
+    What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
+    ValueError for a name in `readonly` that leaves the folder.
     """
     folder = folder.resolve()
     isolation = resolve_isolation(isolation)
@@ -172,5 +161,4 @@ def start_sandboxed(
             "uid": uid,
             "judge": os.getpid(),
         }
-        with Supervised(request, gpu, limits) as run:
-            yield run
+        return supervise(request, gpu, limits)

@@ -1,9 +1,8 @@
-"""The judge's end of the supervisors: have one forked for a request, watch the GPU for it, wait for the answer."""
+"""The judge's end of the supervisors: have one run a request, watch the GPU for it, wait for the answer."""
 
 from __future__ import annotations
 
 import atexit
-import errno
 import marshal
 import os
 import re
@@ -13,9 +12,9 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import psutil
 
@@ -27,7 +26,6 @@ SUPERVISOR = Path(__file__).parent / "supervisor" / "__main__.py"
 PATIENCE_S = 90.0
 """What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
 GPU_QUERY_S = 1.0
-REQUEST_BYTES = 200_000  # the kernel takes no longer message in one piece
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
 _LIMITS = {"wall": "wall time limit of {wall_s:g} s", "cpu": "CPU time limit of {cpu_s:g} s"}
 _LIMITS |= {"gpu_memory": "GPU memory limit", "processes": "limit on the number of processes"}
@@ -74,12 +72,11 @@ class Finished:
         return "a part of it was killed while this machine was out of memory: run fewer at a time (--jobs), or free memory"
 
 
-class _Server:
-    """The judge's process that forks a supervisor for each run (supervisor/__main__.py)."""
+class _Supervisor:
+    """A process of the judge that takes one run after another (supervisor/__main__.py)."""
 
     def __init__(self) -> None:
-        self.control, its = socket.socketpair(type=socket.SOCK_SEQPACKET)  # each message by itself
-        self.control.settimeout(PATIENCE_S)
+        self.socket, its = socket.socketpair()
         command = [sys.executable, "-I", "-S", str(SUPERVISOR)]
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         none = subprocess.DEVNULL
@@ -88,165 +85,138 @@ class _Server:
                 command, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
             )
 
-    @property
-    def works(self) -> bool:
-        return self.control.fileno() >= 0 and self.process.poll() is None
+    def ask(self, request: bytes, patience_s: float) -> dict[str, Any] | str:
+        """The fields of Finished, or what failed in the supervisor."""
+        self.socket.settimeout(patience_s)
+        try:
+            with self.socket.makefile("rb") as answers:
+                self.socket.sendall(len(request).to_bytes(8, "big") + request)
+                return marshal.load(answers)
+        except TimeoutError:
+            return f"the supervisor did not answer for {patience_s:.0f} s"
+        except (OSError, EOFError, ValueError, TypeError):  # it is gone, perhaps halfway through its answer
+            return "the supervisor died without an answer"
+
+    def end(self) -> None:
+        """It kills what it watches, then itself."""
+        _supervisors.discard(self)
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        while self.process.returncode is None:
+            try:
+                self.process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                with suppress(psutil.Error):  # where its fork hangs, it ends what is left below that
+                    server = psutil.Process(self.process.pid)
+                    for hanging in server.children() or [server]:
+                        hanging.kill()
+        self.socket.close()
 
 
-_server: _Server | None = None
+_supervisors: set[_Supervisor] = set()
+_idle: list[_Supervisor] = []
 _guard = threading.Lock()
+
+
+def _take() -> _Supervisor:
+    """One that has nothing to do, or a new one. Raises OSError when there can be none."""
+    with _guard:
+        while _idle:
+            supervisor = _idle.pop()
+            if supervisor.process.poll() is None:
+                return supervisor
+            supervisor.end()
+        supervisor = _Supervisor()
+        _supervisors.add(supervisor)
+        return supervisor
 
 
 @atexit.register
 def _close() -> None:
-    if _server is not None:
-        _server.control.close()
+    left = list(_supervisors)
+    for supervisor in left:
+        with suppress(OSError):
+            supervisor.socket.shutdown(socket.SHUT_RDWR)
+    for supervisor in left:
         with suppress(subprocess.TimeoutExpired):
-            _server.process.wait(2)
+            supervisor.process.wait(2)
 
 
 def _forget() -> None:
-    """In a fork of the judge: the server belongs to the original."""
-    global _server, _guard
+    """In a fork of the judge: the supervisors belong to the original."""
+    global _guard
     _guard = threading.Lock()
-    if _server is not None:
-        _server.control.close()
-        _server.process.returncode = 0  # not this process's to wait for
-        _server = None
+    for supervisor in _supervisors:
+        os.close(supervisor.socket.detach())
+        supervisor.process.returncode = 0  # not this process's to wait for
+    _supervisors.clear()
+    _idle.clear()
 
 
 os.register_at_fork(after_in_child=_forget)
 
 
-def _receive(answers: BinaryIO) -> Any:
-    """The next message; None when the other end is gone, also halfway through it. Raises TimeoutError."""
+def supervise(request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> Finished:
+    """Have one command run, and return when it and all it started are dead; also when an exception comes meanwhile.
+
+    Raises SandboxError when no supervisor can be had.
+    """
     try:
-        return marshal.load(answers)
-    except (EOFError, ValueError, TypeError, ConnectionResetError):
-        return None
+        supervisor = _take()
+    except OSError as error:
+        raise SandboxError(f"the supervisor cannot be started: {error}") from error
+    answer: dict[str, Any] | str | None = None
+    ended = threading.Event()
+    last_word = threading.Lock()  # whose it is first: the answer's, or that of the one who watches the GPU
+    try:
+        if gpu is not None and limits.gpu_memory_bytes is not None:
+            watched = (supervisor, gpu, limits.gpu_memory_bytes, ended, last_word)
+            threading.Thread(target=_watch_gpu, args=watched, daemon=True).start()
+        answer = supervisor.ask(marshal.dumps(request), limits.wall_s + PATIENCE_S)
+    finally:
+        ended.set()
+        stopped = not last_word.acquire(blocking=False)
+        if isinstance(answer, dict) and answer["infra"] is None and not stopped:
+            _idle.append(supervisor)
+        else:
+            supervisor.end()
+    if isinstance(answer, str):
+        _hunt(request["folder"], request["uid"])
+        return Finished(infra=answer)
+    return replace(Finished(**answer), **({"stopped": "gpu_memory", "returncode": None} if stopped else {}))
 
 
-def _begin(request: bytes) -> tuple[socket.socket, BinaryIO, psutil.Process]:
-    """A fresh supervisor, where to speak to it, and its answers. The server is started with the first run, and anew when it was killed.
+def _hunt(folder: str, uid: int | None) -> None:
+    """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
+    before = True
+    for _ in range(100):
+        found = False
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
+                if process.uids().real == uid or any(trace.startswith(f"{folder}/") for trace in traces):
+                    process.kill()
+                    found = True
+        if not found and not before:  # twice: what is dying may have forked since the processes were listed
+            return
+        before = found
 
-    Raises OSError when there can be none.
+
+def _watch_gpu(
+    supervisor: _Supervisor, gpu: Gpu, most: int, ended: threading.Event, last_word: threading.Lock
+) -> None:
+    """Ask nvidia-smi now and then; tell the supervisor to stop when the program's device memory passes the limit.
+
+    In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
+    which is right while one run at a time has the GPU.
     """
-    global _server
-    if len(request) > REQUEST_BYTES:
-        raise OSError(errno.EMSGSIZE, f"a request of {len(request)} bytes, at most {REQUEST_BYTES}: too many inputs")
-    for last in (False, True):
-        ours, its = socket.socketpair()
-        ours.settimeout(PATIENCE_S)
-        answers = ours.makefile("rb")
-        with _guard:
-            if _server is None or not _server.works:
-                _server = _Server()
-            server = _server
-        try:
-            with its:
-                socket.send_fds(server.control, [request], [its.fileno()])
-            answer = _receive(answers)
-            if isinstance(answer, int):
-                return ours, answers, psutil.Process(answer)
-        except (OSError, psutil.Error) as error:
-            answer = error
-        answers.close()
-        ours.close()
-        if last or isinstance(answer, str | TimeoutError):  # it lives, and other runs need it
-            break
-        server.control.close()
-    raise OSError(answer or "its server died")
-
-
-class Supervised:
-    """One run: its supervisor is forked and sets everything up at once; the program begins at `go`; `wait` says how it ended.
-
-    Used as a context: when it is left before the answer has come, for whatever reason, the supervisor kills everything first.
-    """
-
-    def __init__(self, request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> None:
-        """Raises SandboxError when no supervisor can be had."""
-        self._finished: Finished | None = None
-        self._gpu, self._limits = gpu, limits
-        self._folder, self._uid = request["folder"], request["uid"]
-        self._owner = os.getpid()
-        self._ended = threading.Event()
-        self._gone = False
-        try:
-            self._socket, self._answers, self._supervisor = _begin(marshal.dumps(request))
-        except OSError as error:
-            raise SandboxError(f"the supervisor cannot be started: {error}") from error
-
-    def __enter__(self) -> Supervised:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        if self._finished is None and os.getpid() == self._owner:  # else a fork of it leaves the block
-            with suppress(OSError):  # a time-out is one
-                self._socket.shutdown(socket.SHUT_WR)
-                self._socket.settimeout(PATIENCE_S)
-                while self._answers.read(1 << 20):  # until everything is dead
-                    pass
-        self._answers.close()
-        self._socket.close()
-
-    def _say(self, word: bytes) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):
-            self._socket.sendall(word + b"\n")
-
-    def go(self) -> None:
-        """Let the program begin. Returns at once; a second call does nothing."""
-        if not self._gone:
-            self._gone = True
-            self._say(b"go")
-            if self._gpu is not None and self._limits.gpu_memory_bytes is not None:
-                threading.Thread(target=self._watch_gpu, daemon=True).start()
-
-    def wait(self) -> Finished:
-        """Let the program begin, and return when it and all it started are dead."""
-        self.go()
-        if self._finished is None:
-            patience = self._limits.wall_s + PATIENCE_S
-            self._socket.settimeout(patience)
-            try:
-                answer = _receive(self._answers) or "the supervisor died without an answer"
-            except TimeoutError:
-                with suppress(psutil.Error):
-                    self._supervisor.kill()
-                answer = f"the supervisor did not answer for {patience:.0f} s"
-            if isinstance(answer, str):
-                self._hunt()
-            self._finished = Finished(infra=answer) if isinstance(answer, str) else Finished(**answer)
-        return self._finished
-
-    def _hunt(self) -> None:
-        """The supervisor itself died (out of memory?): end what it can have left, found by user, folder and environment."""
-        before = True
-        for _ in range(100):
-            found = False
-            for process in psutil.process_iter():
-                with suppress(psutil.Error):
-                    traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
-                    if process.uids().real == self._uid or any(t.startswith(f"{self._folder}/") for t in traces):
-                        process.kill()
-                        found = True
-            if not found and not before:  # twice: what is dying may have forked since the processes were listed
+    before = total_used_memory(gpu)
+    while not ended.wait(GPU_QUERY_S):
+        with suppress(psutil.Error, OSError):
+            below = psutil.Process(supervisor.process.pid).children(recursive=True)
+            used = used_memory(gpu, {child.pid for child in below})
+            if used is None and before is not None:
+                used = (total_used_memory(gpu) or 0) - before
+            if used is not None and used > most and last_word.acquire(blocking=False):
+                supervisor.socket.shutdown(socket.SHUT_WR)
                 return
-            before = found
-
-    def _watch_gpu(self) -> None:
-        """Ask nvidia-smi now and then; tell the supervisor when the program's device memory passes the limit.
-
-        In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
-        which is right while one run at a time has the GPU.
-        """
-        before = total_used_memory(self._gpu)
-        while not self._ended.wait(GPU_QUERY_S):
-            with suppress(psutil.Error, OSError):
-                used = used_memory(self._gpu, {child.pid for child in self._supervisor.children(recursive=True)})
-                if used is None and before is not None:
-                    used = (total_used_memory(self._gpu) or 0) - before
-                if used is not None and used > self._limits.gpu_memory_bytes and not self._ended.is_set():
-                    self._say(b"gpu_memory")
-                    return

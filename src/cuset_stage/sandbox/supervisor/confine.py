@@ -144,9 +144,9 @@ def _confine(request: dict) -> None:
 
 
 def become_program(request: dict, stdout: int, stderr: int, report: int, own: list[int]) -> None:
-    """In the child: confined as asked, then exec. Never returns; a failure goes to the pipe `report` as text.
+    """In the child: confined as asked, then exec. Never returns; a failure goes to the pipe `report` as text, which exec closes.
 
-    own: descriptors for bubblewrap itself, which it does not pass on.
+    own: descriptors that stay open for bubblewrap and its prefix.
     """
     try:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
@@ -162,7 +162,7 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
             file.write("1000")  # when memory runs out, the kernel ends the program and not the judge
         for number, fd in enumerate((os.open("/dev/null", os.O_RDONLY), stdout, stderr)):
             os.dup2(fd, number)
-        kept = sorted((report, *own))
+        kept = sorted({report, *own})
         for begin, end in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
             os.closerange(begin + 1, end)
         for fd in own:

@@ -13,7 +13,6 @@ import time
 TICK = os.sysconf("SC_CLK_TCK")
 ALL = 4096
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
-_HAS_CHILDREN_FILE = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
 def _read(path: str) -> bytes:
@@ -21,40 +20,21 @@ def _read(path: str) -> bytes:
         return file.read(65536)
 
 
-def children(pid: int) -> list[int]:
-    """Of all of its threads; for kernels that have the `children` file."""
-    found: list[int] = []
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(OSError):
-            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
-    return found
-
-
-def _children_by_parent() -> dict[int, list[int]]:
-    """For kernels without the `children` file (gVisor): every process of the machine, by its parent."""
-    below: dict[int, list[int]] = {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            # the name before ")" may hold anything
-            parent = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
-            below.setdefault(parent, []).append(int(name))
-    return below
-
-
 def descendants(most: int = ALL) -> list[int]:
     """The processes below this one, parents first, zombies that nobody has waited for included.
 
     Stops when more than `most` are found: a tree may grow faster than anybody can walk it.
     """
-    below = None if _HAS_CHILDREN_FILE else _children_by_parent()
     found: list[int] = []
     queue = [os.getpid()]
     while queue and len(found) <= most:
+        tasks = f"/proc/{queue.pop(0)}/task"
         with contextlib.suppress(OSError):
-            pid = queue.pop(0)
-            more = children(pid) if below is None else below.get(pid, [])
-            found += more
-            queue += more
+            for thread in os.listdir(tasks):
+                with contextlib.suppress(OSError):
+                    below = [int(pid) for pid in _read(f"{tasks}/{thread}/children").split()]
+                    found += below
+                    queue += below
     return found
 
 
@@ -131,17 +111,13 @@ def starved() -> int:
     return 0
 
 
-def reap() -> tuple[dict[int, int], bool]:
-    """Collect who has ended: {pid: wait status}, and whether anybody is left. As subreaper, "no child" proves "no descendant"."""
-    ended: dict[int, int] = {}
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return ended, False
-        if pid == 0:
-            return ended, True
-        ended[pid] = status
+def reap(ended: dict[int, int]) -> bool:
+    """Collect who has ended, as pid -> wait status; whether anybody is left. As subreaper, "no child" proves "no descendant"."""
+    with contextlib.suppress(ChildProcessError):
+        while (one := os.waitpid(-1, os.WNOHANG))[0]:
+            ended[one[0]] = one[1]
+        return True
+    return False
 
 
 def _kill_as(uid: int) -> None:
@@ -159,19 +135,14 @@ def _kill_as(uid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
-    """End every descendant. Returns what was collected, and whether nothing is left."""
+def kill_all(uid: int | None, ended: dict[int, int]) -> bool:
+    """End every descendant and collect it in `ended`; whether nothing is left."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # so that none that comes now is missed
     deadline = time.monotonic() + KILL_PATIENCE_S
     pause = 0.0005
-    collected: dict[int, int] = {}
-    while True:
-        ended, left = reap()
-        collected |= ended
-        if not left:
-            return collected, True
+    while reap(ended):
         if time.monotonic() > deadline:
-            return collected, False
+            return False
         if uid is not None:
             _kill_as(uid)
         for pid in descendants():
@@ -184,3 +155,4 @@ def kill_all(uid: int | None) -> tuple[dict[int, int], bool]:
                 os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
         signal.sigtimedwait([signal.SIGCHLD], pause)
         pause = min(0.02, 2 * pause)
+    return True
