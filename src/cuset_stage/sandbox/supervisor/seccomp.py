@@ -2,7 +2,7 @@
 
 New namespaces and mounts (memory in file systems that nobody counts), other processes' memory, kernel interfaces with a long
 record of holes. They fail with EPERM; everything else is allowed. Without namespaces, the judge's processes are kept from signals,
-too, and no socket leaves the machine.
+too, no socket leaves the machine, and there are no System V objects and POSIX queues, which would stay.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _NEWER = (*range(428, 434), 425, 426, 427, 438, 442)
 _SIGNALS_BY_HANDLE = 424  # pidfd_send_signal
 _LOCAL_SOCKETS = (1, 16)  # AF_UNIX and AF_NETLINK
 
-# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), signals with a value, what is denied). In order: unshare,
-# setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key,
+# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), what is denied without namespaces, what is denied). In order:
+# signals with a value, shmget, semget, msgget, mq_open (what they make outlives a program, and nobody counts it); unshare, setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key,
 # request_key, keyctl, kexec_load, init_module, finit_module, delete_module
 # fmt: off
 _MACHINES = {
@@ -35,7 +35,7 @@ _MACHINES = {
         56,
         41,
         (62, 200, 234),
-        (129, 297),
+        (129, 297, 29, 64, 68, 240),
         (272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
     ),
     "aarch64": (
@@ -43,7 +43,7 @@ _MACHINES = {
         220,
         198,
         (129, 130, 131),
-        (138, 240),
+        (138, 240, 194, 190, 186, 180),
         (97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
     ),
 }
@@ -66,7 +66,7 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
     machine = os.uname().machine
     if machine not in _MACHINES:
         return None
-    architecture, clone, socket, kills, queued, denied = _MACHINES[machine]
+    architecture, clone, socket, kills, outliving, denied = _MACHINES[machine]
     steps = [
         _step(_LOAD, 4),  # seccomp_data.arch
         _step(_EQUAL, architecture, 1, 0),
@@ -78,7 +78,7 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
         _step(_RETURN, _ERRNO | _ENOSYS),
     ]
     if protected:
-        denied = (*denied, *queued, _SIGNALS_BY_HANDLE)
+        denied = (*denied, *outliving, _SIGNALS_BY_HANDLE)
     for number in (*denied, *_NEWER):
         steps += [_step(_EQUAL, number, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
     targets = [value & 0xFFFFFFFF for pid in protected for value in (pid, -pid)] + ([0xFFFFFFFF] if protected else [])
