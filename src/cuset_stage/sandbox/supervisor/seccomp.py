@@ -25,9 +25,10 @@ _NEWER = (*range(428, 434), 425, 426, 427, 438, 442)
 _SIGNALS_BY_HANDLE = 424  # pidfd_send_signal
 _LOCAL_SOCKETS = (1, 16)  # AF_UNIX and AF_NETLINK
 
-# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), what is denied without namespaces, what is denied). In order:
-# signals with a value, shmget, semget, msgget, mq_open (what they make outlives a program, and nobody counts it); unshare, setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key,
-# request_key, keyctl, kexec_load, init_module, finit_module, delete_module
+# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), what is denied without namespaces, what is always denied).
+# In order: rt_sigqueueinfo, rt_tgsigqueueinfo, shmget, semget, msgget, mq_open; unshare, setns, mount, umount2, pivot_root, ptrace,
+# process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module,
+# finit_module, delete_module
 # fmt: off
 _MACHINES = {
     "x86_64": (
@@ -66,7 +67,7 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
     machine = os.uname().machine
     if machine not in _MACHINES:
         return None
-    architecture, clone, socket, kills, outliving, denied = _MACHINES[machine]
+    architecture, clone, socket, kills, unconfined, denied = _MACHINES[machine]
     steps = [
         _step(_LOAD, 4),  # seccomp_data.arch
         _step(_EQUAL, architecture, 1, 0),
@@ -78,7 +79,7 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
         _step(_RETURN, _ERRNO | _ENOSYS),
     ]
     if protected:
-        denied = (*denied, *outliving, _SIGNALS_BY_HANDLE)
+        denied = (*denied, *unconfined, _SIGNALS_BY_HANDLE)
     for number in (*denied, *_NEWER):
         steps += [_step(_EQUAL, number, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
     targets = [value & 0xFFFFFFFF for pid in protected for value in (pid, -pid)] + ([0xFFFFFFFF] if protected else [])
