@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..text import InputError
 
 
 Row = dict[str, Any]
 LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
 
 
-class CurationError(ValueError):
+class CurationError(InputError):
     """Something the user gave cannot be used; the message names it and says what to give instead."""
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..jsonl import Appender
 from ..tasks import Task
-from ..tasks.answers_file import Answer, append_answer, read_answers
+from ..tasks.answers_file import Answer, read_answers
 from ..tasks.messages import chat_messages
 from ..text import shown
 from .settings import GenerationError, Settings
@@ -169,7 +169,8 @@ def generate(
                 continue
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
             measured = {name: getattr(outcome, name) for name in MEASURED}
-            append_answer(appender, Answer(request.task, request.sample, **measured, **known, extra=extra))
+            answer = Answer(request.task, request.sample, **measured, **known, extra=extra)
+            appender.append(answer.to_record())
             made += 1
             progress(kept + made, len(plan))
     return Summary(kept, made, tuple(failures))

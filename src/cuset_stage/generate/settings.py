@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from ..settings import Settings as CommandSettings
+from ..text import InputError
 
 
-class GenerationError(ValueError):
+class GenerationError(InputError):
     """Something the user gave cannot be used, or generation cannot go on; the message says what to do instead."""
 
 
