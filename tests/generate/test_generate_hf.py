@@ -2,17 +2,18 @@
 
 import json
 import logging
+import re
 import shutil
 
 import pytest
 import torch
+import typer
 from safetensors.torch import load_file, save_file
 
-from cuset_stage.cli.generate import GenerateSettings
+from cuset_stage.cli.generate import GenerateSettings, _backend
 from cuset_stage.generate import GenerationError
 from cuset_stage.generate.hf import HFBackend, resolve_dtype
 from cuset_stage.generate.plan import generate, make_plan, weights_fingerprint
-from cuset_stage.settings import SettingsError
 from cuset_stage.tasks.answers_file import read_answers
 from cuset_stage.text import InputError
 
@@ -177,11 +178,12 @@ def test_adapter_of_another_model_is_refused(tmp_path, settings, adapter):
         ("MODEL", "EMPTY", "adapter=.*no adapter_config.json there"),
     ],
 )
-def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, model, adapter_name, message):
+def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, capsys, model, adapter_name, message):
     folders = {"ADAPTER": str(adapter), "EMPTY": str(tmp_path), "MODEL": str(tiny_model)}
     given = {"model": folders.get(model, model), "adapter": folders.get(adapter_name)}
-    with pytest.raises(SettingsError, match=message):
-        GenerateSettings.checked({"tasks": "tasks.jsonl", "output": tmp_path / "answers.jsonl", **given})
+    with pytest.raises(typer.Exit):
+        _backend(GenerateSettings.checked({"tasks": "tasks.jsonl", "output": tmp_path / "answers.jsonl", **given}))
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):

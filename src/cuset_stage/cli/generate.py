@@ -42,13 +42,6 @@ class GenerateSettings(Sampling):
             if getattr(self, key) is not None:
                 whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"
                 raise ValueError(f"{key} is not for {whose}")
-        checks = {} if self.endpoint else {"model": check_model, "adapter": check_adapter}
-        for key, check in checks.items():
-            if (value := getattr(self, key)) is not None:
-                try:
-                    check(value)
-                except ValueError as error:
-                    raise ValueError(f"{key}={value}: {error}") from None
         return self
 
 
@@ -96,6 +89,12 @@ def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
         from ..generate.hf import HFBackend, resolve_device, resolve_dtype
         from ..generate.plan import weights_fingerprint
 
+        for key, check in (("model", check_model), ("adapter", check_adapter)):
+            if said[key] is not None:
+                try:
+                    check(said[key])
+                except ValueError as error:
+                    raise fail(f"{key}={said[key]}: {error}") from None
         device = resolve_device(settings.device)
         weights = weights_fingerprint(settings.model, settings.adapter)
         dtype = resolve_dtype(settings.dtype, device)

@@ -102,7 +102,7 @@ class HFBackend:
         )
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
-        """See `plan.BackEnd`. Raises GenerationError when prompt and answer do not fit into the model's context."""
+        """One outcome a request. Raises GenerationError when prompt and answer do not fit into the model's context."""
         prompts = {request.task: request.messages for request in requests}
         encoded = {task: self._prompter.encode(messages) for task, messages in prompts.items()}
         self._check_lengths(encoded)

@@ -8,10 +8,10 @@ have been made at first.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..jsonl import Appender
 from ..tasks import Task
@@ -56,14 +56,6 @@ class Failure:
 
     request: Request
     message: str
-
-
-class BackEnd(Protocol):
-    """What makes answers: `hf.HFBackend`, `endpoint.EndpointBackend`."""
-
-    def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
-        """One outcome a request, in any order, as soon as it is there."""
-        ...
 
 
 class Summary(NamedTuple):
@@ -139,13 +131,13 @@ def generate(
     *,
     samples: int,
     output: Path,
-    open_backend: Callable[[], BackEnd],
+    open_backend: Callable[[], Any],
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Summary:
     """Write the answers that are missing from `output`, each as soon as it is there.
 
     Args:
-        open_backend: called when there is something to make; loading a model takes a while.
+        open_backend: `hf.HFBackend` or `endpoint.EndpointBackend`, called when there is something to make.
         progress: called with the samples in the file and the samples wanted.
 
     Raises:
