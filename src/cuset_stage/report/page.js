@@ -52,7 +52,7 @@
   }
 
   // Of C++ and of Python, in HTML, where < and > are entities: comment, string, what is CUDA's.
-  const END = "$(?![^])", QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|`;
+  const END = "$(?![^])", QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|(?<!\\d)'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|`;
   const CUDA = "&lt;&lt;&lt;|&gt;&gt;&gt;|\\b(?:__\\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|cuda[A-Z]\\w*|atomic[A-Z]\\w*)\\b";
   const TOKENS = [[`//[^\\n]*|/\\*[^]*?(?:\\*/|${END})`, QUOTED], ["#[^\\n]*", LONG + QUOTED]].map(
     ([comment, string]) => new RegExp(`(${comment})|(${string})|(${CUDA})`, "g"));
