@@ -4,7 +4,7 @@ crashes when the source was read through a callback (tree-sitter 0.26).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
@@ -22,13 +22,13 @@ def text_of(text: str, node: Node) -> str:
     return text[node.start_byte : node.end_byte]
 
 
-def walk(node: Node | None) -> Iterator[Node]:
-    """A node and all below it, in the order of the text."""
+def walk(node: Node | None, below: Callable[[Node], list[Node]] = lambda node: node.children) -> Iterator[Node]:
+    """A node and all below it, in the order of the text; `below` gives what of a node is walked into."""
     waiting = [] if node is None else [node]
     while waiting:
         at = waiting.pop()
         yield at
-        waiting.extend(reversed(at.children))
+        waiting.extend(reversed(below(at)))
 
 
 def child(node: Node, field: str) -> Node | None:
