@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..cuda_source import Function
-from ..cuda_source.nodes import child, items, sides, walk
+from ..cuda_source.tree import child, items, sides, walk
 from .program import COMPARISONS, Edit, Program, covers, initial_value
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from ..cuda_source import Function
-from ..cuda_source.nodes import child, sides
+from ..cuda_source.tree import child, sides
 from .program import COMPARISONS, Edit, Program, covers
 
 

@@ -15,8 +15,19 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ..cuda_source import Function, Source, answer_code, tokens
-from ..cuda_source.nodes import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
-from ..cuda_source.parser import is_flat
+from ..cuda_source.tree import (
+    Range,
+    arguments,
+    callee,
+    child,
+    declarators,
+    declared,
+    is_flat,
+    items,
+    span,
+    text_of,
+    walk,
+)
 
 
 COMPARISONS = frozenset({"<", ">", "<=", ">="})
