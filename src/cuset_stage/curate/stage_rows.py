@@ -154,8 +154,9 @@ def _parsed(file: str, number: int, body: bytes) -> Item:
         return broken(file, number, "not_json", f"not JSON: {error}", body)
 
 
-def item_of(file: str, number: int, value: Any, body: bytes) -> Item:
+def item_of(file: str, number: int, value: Any, body: bytes | None = None) -> Item:
     """The item of a JSON value, which should be an object. body: its bytes."""
+    body = json.dumps(value).encode() if body is None else body
     if isinstance(value, dict):
         return Item(file, number, digest(file, str(number), body), value)
     detail = f"a JSON object was expected, this is a {type(value).__name__}"
