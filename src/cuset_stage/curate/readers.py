@@ -145,7 +145,8 @@ def _batches(path: Path) -> Iterator[Any]:
         source.seek(0)
         if start.startswith(b"PAR1"):
             file = parquet.ParquetFile(path, buffer_size=READ_BYTES, pre_buffer=False)
-            batches = file.iter_batches(batch_size=BATCH_ROWS)
+            groups = range(file.num_row_groups)
+            batches = chain.from_iterable(file.iter_batches(BATCH_ROWS, row_groups=[group]) for group in groups)
         elif start == b"ARROW1":
             file = arrow.ipc.open_file(source)
             batches = (file.get_batch(index) for index in range(file.num_record_batches))

@@ -22,7 +22,7 @@ import numpy as np
 from datasketch import MinHash
 
 from ..cuda_source import Token, chosen_names, functions, normalised, tokens
-from .module_text import bare, renamed
+from .modules import bare, renamed
 from .stage_rows import digest
 
 
