@@ -30,7 +30,7 @@ from .settings import SelectSettings
 from .similarity import NearIndex, OnDisk, row_print, same_device_code
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import Row, StageRows, content_key, digest
-from .training_text import TEMPLATE_TOKENS, Groups, answer_text, length_report, prompt_text, token_counter
+from .training_text import Groups, answer_text, length_report, prompt_text, row_length, token_counter
 
 
 _SCHEMA = 4
@@ -81,9 +81,7 @@ def run_select(settings: SelectSettings) -> Summary:
         "found_in_benchmarks": dict(Counter(f"{each.benchmark}: {each.method}" for each in found.values())),
         "families": dict(Counter(families).most_common()),
         "tasks": left["group"].nunique(),
-        "lengths": length_report(
-            Counter(left["tokens"].tolist()), cutoff_len=settings.cutoff_len, tokenizer=settings.tokenizer
-        ),
+        "lengths": length_report(left["tokens"], settings),
         "over_cutoff": [decided.name(number) for number in over],
     }
     write_atomically(folder / "selection.json", json.dumps(report, indent=2) + "\n")
@@ -209,7 +207,7 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
     # The least disturbed run of each case.
     seconds = sum(min(case["run_s"]) for case in measured.get("cases") or ())
     return {
-        "tokens": count(prompt_text(row)) + count(answer_text(row, reasoning=reasoning)) + TEMPLATE_TOKENS,
+        "tokens": row_length(count, prompt_text(row), answer_text(row, reasoning=reasoning)),
         "reasoning": count(row["reasoning"]) if row.get("reasoning") else nan,
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,
