@@ -27,7 +27,7 @@ from .contamination import Benchmarks, Contamination
 from .folders import input_rows
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
-from .similarity import NearIndex, OnDisk, row_print, same_device_code
+from .similarity import NearIndex, OnDisk, is_near, jaccard, row_print
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import Row, StageRows, content_key, digest
 from .training_text import Groups, answer_text, length_report, prompt_text, row_length, token_counter
@@ -181,18 +181,19 @@ def _drop_duplicates(decided: _Decided, settings: SelectSettings) -> None:
         ranked = ranked[first == numbers]
     if settings.near == 1:
         return
-    index, kept = NearIndex(settings.near, len(ranked), settings.folder), array("q")
+    index, kept = NearIndex(settings.near, len(ranked)), array("q")
     for number in ranked.index:
         found = decided.about[number][1]
-        for place, similarity in index.matches(found.near):
-            name, other = decided.about[kept[place]]
-            if same_device_code(found, other, settings.near):
+        if found.near is None:
+            continue
+        for name, other in (decided.about[kept[place]] for place in index.candidates(found)):
+            if is_near(found, other, settings.near):
+                similarity = jaccard(found.near, other.near)
                 decided.drop("duplicate_near", {number: f"like {name} (similarity {similarity:.2f})"})
                 break
         else:
-            if found.near is not None:
-                index.add(found.near)
-                kept.append(number)
+            index.add(found)
+            kept.append(number)
 
 
 def _number(key: str) -> int:
