@@ -28,8 +28,8 @@ from .folders import input_rows
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
 from .similarity import NearIndex, OnDisk, is_near, jaccard, row_print
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import Row, StageRows, content_key, digest
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage_rows import Row, StageRows, digest
 from .training_text import Groups, answer_text, length_report, prompt_text, row_length, token_counter
 
 
@@ -50,16 +50,10 @@ def run_select(settings: SelectSettings) -> Summary:
     rows = input_rows(settings, "verify")
     benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
     decided = _decide(rows, settings, benchmarks)
-    order, numbers = decided.table["order"].to_numpy(), count()
+    numbers = count()
 
     def work(row: Row) -> Outcome:
-        number = next(numbers)
-        if number >= len(order) or order[number] != _number(
-            content_key(row)
-        ):  # a stage that is running wrote it since
-            detail = "the row came while the others were compared; run `cuset curate select` again"
-            return Unsettled("came_later", detail)
-        reason = decided.dropped.get(number)
+        reason = decided.dropped.get(next(numbers))
         return Kept(row) if reason is None else Dropped(*reason)
 
     folder = settings.folder / "select"

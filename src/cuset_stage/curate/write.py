@@ -19,7 +19,7 @@ from ..files import write_atomically
 from .card import data_card
 from .folders import STAGES, input_rows, locked, stale_stages
 from .settings import WriteSettings
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import CurationError, Row, read_lines
 from .training_text import Split, answer_text, is_read_back, prompt_text, row_length, split_tasks, token_counter
 
@@ -117,8 +117,6 @@ class _Writer:
             detail = "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
             return Dropped("not_read_back", detail)
         group = self._splits.groups.of_row(row)
-        if group not in self._splits.sides:
-            return Unsettled("came_later", "the row came while the tasks were split; run `cuset curate write` again")
         verified = row.get("verified") or {}
         return Kept(
             {
