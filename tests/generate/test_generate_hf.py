@@ -190,7 +190,7 @@ def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):
     copy = tmp_path / "model"
     shutil.copytree(tiny_model, copy)
     (copy / "model.safetensors").write_bytes(b"\0" * 64)
-    with pytest.raises(GenerationError, match="cannot load the model of"):
+    with pytest.raises(InputError, match="cannot load the model of"):
         HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=1)
     weights = load_file(tiny_model / "model.safetensors")
     del weights["model.norm.weight"]

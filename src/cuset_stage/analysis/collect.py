@@ -1,7 +1,5 @@
 """From names (a model, an adapter, a data set) to the heat map's samples, with a sentence for everything that can be wrong with them."""
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -9,10 +7,9 @@ from tqdm import tqdm
 from transformers.utils import logging as transformers_logging
 
 from ..settings import SettingsError
-from ..stage.adapters import with_adapter
 from ..stage.loading import open_model, open_rows, open_tokenizer
+from ..stage.pretrained import explained, with_adapter
 from ..stage.processors import LabelRules
-from ..text import one_line
 from .confidence import Sample, make_sample, read_sample
 from .requests import HeatmapSettings
 
@@ -71,18 +68,6 @@ def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str
             )
         rows += [(f"{name}, row {number}", row) for number, row in enumerate(found, start=1)]
     return rows
-
-
-@contextlib.contextmanager
-def explained(what: str = "") -> Iterator[None]:
-    """Turn the errors of loading and reading into a sentence that begins with `what`."""
-    try:
-        yield
-    except SettingsError:
-        raise
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        # Libraries chain the cause; without `what` it is our own sentence.
-        raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
 
 
 def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[str, dict[str, Any]]]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from ..settings import Names, OutputFile, Settings
-from ..stage.adapters import Adapter, Model
+from ..stage.pretrained import Adapter, Model
 
 
 def _spans_check(name: str) -> AfterValidator:

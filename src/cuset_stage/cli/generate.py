@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import typer
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from ..generate import Backend, Sampling
+from ..generate import Sampling
 from ..settings import Names, OutputFile
-from ..stage.adapters import check_adapter, check_model
+from ..stage.pretrained import check_adapter, check_model
 from ._app import app, command, fail
 
 
@@ -84,7 +84,7 @@ def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
     """What is recorded of the settings, and what opens the back end."""
     from ..generate import Settings
 
-    said = {name: getattr(settings, name) for name in Sampling.model_fields}
+    said = settings.model_dump(include=set(Sampling.model_fields))
     if settings.endpoint is None:
         from ..generate.hf import HFBackend, resolve_device, resolve_dtype
         from ..generate.plan import weights_fingerprint
@@ -98,7 +98,7 @@ def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
         device = resolve_device(settings.device)
         weights = weights_fingerprint(settings.model, settings.adapter)
         dtype = resolve_dtype(settings.dtype, device)
-        recorded = Settings(**said, backend=Backend.HF, weights=weights, dtype=dtype)
+        recorded = Settings(**said, backend="hf", weights=weights, dtype=dtype)
         options = {"batch_size": settings.batch_size, "trust_remote_code": settings.trust_remote_code}
         return recorded, partial(HFBackend, recorded, device=device, **options)
     from ..generate.endpoint import EndpointBackend, base_url
@@ -106,7 +106,7 @@ def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
     url, name = base_url(settings.endpoint), settings.api_key_env
     if name not in os.environ and name != "OPENAI_API_KEY":
         raise fail(f"api_key_env={name}: this environment variable is not set.")
-    recorded = Settings(**said, backend=Backend.ENDPOINT)
+    recorded = Settings(**said, backend="endpoint")
     options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
     return recorded, partial(
         EndpointBackend, recorded, url, api_key=os.environ.get(name), concurrency=settings.batch_size, **options

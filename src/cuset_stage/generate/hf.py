@@ -14,11 +14,9 @@ from typing import Any
 
 import torch
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
-from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
-from ..stage.adapters import with_adapter
-from ..text import one_line
+from ..stage.pretrained import explained, with_adapter
 from .plan import Failure, Reply, Request
 from .prompting import Prompt, Prompter
 from .sampling import make_processors
@@ -185,11 +183,8 @@ def _path(name: str) -> str:
 
 def _load(kind: Any, name: str, **options: Any) -> Any:
     """kind.from_pretrained, with its errors as a sentence."""
-    try:
+    what = "tokenizer" if kind is AutoTokenizer else "model"
+    with explained(
+        f"cannot load the {what} of {name}; give a folder or a Hub name with config.json, weights and tokenizer"
+    ):
         return kind.from_pretrained(_path(name), **options)
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
-        what = "tokenizer" if kind is AutoTokenizer else "model"
-        raise GenerationError(
-            f"cannot load the {what} of {name}: {one_line(error)} Give a folder with config.json, weights and tokenizer, or a "
-            "model on the Hub that can be reached."
-        ) from error

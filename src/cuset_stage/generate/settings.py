@@ -1,7 +1,6 @@
 """What decides an answer, as it is recorded in every line of an answers file. Imports pydantic, nothing else that is large."""
 
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -17,11 +16,6 @@ class GenerationError(InputError):
 BODY_KEYS = frozenset(
     ("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "n", "stream")
 )
-
-
-class Backend(StrEnum):
-    HF = "hf"
-    ENDPOINT = "endpoint"
 
 
 class Sampling(CommandSettings):
@@ -63,6 +57,6 @@ class Settings(Sampling):
     dtype: of weights and activations, for a model of our own.
     """
 
-    backend: Backend
+    backend: Literal["hf", "endpoint"]
     weights: str | None = None
     dtype: str | None = None

@@ -1,10 +1,14 @@
 """A model's folder and a LoRA adapter, checked for what libraries only warn about or need seconds to say. Loads peft when used."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
+from safetensors import SafetensorError
 
+from ..settings import SettingsError
 from ..text import InputError, one_line
 
 
@@ -33,8 +37,20 @@ Model = Annotated[str, AfterValidator(check_model)]
 Adapter = Annotated[str, AfterValidator(check_adapter)]
 
 
+@contextlib.contextmanager
+def explained(what: str = "") -> Iterator[None]:
+    """Turn the errors of loading and reading into a sentence that begins with `what`. Raises SettingsError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError, SafetensorError) as error:
+        # Libraries chain the cause; without `what` it is our own sentence.
+        raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
+
+
 def with_adapter(model: Any, adapter: str) -> Any:
-    """The model with a LoRA adapter on it, all of it and nothing else. Raises InputError when it does not fit."""
+    """The model with a LoRA adapter on it, all of it and nothing else. Raises SettingsError when it does not fit."""
     from peft import PeftModel, get_peft_model_state_dict
     from peft.utils import load_peft_weights
 
@@ -43,15 +59,13 @@ def with_adapter(model: Any, adapter: str) -> Any:
         f"adapter={adapter} does not fit the model; give as model the base it was trained on (base_model_name_or_path in its "
         "adapter_config.json)"
     )
-    try:
+    with explained(misfit):
         adapted = PeftModel.from_pretrained(model, folder)
         saved = set(load_peft_weights(folder, device="cpu"))
-    except Exception as error:  # of safetensors, torch and peft
-        raise InputError(f"{misfit}: {one_line(error, 400)}") from error
     # peft only warns about weights that have no place, or a place without weights.
     expected = set(get_peft_model_state_dict(adapted))
     if saved != expected:
-        raise InputError(
+        raise SettingsError(
             f"{misfit}: {len(saved - expected)} of its {len(saved)} weights have no place in it, and {len(expected - saved)} places "
             "stay empty."
         )
