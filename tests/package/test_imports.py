@@ -25,6 +25,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "report": {"judge", "tasks"},
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
     "analysis": {"answers", "spans", "objective", "stage", "_compatibility", "_startup"},
+    "project": set(),
 }
 
 

@@ -1,0 +1,138 @@
+"""`cuset init` and `cuset recipes`: from a model and a data file to a folder that trains."""
+
+import os
+import sys
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._app import app, fail
+
+
+Method = StrEnum("Method", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
+Tuning = StrEnum("Tuning", ["full", "lora", "qlora"])
+PAPER = "Qwen/Qwen2.5-Coder-7B-Instruct"
+
+
+@app.command()
+def init(
+    folder: Annotated[Path | None, typer.Argument(help="The folder to make.", show_default=False)] = None,
+    model: Annotated[str | None, typer.Option(help="A model's folder, or its name on the Hub.")] = None,
+    data: Annotated[
+        str, typer.Option(help="A JSON or JSONL file in alpaca, sharegpt or openai form; bundled: 100 CUDA kernels.")
+    ] = "bundled",
+    gpus: Annotated[
+        int | None, typer.Option(min=0, help="GPUs to train on, 0 for the CPU.  [default: those here]")
+    ] = None,
+    memory_gib: Annotated[
+        float | None,
+        typer.Option(min=1, help="Memory of each GPU (of the machine for a CPU).  [default: what is here]"),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="The loss.")] = Method.cuset,
+    tuning: Annotated[
+        Tuning | None, typer.Option(help="Full fine-tuning, LoRA or LoRA on 4-bit weights.  [default: what fits]")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option(help="LLaMA-Factory's chat template.  [default: the one it lists for the model]")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(help="The model's size, such as 7B, when it is neither here nor in its name.")
+    ] = None,
+) -> None:
+    """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next.
+
+    On a terminal without arguments it asks.
+    """
+    found, found_gib, bf16 = _machine()
+    if folder is None and model is None and sys.stdin.isatty():
+        folder = Path(typer.prompt("Folder to make", "my-cuset"))
+        model = typer.prompt("Model, a folder or a name on the Hub", PAPER)
+        data = typer.prompt("Data, a JSON or JSONL file", data)
+        gpus = typer.prompt("GPUs, 0 for the CPU", found if gpus is None else gpus, type=int)
+        if gpus:
+            memory_gib = typer.prompt("Memory of each GPU in GiB", memory_gib or found_gib or 24, type=float)
+        method = typer.prompt("Method", method, type=Method)
+    if folder is None or model is None:
+        missing = "--model" if folder else "FOLDER"
+        raise fail(f"init: {missing} is missing; a whole command is: cuset init my-cuset --model {PAPER}")
+
+    from ..project.data import DataError, read_form
+    from ..project.model import shape_of, template_of
+    from ..project.plan import BATCH, PlanError, choose_plan
+    from ..project.write import Project, next_steps, write_project
+
+    gpus = found if gpus is None else gpus
+    if gpus and memory_gib is None:
+        if not found:
+            raise fail(
+                "init: --memory-gib is missing: no GPU is found here, so say how much memory each one has, such as 24."
+            )
+        memory_gib = found_gib
+    if (folder / "train.yaml").exists():
+        raise fail(f"init: {folder / 'train.yaml'} exists; give another folder, or remove that file.")
+    try:
+        file = None if data == "bundled" else read_form(Path(data).expanduser())
+        if Path(model).expanduser().is_dir():
+            model = str(Path(model).expanduser().resolve())
+        chosen = template_of(model, template)
+        shape = shape_of(model, size)
+        plan = choose_plan(
+            shape, gpus, memory_gib or _memory_of_the_machine(), tuning=tuning and tuning.value, method=method
+        )
+        project = Project(folder, model, chosen, method.value, file, plan, bf16)
+        write_project(project)
+    except (DataError, PlanError) as error:
+        raise fail(f"init: {error}") from None
+    except OSError as error:
+        raise fail(f"init: {error.filename}: {error.strerror}.") from None
+
+    typer.echo(f"written: {folder / 'train.yaml'}")
+    typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {chosen}")
+    typer.echo(f"data: {f'{file.rows:,} rows, {file.form} form' if file else '100 bundled kernels, 20 held out'}")
+    where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
+    way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
+    typer.echo(f"plan: {way} on {where}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB")
+    if plan.batch != BATCH:
+        typer.echo(f"note: {gpus} GPUs do not divide the paper's batch of {BATCH}: a step has {plan.batch} rows")
+    if plan.tuning == "qlora" and find_spec("bitsandbytes") is None:
+        typer.echo("note: 4-bit weights need bitsandbytes: pip install bitsandbytes")
+    for number, (purpose, command) in enumerate(next_steps(project, found), 1):
+        typer.echo(f"\n{number}. {purpose}\n   {command}")
+
+
+def _machine() -> tuple[int, float, bool]:
+    """GPUs here, GiB of the smallest, and whether they know bfloat16."""
+    import torch
+
+    count = torch.cuda.device_count()
+    if not count:
+        return 0, 0.0, True
+    memory = min(torch.cuda.get_device_properties(index).total_memory for index in range(count)) / 2**30
+    return count, round(memory, 1), torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def _memory_of_the_machine() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
+@app.command()
+def recipes(
+    name: Annotated[
+        str | None, typer.Argument(help="A recipe's name, for its path alone.", show_default=False)
+    ] = None,
+) -> None:
+    """List the recipes that come with cuset-stage: llamafactory-cli train "$(cuset recipes cuset_qwen7b)"."""
+    from .. import bundled
+    from ..text import nearest
+
+    found = {path.stem: path for path in sorted(bundled.recipes().rglob("*.yaml"))}
+    if name is None:
+        for stem, path in found.items():
+            typer.echo(f"{stem}: {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")
+    elif name not in found:
+        raise fail(f"recipes: there is no recipe {name}; {nearest(name, found)}")
+    else:
+        typer.echo(found[name])

@@ -1,0 +1,174 @@
+"""PyTorch modules in the form that KernelBench's kind of judge takes. Read on the syntax tree, changed in the text.
+
+A torch extension becomes a Python answer with ModelNew: the AI CUDA Engineer archive pairs the CUDA source with a functional module
+whose `forward` takes the function to call as `fn`, and ModelNew is that module with the extension's `forward` in its place.
+KernelBook's modules have a class of another name, and arguments with keywords (`[[], {"in_channels": 4}]`), which KernelBench's
+`get_init_inputs` does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import zlib
+
+from .stage_rows import RowError
+
+
+_ANSWER = '''import torch
+from torch.utils.cpp_extension import load_inline
+
+{module}
+
+cuda_source = r"""
+{cuda}
+"""
+
+extension = load_inline(
+    name="{name}",
+    cpp_sources="{declaration}",
+    cuda_sources=cuda_source,
+    functions={functions},
+    extra_cuda_cflags=["-O3"],
+)
+
+
+class ModelNew(_Model):
+    def forward(self, *args):
+        return super().forward(*args, fn=extension.forward)
+'''
+
+
+def is_extension(code: str) -> bool:
+    """Whether a source is a torch extension: it includes torch's headers or binds a module."""
+    return bool(re.search(r"#\s*include\s*[<\"](?:torch/|ATen/|c10/)|\bPYBIND11_MODULE\b|\bTORCH_LIBRARY\b", code))
+
+
+def model_new(cuda: str, functional: str) -> str:
+    """The Python answer for a torch extension and the functional module it serves.
+
+    Raises:
+        RowError: no `forward` in the extension, or a module whose `forward` takes no `fn`.
+    """
+    bound = re.search(r"PYBIND11_MODULE\s*\(", cuda)
+    if bound and not re.search(r"m\s*\.\s*def\s*\(\s*\"forward\"", cuda):
+        raise RowError("no_forward", "the extension binds no function called forward")
+    declared = re.search(
+        r"^[ \t]*((?:torch::Tensor|at::Tensor|std::vector<[\w:]+>|std::tuple<[^>]*>)\s+forward\s*\([^{;]*\))",
+        cuda,
+        re.MULTILINE,
+    )
+    if not bound and not declared:
+        raise RowError("no_forward", "the extension defines no function called forward")
+    if '"""' in cuda:
+        raise RowError("unsupported_source", 'the source holds """, which would end the Python string around it')
+    tree = parse(functional)
+    forward = method_of(tree, "Model", "forward")
+    if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
+        raise RowError(
+            "no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called"
+        )
+    # ModelNew must not be called Model: the judge has one of that name.
+    kept = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.FunctionDef) and node.name in ("get_inputs", "get_init_inputs"))
+    ]
+    lines = [line.rstrip("\r\n") for line in source_lines(functional)]
+    text = "\n\n".join("\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in kept)
+    text = re.sub(r"\bclass Model\b", "class _Model", text)
+    text = re.sub(r"\bsuper\(Model,", "super(_Model,", text)
+    return _ANSWER.format(
+        module=text,
+        cuda=cuda.strip("\n"),
+        name=f"extension_{zlib.crc32(cuda.encode(errors='replace')):08x}",
+        declaration="" if bound else " ".join(declared[1].split()).replace('"', '\\"') + ";",
+        functions=None if bound else '["forward"]',
+    )
+
+
+def source_lines(text: str) -> list[str]:
+    """The lines that `ast` counts, with their ends: to `str.splitlines` a form feed and seven others end one as well."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def parse(code: str) -> ast.Module:
+    """Raises RowError where it is no Python."""
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise RowError("not_python", f"the module does not parse: {error}") from None
+
+
+def defined_names(tree: ast.Module) -> set[str]:
+    """What a module defines at its top level: classes and functions, and names that are assigned or imported."""
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def check_module(code: str, *names: str) -> None:
+    """Raise RowError unless Python source defines all of `names` (classes, functions, assignments) at its top level."""
+    defined = defined_names(parse(code))
+    missing = [name for name in names if name not in defined]
+    if missing:
+        raise RowError("not_a_module", f"the module defines no {', '.join(missing)}")
+
+
+def kernelbench_form(module: str, entry: str | None) -> str:
+    """The module with its class called Model and its arguments in a flat list.
+
+    entry: the class, when it is not called Model. Raises RowError where the Python does not parse.
+    """
+    tree = parse(module)
+    defined = defined_names(tree)
+    if entry and entry != "Model" and entry in defined and "Model" not in defined:
+        module = re.sub(rf"\b{re.escape(entry)}\b", "Model", module)
+    if "get_init_inputs" not in defined:
+        return f"{module.rstrip()}\n\n\ndef get_init_inputs():\n    return []\n"
+    return f"{module.rstrip()}\n{_POSITIONS}" if _has_keywords(tree) else module
+
+
+# KernelBook's modules give keywords beside the list; KernelBench's judge gives arguments by position alone.
+_POSITIONS = """
+
+def get_init_inputs(given=get_init_inputs):
+    import inspect
+
+    listed, named = given()
+    bound = inspect.signature(Model).bind(*listed, **named)
+    bound.apply_defaults()
+    assert not bound.kwargs.keys() & named.keys(), "Model takes an argument by name only"
+    return list(bound.args)
+"""
+
+
+def _has_keywords(tree: ast.Module) -> bool:
+    """Whether get_init_inputs returns `[[...], {...}]`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == "get_init_inputs":
+            returned = getattr(node.body[-1], "value", None)
+            elements = getattr(returned, "elts", ())
+            return len(elements) == 2 and isinstance(elements[0], ast.List) and isinstance(elements[1], ast.Dict)
+    return False
+
+
+def method_of(tree: ast.Module, model: str, name: str) -> ast.FunctionDef | None:
+    """A method of a class of the file."""
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == model)
+    methods = (
+        each for node in classes for each in node.body if isinstance(each, ast.FunctionDef) and each.name == name
+    )
+    return next(methods, None)

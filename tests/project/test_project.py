@@ -1,0 +1,283 @@
+"""`cuset init`: what it finds out of models and data, what it chooses for a machine, and that its folder trains."""
+
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from llamafactory.data.converter import get_dataset_converter
+from llamafactory.data.parser import get_dataset_list
+from llamafactory.hparams import get_infer_args, get_train_args
+from llamafactory.hparams.data_args import DataArguments
+from transformers import AutoConfig
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.cli._app import COMMANDS
+from cuset_stage.project.data import DataError, read_form
+from cuset_stage.project.memory import gpu_gib, training_gib
+from cuset_stage.project.model import KNOWN, shape_of, template_of
+from cuset_stage.project.plan import PlanError, choose_plan
+
+
+ROOT = Path(__file__).parents[2]
+QWEN_7B, QWEN_32B = KNOWN["qwen2.5-coder-7b-instruct"], KNOWN["qwen2.5-coder-32b-instruct"]
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory, load_script):
+    """The shapes of the models that were measured, from a config.json of each, as a user's folder has one."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        measured = load_script("bench_step").SHAPES
+    finally:
+        sys.path.pop(0)
+    found = {}
+    for name in ("1.5b", "7b", "14b", "32b"):
+        folder = tmp_path_factory.mktemp("shape") / name
+        keys = {"model_type": "qwen2", "tie_word_embeddings": False} | measured[name]
+        AutoConfig.for_model(**keys).save_pretrained(folder)
+        found[name] = shape_of(str(folder))
+    return found
+
+
+@pytest.fixture
+def init(tmp_path):
+    """Run `cuset init` for a folder of its own, and return that folder and what was printed."""
+
+    def run(*options, code=0):
+        folder = tmp_path / "made"
+        result = CliRunner().invoke(app, ["init", str(folder), *map(str, options)])
+        assert result.exit_code == code, result.output
+        return folder, result.output
+
+    return run
+
+
+def test_the_estimate_is_what_was_measured(shapes):
+    rows = json.loads((ROOT / "benchmarks" / "memory_h200.json").read_text(encoding="utf-8"))
+    assert len(rows) >= 10
+    for row in rows:
+        estimate = training_gib(shapes[row["model"]], row["method"], row["cutoff_len"])
+        assert estimate == pytest.approx(row["peak_gib"], rel=0.03), row
+        # On the smallest GPU that this is chosen for, what PyTorch holds and the CUDA context have room.
+        assert row["reserved_gib"] + 0.6 <= gpu_gib(estimate)
+
+
+def test_the_table_of_the_paper_s_models_is_what_their_configurations_give(shapes):
+    for name, size in (
+        ("qwen2.5-coder-7b-instruct", "7b"),
+        ("qwen3-14b", "14b"),
+        ("qwen2.5-coder-32b-instruct", "32b"),
+    ):
+        counted = shapes[size].parameters
+        assert KNOWN[name].parameters == pytest.approx(counted, rel=1e-3)
+        assert vars(KNOWN[name]) | {"parameters": counted} == vars(shapes[size])
+
+
+@pytest.mark.parametrize(
+    ("shape", "gpus", "memory", "expected"),
+    [
+        (QWEN_7B, 1, 24, ("lora", 4096, 0, 8)),
+        (QWEN_7B, 8, 24, ("lora", 4096, 2, 1)),  # the paper's machine and settings
+        (QWEN_7B, 1, 16, ("qlora", 4096, 0, 8)),
+        (QWEN_7B, 1, 7.5, ("qlora", 1024, 0, 8)),
+        (QWEN_7B, 0, 64, ("lora", 4096, 0, 8)),
+        (QWEN_32B, 1, 48, ("qlora", 4096, 0, 8)),
+        (QWEN_32B, 1, 24, ("qlora", 2048, 0, 8)),
+        (QWEN_32B, 8, 24, ("lora", 4096, 3, 1)),
+        (QWEN_32B, 4, 80, ("lora", 4096, 2, 2)),
+        (shape_of("x/Coder-0.5B"), 1, 24, ("full", 4096, 0, 8)),
+        (shape_of("x/Coder-0.5B"), 2, 24, ("full", 4096, 2, 4)),
+    ],
+)
+def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, expected):
+    plan = choose_plan(shape, gpus, memory)
+    assert (plan.tuning, plan.cutoff_len, plan.zero, plan.accumulation) == expected
+    assert plan.batch == 8 and plan.gib <= memory
+
+
+def test_what_does_not_fit_says_what_would():
+    with pytest.raises(
+        PlanError,
+        match=r"32.8 B parameters do not fit into 16 GiB on a GPU: qlora .* of 1024 tokens needs about 22\.\d\.",
+    ):
+        choose_plan(QWEN_32B, 1, 16)
+    with pytest.raises(PlanError, match="4-bit weights need a GPU"):
+        choose_plan(QWEN_7B, 0, 64, tuning="qlora")
+    assert choose_plan(shape_of("x/y-0.5b"), 1, 24, method="asft").tuning == "lora"
+    assert choose_plan(QWEN_7B, 3, 24).batch == 9
+
+
+def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path):
+    assert shape_of("x/Some-7B-Chat").parameters == 7e9
+    assert shape_of("x/mystery", "1.5B").parameters == 1.5e9
+    with pytest.raises(PlanError, match="Say --size, such as --size 7B"):
+        shape_of("x/mystery")
+    with pytest.raises(PlanError, match=r"--size large: expected billions of parameters, such as 7B\."):
+        shape_of("x/mystery", "large")
+    with pytest.raises(PlanError, match=r"no config.json in this folder"):
+        shape_of(str(tmp_path))
+
+
+def test_the_template_is_the_one_that_llamafactory_lists(tmp_path):
+    expected = {"Qwen/Qwen2.5-Coder-32B-Instruct": "qwen", "deepseek-ai/deepseek-coder-6.7b-instruct": "deepseekcoder"}
+    expected |= {"ByteDance-Seed/Seed-Coder-8B-Instruct": "seed_coder", "Qwen/Qwen3-14B": "qwen3"}
+    assert {model: template_of(model) for model in expected} == expected
+    folder = tmp_path / "Qwen2.5-Coder-7B-Instruct"
+    folder.mkdir()
+    assert template_of(str(folder)) == "qwen" and template_of("my/own", "llama3") == "llama3"
+    with pytest.raises(PlanError, match=r"lists no chat template for it\. Say --template"):
+        template_of(str(tmp_path))
+    with pytest.raises(PlanError, match="LLaMA-Factory has no such template; did you mean qwen"):
+        template_of("my/own", "qwenn")
+
+
+ROWS = {
+    "alpaca": {"prompt": "Add.", "completion": "__global__", "system": "S"},
+    "sharegpt": {
+        "conversations": [{"from": "user", "value": "Add."}, {"from": "gpt", "value": "__global__"}],
+        "system": "S",
+    },
+    "openai": {
+        "messages": [
+            dict(role=r, content=c) for r, c in (("system", "S"), ("user", "Add."), ("assistant", "__global__"))
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("form", ROWS)
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form, suffix, tmp_path):
+    row, file = ROWS[form], tmp_path / f"my data{suffix}"
+    file.write_text(json.dumps([row, row]) if suffix == ".json" else f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    found = read_form(file)
+    assert (found.form, found.rows, found.name) == (form, 2, "my_data")
+    (attributes,) = get_dataset_list(["my_data"], {"my_data": found.entry})
+    assert attributes.load_from == "file" and attributes.dataset_name == str(file)
+    read = get_dataset_converter(found.entry["formatting"], attributes, DataArguments())(row)
+    assert read["_prompt"] == [{"role": "user", "content": "Add."}] and read["_system"] == "S"
+    assert read["_response"] == [{"role": "assistant", "content": "__global__"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "holds no rows; expected alpaca"),
+        ("{}", "expected a list of objects"),
+        ("[", "not JSON"),
+        ('[{"code": "x"}]', "its columns are code; expected alpaca"),
+        (
+            '[{"instruction": "a", "output": "b"}, {"instruction": "a"}]',
+            "row 2: output is None; row 1 makes the file alpaca",
+        ),
+        ('[{"messages": [{"text": "a"}]}]', "not every message in messages has role and content, or from and value"),
+        ('[{"messages": [{"role": "robot", "content": "a"}]}]', "messages of robot; known are human, gpt"),
+    ],
+)
+def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text(content)
+    with pytest.raises(DataError, match=re.escape(message)):
+        read_form(file)
+
+
+def test_other_files_are_refused(tmp_path):
+    for name, message in (
+        ("gone.json", "No such file"),
+        ("rows.csv", "expected a .json or .jsonl file, or `bundled`"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read_form(tmp_path / name)
+
+
+def test_a_folder_for_one_gpu(init, tmp_path):
+    file = tmp_path / "mine.jsonl"
+    file.write_text((json.dumps(ROWS["alpaca"]) + "\n") * 50)
+    folder, said = init(
+        "--model", "Qwen/Qwen3-14B", "--gpus", 1, "--memory-gib", 24, "--data", file, "--method", "eaft"
+    )
+    recipe = yaml.safe_load((folder / "train.yaml").read_text())
+    expected = {
+        "model_name_or_path": "Qwen/Qwen3-14B",
+        "template": "qwen3",
+        "quantization_bit": 4,
+        "cuset_objective": "eaft",
+    }
+    expected |= {
+        "dataset": "mine",
+        "dataset_dir": str(folder / "data"),
+        "val_size": 0.05,
+        "gradient_accumulation_steps": 8,
+    }
+    assert expected.items() <= recipe.items() and not {"deepspeed", "eval_dataset"} & recipe.keys()
+    assert "50 rows, alpaca form" in said and "qlora on 1 x 24 GiB, rows of 4096 tokens" in said
+    *_, finetuning_args, _ = get_train_args({**recipe, "use_cpu": True, "bf16": False})
+    assert finetuning_args.is_cuset
+    model_args, *_ = get_infer_args(yaml.safe_load((folder / "chat.yaml").read_text()))
+    assert model_args.adapter_name_or_path == [str(folder / "output")] and "chat.yaml quantization_bit=4" in said
+
+
+def test_a_folder_for_several_gpus(init):
+    folder, said = init("--model", "Qwen/Qwen2.5-Coder-7B-Instruct", "--gpus", 3, "--memory-gib", 24)
+    recipe = yaml.safe_load((folder / "train.yaml").read_text())
+    assert json.loads(Path(recipe["deepspeed"]).read_text())["zero_optimization"]["stage"] == 2
+    assert recipe["gradient_accumulation_steps"] == 3 and "a step has 9 rows" in said
+
+
+def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_model, llamafactory):
+    folder, said = init("--model", tiny_model, "--gpus", 0, "--template", "qwen")
+    recipe = yaml.safe_load((folder / "train.yaml").read_text())
+    assert recipe["use_cpu"] and recipe["finetuning_type"] == "full" and "bf16" not in recipe
+    run = llamafactory({**recipe, "max_steps": 2, "max_samples": 4})
+    assert run.output_dir == folder / "output" and (run.output_dir / "model.safetensors").exists()
+    assert run.evaluations and json.loads((run.output_dir / "train_results.json").read_text())["train_loss"] > 0
+
+    commands = re.findall(r"^   ((?:CUDA_VISIBLE_DEVICES=\S* )?(?:cuset|llamafactory-cli) .*)$", said, re.MULTILINE)
+    assert [shlex.split(command)[:2][-1] for command in commands] == [
+        "train",
+        "heatmap",
+        "chat",
+        "generate",
+        "evaluate",
+    ]
+    for command in commands:
+        words = shlex.split(command)
+        if words[0] == "cuset":
+            settings = COMMANDS[words[1]].read(words[2:])
+            tasks = getattr(settings, "tasks", None)
+            assert tasks is None or Path(tasks).is_file()
+
+
+def test_what_is_missing_is_asked_for(init, tmp_path):
+    assert "init: --model is missing" in init(code=2)[1]
+    here = "Qwen/Qwen2.5-Coder-7B-Instruct"
+    assert "init: --memory-gib is missing" in init("--model", here, "--gpus", 1, code=2)[1]
+    init("--model", here, "--gpus", 1, "--memory-gib", 24)
+    assert "train.yaml exists" in init("--model", here, "--gpus", 1, "--memory-gib", 24, code=2)[1]
+    assert "init: FOLDER is missing" in CliRunner().invoke(app, ["init"]).output
+
+
+@pytest.mark.slow
+def test_on_a_terminal_it_asks(tmp_path):
+    ours, its = pty.openpty()
+    os.write(ours, b"asked\n\n\n1\n24\ndft\n")
+    command = [sys.executable, "-m", "cuset_stage.cli", "init"]
+    done = subprocess.run(command, cwd=tmp_path, stdin=its, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    recipe = yaml.safe_load((tmp_path / "asked" / "train.yaml").read_text())
+    assert recipe["cuset_objective"] == "dft" and recipe["model_name_or_path"] == "Qwen/Qwen2.5-Coder-7B-Instruct"
+
+
+def test_recipes_are_listed_and_found():
+    listed = CliRunner().invoke(app, ["recipes"]).output
+    assert "cuset_qwen7b: CuSeT as the paper trains it" in listed and "export: " in listed
+    assert CliRunner().invoke(app, ["recipes", "export"]).output.strip() == str(ROOT / "yaml_configs" / "export.yaml")
+    assert "did you mean cuset_qwen7b" in CliRunner().invoke(app, ["recipes", "cuset_qwen7"]).output
