@@ -27,7 +27,7 @@ from typing import Any
 from cuset_stage.jsonl import Appender
 from cuset_stage.judge.results import read_results
 from cuset_stage.tasks import ProgramTask, load_tasks
-from cuset_stage.tasks.answers_file import Answer, append_answer
+from cuset_stage.tasks.answers_file import Answer
 
 
 def write_answers(tasks: list[ProgramTask], output: Path, samples: int) -> int:
@@ -36,7 +36,8 @@ def write_answers(tasks: list[ProgramTask], output: Path, samples: int) -> int:
     with Appender(output) as appender:
         for task in tasks:
             for sample in range(samples):
-                append_answer(appender, Answer(task.id, sample, task.solution, code=task.solution, model="reference"))
+                answer = Answer(task.id, sample, task.solution, code=task.solution, model="reference")
+                appender.append(answer.to_record())
     return len(tasks) * samples
 
 

@@ -89,6 +89,7 @@ _CODE_LINE = re.compile(
 )
 _FIRST_LINE = re.compile(r"\s*+(?:(?:cuda|cpp|c\+\+|cu|c|hip)[ \t]*\r?\n\s*+)?+(?=\S)", re.IGNORECASE)
 _ENDS_CODE = re.compile(r"[;}]|\bclass\s++ModelNew\b")
+_FIRST_BLOCK = re.compile(r"```(?:cpp|c\+\+)?(.*?)```", re.DOTALL)
 _INLINE_CODE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 _END_OF_TURN = re.compile(
     r"(?:\s*(?:<[|｜][^\s<>|｜]{1,40}[|｜]>|</?s>|<eos>|<end_of_turn>|<turn\|>|\[/?INST\]|<\|im_end))+\s*\Z"
@@ -163,16 +164,8 @@ def looks_like_code(text: str, language: str = "cuda") -> bool:
 
 
 def _cudabench_rule(answer: str) -> str | None:
-    start = answer.find("```")
-    if start < 0:
-        return None
-    start += 3
-    for tag in ("cpp", "c++"):
-        if answer.startswith(tag, start):
-            start += len(tag)
-            break
-    end = answer.find("```", start)
-    return answer[start:end].strip() or None if end >= 0 else None
+    found = _FIRST_BLOCK.search(answer)
+    return found[1].strip() or None if found else None
 
 
 def open_reasoning(prompt: str) -> str:

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from .text import InputError
+
 
 logger = logging.getLogger(__name__)
 
 TOO_DEEP = "lists or objects within each other so deep that Python gives up; expected a few levels"
 
 
-class LinesError(ValueError):
+class LinesError(InputError):
     """A line is not a JSON object, or the file cannot be read or written; the message names the file and the line."""
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticUndefined
 
-from .text import nearest, shown
+from .text import InputError, nearest, shown
 
 
-class SettingsError(ValueError):
+class SettingsError(InputError):
     """A key that does not exist, a value out of range, a file that cannot be read; the message names it and the fix."""
 
 
@@ -32,6 +32,16 @@ Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 
 Numbers = Annotated[tuple[int, ...], BeforeValidator(split_names)]
 """A list of integers: `0,1` on the command line, a list in YAML."""
+
+
+def _no_folder(value: Path) -> Path:
+    if value.is_dir():
+        raise ValueError("this is a folder; give the name of a file.")
+    return value
+
+
+OutputFile = Annotated[Path, AfterValidator(_no_folder)]
+"""A file to write."""
 
 
 class Settings(BaseModel):

@@ -5,6 +5,10 @@ from difflib import get_close_matches
 from typing import Any
 
 
+class InputError(ValueError):
+    """Something given cannot be used; the message says what, and what to do instead. Commands print it and end."""
+
+
 def shorten(text: str, most: int = 2000) -> str:
     """The text, or its beginning and its end (where compilers and tracebacks report errors), in at most `most` characters."""
     text = text.strip()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from curation_steps import lines, take_in
 
-from cuset_stage.curate import licence_names, licences
+from cuset_stage.curate import licences
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -91,8 +91,8 @@ def test_a_notice_says_whether_later_versions_are_meant():
     ],
 )
 def test_names_and_expressions_become_spdx(given, written):
-    assert licence_names.spdx(given) == written == licence_names.spdx(written)
-    assert licence_names.is_known(written) is (written != "unknown")
+    assert licences.spdx(given) == written == licences.spdx(written)
+    assert licences.is_known(written) is (written != "unknown")
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_names_and_expressions_become_spdx(given, written):
     ],
 )
 def test_what_is_not_recognised_is_unknown_unless_it_is_allowed_by_name(text):
-    licence = licence_names.spdx(text)
-    assert not licence_names.is_allowed(licence, (), allow_unknown=False)
-    assert not licence_names.is_allowed(licence, ("MIT", "Apache-2.0"), allow_unknown=False)
-    assert licence_names.is_allowed(licence, (), allow_unknown=True)
+    licence = licences.spdx(text)
+    assert not licences.is_allowed(licence, (), allow_unknown=False)
+    assert not licences.is_allowed(licence, ("MIT", "Apache-2.0"), allow_unknown=False)
+    assert licences.is_allowed(licence, (), allow_unknown=True)
     if licence != "unknown":
-        assert licence.casefold() == text.casefold() and licence_names.is_allowed(
+        assert licence.casefold() == text.casefold() and licences.is_allowed(
             licence, (text.upper(),), allow_unknown=False
         )
 
@@ -139,12 +139,12 @@ def test_what_is_not_recognised_is_unknown_unless_it_is_allowed_by_name(text):
     ],
 )
 def test_an_expression_is_allowed_by_its_parts(licence, allowed, taken):
-    assert licence_names.is_allowed(licence, allowed, allow_unknown=False) is taken
+    assert licences.is_allowed(licence, allowed, allow_unknown=False) is taken
 
 
 def test_licences_that_apply_together_keep_their_choices():
-    assert licence_names.all_of(["MIT or ISC", "bsd", "BSD-3-Clause"]) == "BSD-3-Clause AND (MIT OR ISC)"
-    assert licence_names.all_of(["MIT", "none"]) == licence_names.all_of([]) == "unknown"
+    assert licences.all_of(["MIT or ISC", "bsd", "BSD-3-Clause"]) == "BSD-3-Clause AND (MIT OR ISC)"
+    assert licences.all_of(["MIT", "none"]) == licences.all_of([]) == "unknown"
 
 
 def test_a_row_whose_licence_nobody_knows_is_reported_with_its_text(tmp_path):

@@ -40,7 +40,7 @@ def curated(tmp_path_factory):
     tmp = tmp_path_factory.mktemp("pipeline")
     root = make_tree(tmp / "tree")
     recipe = tmp / "curate.yaml"
-    recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nuse_gpu: false\ntimes: 3\nname: mine\n")
+    recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nno_gpu: true\ntimes: 3\nname: mine\n")
     out = run("run", recipe, "times=2", "validation=0.4")
     left = lines(tmp / "work" / "verify" / "unsettled.jsonl")
     assert not left, left  # the judge's own failures
@@ -81,7 +81,7 @@ def test_the_data_set_and_its_card_are_written(curated):
 def test_the_same_command_again_does_nothing_twice(curated):
     work, _ = curated
     before = (work / "verify" / "rows.jsonl").read_bytes()
-    out = run("verify", work, "use_gpu=false")
+    out = run("verify", work, "no_gpu=true")
     assert "4 rows (4 of them before)" in out and (work / "verify" / "rows.jsonl").read_bytes() == before
 
 
@@ -96,7 +96,7 @@ def work(row):
     return Kept(row) if row["number"] % 3 else Dropped("third", "a third of them")
 
 folder = Path(sys.argv[1])
-run_stage(folder / "verify", "verify", StageRows([folder / "rows.jsonl"]), work, settings={}, executor="threads", workers=2)
+run_stage(folder / "verify", "verify", StageRows([folder / "rows.jsonl"]), work, settings={}, workers=2)
 """
 
 
@@ -155,6 +155,6 @@ def test_verification_that_is_killed_at_random_points_loses_and_repeats_nothing(
     work = tmp_path / "work"
     take_in(work, tmp_path / "tree")
     adapt(work)
-    options = ["use_gpu=false", "mutants=0", "workers=2"]
+    options = ["no_gpu=true", "mutants=0", "workers=2"]
     command = [sys.executable, "-m", "cuset_stage.cli", "curate", "verify", str(work), *options]
     killed_until_done(command, work / "verify", 6, 1.0)

@@ -15,7 +15,6 @@ from fake_gpus import path_with_gpus, ready_row, write_copies
 
 from cuset_stage.curate import parallel
 from cuset_stage.curate.parallel import unordered_map
-from cuset_stage.curate.settings import Executor
 from cuset_stage.curate.stage import Kept, run_stage
 from cuset_stage.curate.stage_rows import CurationError, StageRows
 from cuset_stage.sandbox import SandboxError, find_toolkit
@@ -23,7 +22,6 @@ from cuset_stage.sandbox import SandboxError, find_toolkit
 
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
-RAY = Executor.RAY
 HERE = Path(__file__).parent
 
 
@@ -72,11 +70,11 @@ class Times:
 
 
 def test_every_item_comes_back_with_its_result_from_other_processes(cluster):
-    found = list(unordered_map(Times(3), range(12), executor=RAY))
+    found = list(unordered_map(Times(3), range(12), ray=True))
     assert sorted(item for item, _ in found) == list(range(12))
     assert all(result[0] == 3 * item and result[1] != os.getpid() for item, result in found)
     with pytest.raises(CurationError, match="below zero"):  # an error that ends the run keeps its type
-        list(unordered_map(Times(3), [1, -1], executor=RAY))
+        list(unordered_map(Times(3), [1, -1], ray=True))
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def run(at: str):
-        return run_stage(tmp_path / "verify", "verify", StageRows([path]), Dies(at), settings={}, executor=RAY)
+        return run_stage(tmp_path / "verify", "verify", StageRows([path]), Dies(at), settings={}, ray=True)
 
     summary = run("r3")
     assert (summary.kept, summary.dropped, summary.unsettled) == (5, 0, 1)
@@ -108,17 +106,17 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
 
 def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(cluster, tmp_path, row):
     rows = write_copies(tmp_path / "rows.jsonl", row, 2)
-    wanted = {"times": 1, "mutants": 0, "executor": RAY}
-    with pytest.raises(CurationError, match="no machine of the cluster has a GPU; use_gpu=false"):
+    wanted = {"times": 1, "mutants": 0, "executor": "ray"}
+    with pytest.raises(CurationError, match="no machine of the cluster has a GPU; no_gpu=true"):
         verify(tmp_path, rows, **wanted)
-    summary = verify(tmp_path, rows, use_gpu=False, **wanted)
+    summary = verify(tmp_path, rows, no_gpu=True, **wanted)
     assert (summary.kept, summary.unsettled) == (2, 0), (summary.reasons, summary.unsettled_rows)
     assert summary.settings["gpu"] is None and summary.settings["arch"] == "sm_90"
 
 
 def test_rows_go_to_all_gpus_of_the_machines_that_have_some(gpu_machine, tmp_path, row):
     rows = write_copies(tmp_path / "rows.jsonl", row, 12)
-    summary = verify(tmp_path, rows, times=1, mutants=0, executor=RAY)
+    summary = verify(tmp_path, rows, times=1, mutants=0, executor="ray")
     assert summary.unsettled == 0, summary.unsettled_rows
     assert summary.kept and summary.reasons["runtime_error"] and summary.kept + summary.dropped == 12
     assert [summary.settings[name] for name in ("gpu", "driver", "arch")] == ["NVIDIA Fake", "580.0", "sm_90"]
@@ -132,7 +130,7 @@ def test_machines_whose_gpus_differ_are_refused(cluster, gpu_machine, tmp_path):
     machine = cluster.add_node(num_cpus=1, num_gpus=1, env_vars={"PATH": path})
     try:
         with pytest.raises(CurationError, match="machines differ in what decides verdicts: arch: sm_80 and sm_90"):
-            verify(tmp_path, rows, executor=RAY)
+            verify(tmp_path, rows, executor="ray")
     finally:
         cluster.remove_node(machine)
     assert not (tmp_path / "verify").exists()

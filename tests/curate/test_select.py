@@ -5,6 +5,7 @@ import random
 import re
 import tracemalloc
 from collections.abc import Iterable
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from curation_tree import PROGRAM
 from cuset_stage.curate.adapt import adapt_row
 from cuset_stage.curate.ranking import beyond_balance, concur, speeds, worse_answers
 from cuset_stage.curate.settings import SelectSettings
-from cuset_stage.curate.similarity import NearIndex, code_print, jaccard
+from cuset_stage.curate.similarity import NearIndex, Print, code_print, jaccard
 from cuset_stage.settings import SettingsError
 
 
@@ -162,7 +163,6 @@ def test_distinct_programs_are_not_taken_for_duplicates(tmp_path):
 
 
 def test_the_minhash_estimate_agrees_with_the_exact_similarity():
-    index = NearIndex(0.5, 1)
     words = [f"w{i}" for i in range(400)]
     from cuset_stage.curate.similarity import _minhash
 
@@ -171,9 +171,30 @@ def test_the_minhash_estimate_agrees_with_the_exact_similarity():
         one = _minhash(words)
         two = _minhash([*words[:common], *(f"x{i}" for i in range(400 - common))])
         assert abs(jaccard(one, two) - share) < 0.13  # three standard errors at 128 permutations
-    index.add(_minhash(words))
-    assert next(index.matches(_minhash([*words[:390], "x"])))[0] == 0
-    assert not list(index.matches(_minhash([f"y{i}" for i in range(400)])))
+    whole, alike, other = (
+        Print("", "", _minhash(each), short="0" * 16)
+        for each in (words, [*words[:390], "x"], [f"y{i}" for i in range(400)])
+    )
+    index = NearIndex(0.5, 9)
+    index.add(whole)
+    assert index.candidates(alike) == [0] and not index.candidates(other)
+    assert not index.candidates(replace(alike, short="1" * 16))  # other short functions
+
+
+def test_programs_around_other_kernels_are_not_candidates_of_each_other():
+    """What they share are the reading and writing of files; each would be held against all others."""
+    index, chance = NearIndex(0.7, 40), random.Random(0)
+    host = "int main() { " + " ".join(f"read(files[{i}], sizes[{i}]);" for i in range(200)) + " }"
+    for number in range(40):
+        terms = (
+            f"{chance.choice('+-*/')} {chance.choice(('x[i]', 'sinf(y[i])', '(', 'i % 3'))} {n}"
+            for n in range(3 + 30 * (number % 2))
+        )
+        kernel = f"__global__ void k(float* x, float* y, int i) {{ y[i] = {number} {' '.join(terms)}; }}\n"
+        found = code_print(kernel + host)
+        assert bool(found.long) == bool(number % 2)
+        assert not index.candidates(found)
+        index.add(found)
 
 
 def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
@@ -424,7 +445,7 @@ def test_a_row_given_twice_stays(tmp_path):
     assert (summary.kept, summary.repeated, summary.dropped) == (2, 1, 0)
 
 
-def test_a_row_that_comes_between_the_passes_is_not_kept_unseen(tmp_path, monkeypatch):
+def test_a_row_that_comes_between_the_passes_is_left_for_the_next_run(tmp_path, monkeypatch):
     from cuset_stage.curate import select as module
 
     path = write_rows(tmp_path / "rows.jsonl", [row("one", ORIGINAL)])
@@ -438,8 +459,7 @@ def test_a_row_that_comes_between_the_passes_is_not_kept_unseen(tmp_path, monkey
 
     monkeypatch.setattr(module, "_decide", then_appended)
     summary = select(tmp_path, path)
-    assert (summary.kept, summary.unsettled) == (1, 1)
-    assert "run `cuset curate select` again" in summary.unsettled_rows[0]["detail"]
+    assert (summary.read, summary.kept) == (1, 1)
     monkeypatch.undo()
     assert select(tmp_path, path).reasons == {"duplicate_exact": 1}
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from curation_steps import lines, take_in
 
-from cuset_stage.curate.readers import guess_format
+from cuset_stage.curate.readers import git_revision, guess_format
 from cuset_stage.curate.stage_rows import CurationError
-from cuset_stage.curate.trees import git_revision
 
 
 KERNEL = "__global__ void f(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }"
@@ -33,31 +32,19 @@ def test_every_row_of_a_folder_of_shards_has_an_identifier_of_its_own(tmp_path):
     assert ids == ["src:000001", "src:000002"]
 
 
-@pytest.mark.parametrize(
-    ("ends", "kept", "reasons"),
-    [
-        ("]\n", 2, {}),
-        ("", 2, {"cut_off": 1}),
-        (",\n", 2, {"cut_off": 1}),
-        (', {"te', 2, {"not_json": 1}),
-        (', {"text": "]', 2, {"not_json": 1}),
-        ('] {"text": 1}', 2, {"trailing_content": 1}),
-        ("]" + " " * 5000 + "[1]", 2, {"trailing_content": 1}),
-    ],
-)
-def test_how_a_json_list_ends_is_noticed(tmp_path, ends, kept, reasons):
+@pytest.mark.parametrize("ends", ["", ",\n", ', {"te', ', {"text": "]', '] {"text": 1}', "]" + " " * 5000 + "[1]"])
+def test_a_json_list_that_does_not_end_as_it_should_is_not_read_by_halves(tmp_path, ends):
     path = tmp_path / "rows.json"
     rows = ", ".join(json.dumps({"text": f"{KERNEL} // {i}"}) for i in range(2))
     path.write_text(f"[{rows}{ends}", encoding="utf-8")
     summary = read_in(tmp_path / "work", path)
-    assert (summary.kept, summary.reasons) == (kept, reasons)
-
-
-def test_a_list_of_which_only_the_bracket_is_left_is_cut_off(tmp_path):
-    (tmp_path / "rows.json").write_text("[\n", encoding="utf-8")
-    assert read_in(tmp_path / "work", tmp_path / "rows.json").reasons == {"cut_off": 1}
-    (tmp_path / "rows.json").write_text("[]\n", encoding="utf-8")
-    assert read_in(tmp_path / "work", tmp_path / "rows.json").read == 0
+    assert (summary.kept, summary.reasons) == (0, {"not_json": 1})
+    (dropped,) = lines(tmp_path / "work" / "import" / "src" / "dropped.jsonl")
+    assert "(char " in dropped["detail"] and "nothing of it is read" in dropped["detail"]
+    path.write_text(f"[{rows}]\n", encoding="utf-8")
+    assert read_in(tmp_path / "work", path).kept == 2
+    path.write_text("[]\n", encoding="utf-8")
+    assert read_in(tmp_path / "work", path).read == 0
 
 
 @pytest.mark.parametrize("kind", [None, "tree", "tasks"])

@@ -9,7 +9,6 @@ from fake_gpus import path_with_gpus, ready_row, write_copies
 
 from cuset_stage.curate import verify as module
 from cuset_stage.curate.parallel import cpu_count
-from cuset_stage.curate.stage_rows import CurationError
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import make_mutants
 from cuset_stage.sandbox import SandboxError, find_toolkit
@@ -77,10 +76,8 @@ def test_programs_run_on_all_gpus_and_threads_are_there_for_all_cpus_and_gpus(tm
 
 
 def test_an_architecture_that_a_gpu_cannot_run_is_refused_before_the_first_row(tmp_path, gpus):
-    with pytest.raises(CurationError, match=r"sm_100: GPU 0 .* is sm_90"):
+    with pytest.raises(SandboxError, match=r"sm_100: GPU 0 .* is sm_90"):
         verify(tmp_path, put(tmp_path / "rows.jsonl", []), arch="sm_100")
-    with pytest.raises(CurationError, match="isolation=wall: one of"):
-        verify(tmp_path, tmp_path / "rows.jsonl", isolation="wall")
     assert not (tmp_path / "verify").exists()
 
 
@@ -95,7 +92,7 @@ def test_a_program_whose_later_run_differs_is_dropped_as_not_repeatable(tmp_path
         return execute(judge, task, built if len(runs) == 1 else judge.build(task, wrong), prepared)
 
     monkeypatch.setattr(ProgramJudge, "execute", changed)
-    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", [row]), use_gpu=False, executor="inline")
+    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", [row]), no_gpu=True, workers=1)
     assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"not_repeatable": 1})
     assert lines(tmp_path / "verify" / "dropped.jsonl")[0]["detail"].startswith("run 2: case n1: mismatch: ")
 
@@ -107,7 +104,7 @@ def test_cases_that_an_output_passes_which_nobody_computed_are_dropped(tmp_path,
         task = {**row["task"], "id": name, "reference": reference.replace("x * x + 1.0", computed)}
         program = row["program"].replace("x * x + 1.0f", {"zeros": "0.0f"}.get(name, "x"))
         rows.append({**row, "id": f"t:{name}", "task": task, "program": program})
-    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", rows), use_gpu=False, executor="inline")
+    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", rows), no_gpu=True, workers=1)
     dropped = {each["id"]: each for each in lines(tmp_path / "verify" / "dropped.jsonl")}
     assert summary.unsettled == 0 and summary.reasons == {"weak_cases": 2, "reference_fails": 1}
     assert "zeros pass as y in every case" in dropped["t:zeros"]["detail"]
@@ -138,7 +135,7 @@ def test_rows_of_cudabench_are_judged_by_their_own_scripts(tmp_path):
     ]
     take_in(tmp_path, put(tmp_path / "bench.jsonl", rows), preset="cudabench", allow_unknown=True)
     assert adapt(tmp_path).kept == 2
-    summary = verify(tmp_path, use_gpu=False, times=1)
+    summary = verify(tmp_path, no_gpu=True, times=1)
     assert (summary.kept, summary.reasons) == (1, {"mismatch": 1}), summary.unsettled_rows
     (kept,) = lines(tmp_path / "verify" / "rows.jsonl")
     assert (
@@ -160,5 +157,5 @@ def test_settings_are_sent_to_other_machines():
 
     from cuset_stage.curate.settings import VerifySettings
 
-    verifier = module.Verifier(VerifySettings(folder="work", input=(), cache="cache"))
+    verifier = module.Verifier(VerifySettings(folder="work", input=()))
     assert dataclasses.is_dataclass(verifier) and pickle.loads(pickle.dumps(verifier)) == verifier

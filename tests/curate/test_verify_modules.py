@@ -1,7 +1,5 @@
 """Answers to PyTorch modules, imported as ConCuR has them and judged by the real judge on the CPU: what passes and teaches nothing goes."""
 
-from dataclasses import replace
-
 import pytest
 from curation_steps import adapt, lines, put, take_in, verify
 from curation_tree import MODULE
@@ -47,9 +45,15 @@ def test_modules_that_pass_without_a_kernel_or_whatever_they_compute_are_dropped
     constant["answer_code"] = answer("0 * x")
     bench = module._bench
     judge = ModuleJudge(device="cpu", seeds=2)
-    monkeypatch.setattr(module, "_bench", lambda settings: replace(bench(settings), modules=judge))
+
+    def with_modules(settings):
+        found = bench(settings)
+        found.judges["python"] = judge
+        return found
+
+    monkeypatch.setattr(module, "_bench", with_modules)
     cased.append({**constant, "id": "unanswered", "answer_code": None})
-    summary = verify(work, put(tmp_path / "cased.jsonl", cased), use_gpu=False, times=1, executor="inline")
+    summary = verify(work, put(tmp_path / "cased.jsonl", cased), no_gpu=True, times=1, workers=1)
     assert summary.kept == 1 and not summary.unsettled
     assert summary.reasons == {"mismatch": 1, "no_kernel": 1, "weak_cases": 1, "no_answer": 1}
     (kept,) = lines(work / "verify" / "rows.jsonl")

@@ -3,14 +3,13 @@
 import itertools
 import socket
 import time
-from email.utils import formatdate
 
 import chat_server
 import httpx
 import pytest
 from chat_server import ENDPOINT, KEY, sends
 
-from cuset_stage.generate import GenerationError
+from cuset_stage.generate import GenerationError, endpoint
 from cuset_stage.generate.completion import retry_after
 from cuset_stage.generate.endpoint import EndpointBackend
 from cuset_stage.generate.plan import make_plan
@@ -55,14 +54,19 @@ def test_wait_that_the_server_asks_for_is_kept(server, fill):
     assert server.requests[1][0] - server.requests[0][0] >= 1.0
 
 
-def test_retry_after_is_a_number_or_a_date():
+def test_retry_after_is_a_number_of_seconds():
     def seconds(value):
         return retry_after(httpx.Response(429, headers={"Retry-After": value}))
 
     assert seconds("7") == 7
-    assert 25 < seconds(formatdate(time.time() + 30, usegmt=True)) <= 30
-    assert seconds(formatdate(time.time() - 30, usegmt=True)) == 0
     assert seconds("soon") == seconds("-1") == seconds("nan") == retry_after(httpx.Response(429)) == 0
+
+
+def test_a_list_of_models_that_never_comes_is_no_server(server, fill, monkeypatch):
+    monkeypatch.setattr(chat_server.Handler, "do_GET", lambda handler: chat_server.trickles(handler, {"seed": 0}))
+    monkeypatch.setattr(endpoint, "LONGEST_GREETING_S", 0.5)
+    with pytest.raises(GenerationError, match="nothing answers there"):
+        fill()
 
 
 def test_pauses_grow(server, fill):

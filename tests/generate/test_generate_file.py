@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from cuset_stage.generate import Backend, GenerationError
+from cuset_stage.generate import GenerationError
 from cuset_stage.generate.plan import Reply, generate, make_plan
 from cuset_stage.tasks.answers_file import read_answers
 
@@ -53,7 +53,7 @@ def test_run_that_was_killed_goes_on_to_the_same_answers(settings, backend, kern
         ({"model": "other"}, "this run has model='other'"),
         ({"adapter": "lora"}, r"adapter=\(not recorded\), this run has adapter='lora'"),
         ({"weights": "ab"}, "this run has weights='ab'"),
-        ({"backend": Backend.ENDPOINT}, "backend='hf', this run has backend='endpoint'"),
+        ({"backend": "endpoint"}, "backend='hf', this run has backend='endpoint'"),
         ({"template_args": {"a": 1}}, "template_args"),
         ({"system": ""}, "system"),
     ],

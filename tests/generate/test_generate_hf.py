@@ -2,16 +2,20 @@
 
 import json
 import logging
+import re
 import shutil
 
 import pytest
 import torch
+import typer
 from safetensors.torch import load_file, save_file
 
+from cuset_stage.cli.generate import GenerateSettings, _backend
 from cuset_stage.generate import GenerationError
-from cuset_stage.generate.hf import HFBackend, check_model_folders, resolve_dtype
+from cuset_stage.generate.hf import HFBackend, resolve_dtype
 from cuset_stage.generate.plan import generate, make_plan, weights_fingerprint
 from cuset_stage.tasks.answers_file import read_answers
+from cuset_stage.text import InputError
 
 
 def test_batch_size_and_order_do_not_change_answers(settings, backend, kernels, by_sample, monkeypatch):
@@ -161,30 +165,32 @@ def test_adapter_of_another_model_is_refused(tmp_path, settings, adapter):
     shutil.copytree(adapter, other)
     config = json.loads((other / "adapter_config.json").read_text())
     (other / "adapter_config.json").write_text(json.dumps({**config, "target_modules": ["q_proj"]}))
-    with pytest.raises(GenerationError, match=r"does not fit the model: \d+ of its \d+ weights have no place"):
+    with pytest.raises(InputError, match=r"does not fit the model; .*: \d+ of its \d+ weights have no place"):
         HFBackend(settings.model_copy(update={"adapter": str(other)}), batch_size=1)
 
 
 @pytest.mark.parametrize(
     ("model", "adapter_name", "message"),
     [
-        ("ADAPTER", None, "this is an adapter; give it as adapter"),
+        ("ADAPTER", None, "model=.*this is an adapter; give it as adapter"),
         ("EMPTY", None, "no config.json there"),
         ("/nowhere/model", None, "there is no such folder"),
-        ("MODEL", "EMPTY", "no adapter_config.json there"),
+        ("MODEL", "EMPTY", "adapter=.*no adapter_config.json there"),
     ],
 )
-def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, model, adapter_name, message):
+def test_wrong_folders_are_named(tiny_model, adapter, tmp_path, capsys, model, adapter_name, message):
     folders = {"ADAPTER": str(adapter), "EMPTY": str(tmp_path), "MODEL": str(tiny_model)}
-    with pytest.raises(GenerationError, match=message):
-        check_model_folders(folders.get(model, model), folders.get(adapter_name, adapter_name))
+    given = {"model": folders.get(model, model), "adapter": folders.get(adapter_name)}
+    with pytest.raises(typer.Exit):
+        _backend(GenerateSettings.checked({"tasks": "tasks.jsonl", "output": tmp_path / "answers.jsonl", **given}))
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_broken_weights_are_a_sentence(tiny_model, tmp_path, settings):
     copy = tmp_path / "model"
     shutil.copytree(tiny_model, copy)
     (copy / "model.safetensors").write_bytes(b"\0" * 64)
-    with pytest.raises(GenerationError, match="cannot load the model of"):
+    with pytest.raises(InputError, match="cannot load the model of"):
         HFBackend(settings.model_copy(update={"model": str(copy)}), batch_size=1)
     weights = load_file(tiny_model / "model.safetensors")
     del weights["model.norm.weight"]

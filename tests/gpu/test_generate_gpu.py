@@ -5,7 +5,7 @@ import logging
 import pytest
 import torch
 
-from cuset_stage.generate import Backend, Settings
+from cuset_stage.generate import Settings
 from cuset_stage.generate.hf import HFBackend, resolve_dtype
 from cuset_stage.generate.plan import Reply, Request
 from cuset_stage.generate.sampling import gumbel_noise
@@ -36,7 +36,7 @@ def test_noise_is_the_same_on_the_gpu():
 
 def test_bfloat16_batches_repeat_themselves(tiny_model):
     dtype = resolve_dtype("auto", "cuda")
-    settings = Settings(backend=Backend.HF, model=str(tiny_model), temperature=1.0, max_tokens=16, dtype=dtype)
+    settings = Settings(backend="hf", model=str(tiny_model), temperature=1.0, max_tokens=16, dtype=dtype)
     backend = HFBackend(settings, batch_size=8, device="cuda")
     assert {parameter.dtype for parameter in backend.model.parameters()} == {torch.bfloat16}
     first, second = ([reply.answer for reply in backend.replies(requests(20, 30))] for _ in range(2))
@@ -45,7 +45,7 @@ def test_bfloat16_batches_repeat_themselves(tiny_model):
 
 
 def test_memory_that_runs_out_halves_the_batch(wide_model, caplog):
-    settings = Settings(backend=Backend.HF, model=str(wide_model), temperature=1.0, max_tokens=4, dtype="bfloat16")
+    settings = Settings(backend="hf", model=str(wide_model), temperature=1.0, max_tokens=4, dtype="bfloat16")
     backend = HFBackend(settings, batch_size=64, device="cuda")
     torch.cuda.empty_cache()
     total = torch.cuda.get_device_properties(0).total_memory

@@ -21,9 +21,8 @@ from cuset_stage.judge.run_header import content_sha256
 from cuset_stage.report import AuditError, ReportError, build_report, collect, write_report
 from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html
-from cuset_stage.report.sections import timing_table
 from cuset_stage.report.statistics import Rule
-from cuset_stage.report.tables import comparison_table, family_table, main_table
+from cuset_stage.report.tables import comparison_table, family_table, main_table, timing_table
 
 
 ROOT = Path(__file__).resolve().parents[2]

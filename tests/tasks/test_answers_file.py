@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuset_stage.jsonl import Appender, LinesError, read_objects
-from cuset_stage.tasks.answers_file import Answer, AnswersError, append_answer, read_answers
+from cuset_stage.tasks.answers_file import Answer, AnswersError, read_answers
 
 
 FULL = Answer(
@@ -32,8 +32,8 @@ def line(**changes):
 def test_round_trip_of_every_field(tmp_path):
     file = tmp_path / "new" / "answers.jsonl"
     with Appender(file) as appender:
-        append_answer(appender, FULL)
-        append_answer(appender, Answer(task="scan", sample=3, answer="\ud800 lone surrogate\u2028"))
+        appender.append(FULL.to_record())
+        appender.append(Answer(task="scan", sample=3, answer="\ud800 lone surrogate\u2028").to_record())
     first, second = read_answers(file)
     assert first == Answer(**{**vars(FULL), "source": f"{file}:1"})
     assert second.answer == "\ud800 lone surrogate\u2028"
@@ -115,7 +115,7 @@ def test_file_cut_off_at_any_byte_goes_on(tmp_path, caplog):
             assert len(read_answers(file)) == expected
         assert ("cut off" in caplog.text) == torn
         with Appender(file) as appender:
-            append_answer(appender, Answer(task="new", sample=0, answer="n"))
+            appender.append(Answer(task="new", sample=0, answer="n").to_record())
         assert [answer.task for answer in read_answers(file)] == ["t"] * expected + ["new"]
 
 

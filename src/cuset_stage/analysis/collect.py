@@ -1,19 +1,15 @@
 """From names (a model, an adapter, a data set) to the heat map's samples, with a sentence for everything that can be wrong with them."""
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-from peft import PeftModel, get_peft_model_state_dict
-from peft.utils import load_peft_weights
 from tqdm import tqdm
 from transformers.utils import logging as transformers_logging
 
 from ..settings import SettingsError
 from ..stage.loading import open_model, open_rows, open_tokenizer
+from ..stage.pretrained import explained, with_adapter
 from ..stage.processors import LabelRules
-from ..text import one_line
 from .confidence import Sample, make_sample, read_sample
 from .requests import HeatmapSettings
 
@@ -48,7 +44,7 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
                     _check_same_tokens(tokenizer, open_tokenizer(path, **trusted), path, rows)
                 model = open_model(path, tokenizer, device, **trusted)
             if adapter is not None:
-                model = _with_adapter(model, adapter)
+                model = with_adapter(model, adapter)
             for sample, (_, row) in zip(samples, rows, strict=True):
                 with explained(path):
                     sample.readings[name] = read_sample(model, row, settings.window)
@@ -74,18 +70,6 @@ def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str
     return rows
 
 
-@contextlib.contextmanager
-def explained(what: str = "") -> Iterator[None]:
-    """Turn the errors of loading and reading into a sentence that begins with `what`."""
-    try:
-        yield
-    except SettingsError:
-        raise
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        # Libraries chain the cause; without `what` it is our own sentence.
-        raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
-
-
 def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
     """Refuse a model before training that spells the samples otherwise: its confidence would be that of another text."""
     ids = sorted({token for _, row in rows for token in row["input_ids"]})
@@ -96,22 +80,3 @@ def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[s
             f"before={path}: {len(differing)} of the samples' {len(ids)} tokens mean something else to its tokenizer (the first is "
             f"{differing[0]}), so the two cannot be compared. Give the model that the training started from."
         )
-
-
-def _with_adapter(model: Any, adapter: str) -> Any:
-    """Put a LoRA adapter on a model, and make sure that all of it, and nothing else, was put there."""
-    misfit = (
-        f"adapter={adapter} does not fit the model; give as model the base it was trained on (base_model_name_or_path in its "
-        "adapter_config.json)"
-    )
-    with explained(misfit):
-        adapted = PeftModel.from_pretrained(model, adapter)
-        saved = set(load_peft_weights(adapter, device="cpu"))
-    # peft only warns about weights that have no place, or a place without weights.
-    expected = set(get_peft_model_state_dict(adapted))
-    if saved != expected:
-        raise SettingsError(
-            f"{misfit}: {len(saved - expected)} of its {len(saved)} weights have no place in it, and {len(expected - saved)} places "
-            "stay empty."
-        )
-    return adapted.eval()

@@ -44,7 +44,7 @@ def examine() -> list[Finding]:
     findings += [_package(name) for name in PACKAGES]
     findings.append(_hook())
     if all(finding.state != "fail" for finding in findings):
-        findings += [_spans(), _patches(), _device(), *_build_locks()]
+        findings += [_patches(), _device(), *_build_locks()]
     return findings
 
 
@@ -77,16 +77,6 @@ def _hook() -> Finding:
         "python -m cuset_stage train recipe.yaml"
     )
     return Finding("fail", name, "is not active: Python did not read cuset_stage.pth", fix)
-
-
-def _spans() -> Finding:
-    from ..spans import find_spans
-
-    found = [span.kind for span in find_spans("__global__ void f(int *x) { *x = 1; }\nvoid g() { f<<<1, 2>>>(0); }\n")]
-    if found == ["kernel_body", "launch_config"]:
-        return Finding("ok", "span finder", "finds a kernel and its launch")
-    fix = "pip install --force-reinstall tree-sitter tree-sitter-cuda"
-    return Finding("fail", "span finder", f"finds {found or 'nothing'} in a kernel and its launch", fix)
 
 
 def _patches() -> Finding:

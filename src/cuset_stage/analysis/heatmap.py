@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..text import one_line
@@ -185,17 +185,11 @@ def runs(values: list[bool]) -> list[tuple[int, int]]:
 
 def print_summary(samples: list[Sample], tau: float) -> None:
     """The numbers of every sample and reading, on the terminal."""
-    table = Table(box=None, pad_edge=False, collapse_padding=True)
-    table.add_column("sample", overflow="fold")
-    for title in ("", "tokens", "CUDA", "nll", "c, CUDA", "c, other", "window", "weight"):
-        table.add_column(title, justify="right", no_wrap=True)
+    headings = [Column(title, justify="right") for title, _ in _numbers(samples[0], tau)]
+    table = Table(Column("sample", overflow="fold"), "", *headings, box=None, pad_edge=False, collapse_padding=True)
     for sample in samples:
+        numbers = _numbers(sample, tau)
         for name in sample.readings:
-            values = sample.summary(name, tau)
-            cells = [
-                "–" if values[key] is None else form.format(values[key])
-                for key, (_, form) in COLUMNS.items()
-                if key != "left_out"
-            ]
+            cells = [values.get(name, "") for _, values in numbers]
             table.add_row(Text(sample.source.replace(", row", "")), name, *cells)
     Console().print(table)

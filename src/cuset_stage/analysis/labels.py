@@ -10,8 +10,8 @@ import pandas as pd
 
 from ..spans import KINDS, LABEL_VERSION, find_spans
 from ..stage.loading import LabelledRows, open_rows, open_tokenizer
+from ..stage.pretrained import explained
 from ..stage.processors import LabelRules
-from .collect import explained
 from .heatmap import template
 from .requests import LabelSettings
 

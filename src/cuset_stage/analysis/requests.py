@@ -6,42 +6,13 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ..settings import Names, Settings
+from ..settings import Names, OutputFile, Settings
+from ..stage.pretrained import Adapter, Model
 
 
 def _spans_check(name: str) -> AfterValidator:
     """A check of `spans.kinds`, which is imported when a value is there."""
     return AfterValidator(lambda value: getattr(import_module("cuset_stage.spans.kinds"), name)(value))
-
-
-def _no_folder(value: Path) -> Path:
-    if value.is_dir():
-        raise ValueError("this is a folder; give the name of a file.")
-    return value
-
-
-def _model(value: str) -> str:
-    """Refuse a folder that is no model; loading would take seconds to say less."""
-    folder = Path(value).expanduser()
-    if folder.is_dir() and not (folder / "config.json").is_file():
-        if (folder / "adapter_config.json").is_file():
-            raise ValueError("this is an adapter; give it as adapter=... and its base model as model=...")
-        raise ValueError("no config.json there, so it is not a model; was the training run finished?")
-    # Hub names have one slash; such a folder may be meant too, so a missing parent folder is no proof either way.
-    is_path = value.count("/") != 1 or value.startswith((".", "/", "~")) or folder.parent.is_dir()
-    if is_path and not folder.is_dir():
-        raise ValueError("there is no such folder; give a model's folder or its name on the Hub (owner/name).")
-    return value
-
-
-def _adapter(value: str) -> str:
-    if not (Path(value) / "adapter_config.json").is_file():
-        raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
-    return value
-
-
-OutputFile = Annotated[Path, AfterValidator(_no_folder)]
-Model = Annotated[str, AfterValidator(_model)]
 
 
 class RowSettings(Settings):
@@ -74,7 +45,7 @@ class LabelSettings(RowSettings):
 class HeatmapSettings(RowSettings):
     model: Model = Field(description="the trained model, or with an adapter its base: a folder or a name on the Hub")
     output: OutputFile = Field(description="the HTML page to write")
-    adapter: Annotated[str, AfterValidator(_adapter)] | None = Field(None, description="a LoRA adapter on the model")
+    adapter: Adapter | None = Field(None, description="a LoRA adapter on the model")
     before: Model | None = Field(
         None, description="the model before training; with an adapter it is the base unless given"
     )

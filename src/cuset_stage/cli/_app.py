@@ -6,7 +6,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
+from ..sandbox import SandboxError
 from ..settings import Settings, SettingsError
+from ..text import InputError
 
 
 S = TypeVar("S", bound=Settings)
@@ -88,6 +90,12 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
                 function(settings.read(arguments or []))
             except SettingsError as error:
                 raise fail(f"{name}: {error}") from None
+            except (InputError, SandboxError) as error:
+                raise fail(str(error)) from None
+            except KeyboardInterrupt:
+                text = "interrupted; what was written is kept. Run the same command again to go on."
+                typer.echo(f"\ncuset: {text}", err=True)
+                raise typer.Exit(130) from None
             except OSError as error:
                 if error.filename is None:
                     raise
@@ -105,8 +113,3 @@ def _keys_text(settings: type[Settings]) -> str:
         given = "required" if default == "required" else f"default {default}" if default else "optional"
         lines.append(f"{key} ({kind}; {given}): {description}")
     return "\n\n".join(lines)
-
-
-def names(value: str) -> tuple[str, ...]:
-    """The parts of a comma-separated option."""
-    return tuple(part for part in (part.strip() for part in value.split(",")) if part)

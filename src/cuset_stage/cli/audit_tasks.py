@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import typer
 from pydantic import Field, PositiveInt
 
-from ..settings import Names, Settings
+from ..settings import Names, OutputFile, Settings
 from ._app import app, command, fail
 
 
@@ -16,7 +16,9 @@ class AuditSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
 
     tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
-    output: Path = Field(Path("audit.jsonl"), description="the file of findings (JSONL) for `cuset report audit=...`")
+    output: OutputFile = Field(
+        Path("audit.jsonl"), description="the file of findings (JSONL) for `cuset report audit=...`"
+    )
     format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="the task set's format")
     split: str | None = Field(None, description="only the tasks of this split")
     only: Names = Field((), description="only these tasks, ids or names")
@@ -41,43 +43,28 @@ def audit_tasks(settings: AuditSettings) -> None:
     from ..judge.audit import audit_tasks as run_audits
     from ..judge.audit import is_findings_file
     from ..judge.oracle import CaseCache
-    from ..sandbox import SandboxError
-    from ..tasks import TaskError, load_tasks
+    from ..tasks import load_tasks
 
     tasks, output = settings.tasks, settings.output
-    if output.is_dir():
-        raise fail(f"output={output}: this is a folder; give the name of a file, such as {output / 'audit.jsonl'}.")
     if output.exists() and tasks.exists() and output.samefile(tasks):
         raise fail(f"output={output}: this is the task file; findings go to another one.")
     if output.exists() and not (output.is_file() and is_findings_file(output)):
         raise fail(
             f"output={output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
         )
-    try:
-        task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
-        cases = CaseCache()
-    except (TaskError, SandboxError) as error:
-        raise fail(str(error)) from None
+    task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
     columns = (TextColumn("audit"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
-    found = {}
-    try:
-        with (
-            Progress(*columns, console=Console(stderr=True)) as progress,
-            closing(run_audits(task_set.tasks, cases, jobs=jobs, again=settings.again)) as running,
-        ):
-            for audit in progress.track(running, total=len(task_set)):
-                found[audit.task] = audit
-        audits = [found[task.id] for task in task_set]
-        about = {"path": str(task_set.path), "format": task_set.format, "sha256": task_set.sha256}
-        about |= {"count": len(task_set), "split": settings.split}
-        header = {"type": "audit", "cuset_stage": __version__, "tasks": about}
-        write_atomically(output, map(to_line, [header, *(audit.as_record() for audit in audits)]))
-    except (SandboxError, OSError) as error:
-        raise fail(str(error)) from None
-    except KeyboardInterrupt:
-        typer.echo("\ncuset: interrupted; run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
+    with (
+        Progress(*columns, console=Console(stderr=True)) as progress,
+        closing(run_audits(task_set.tasks, CaseCache(), jobs=jobs, again=settings.again)) as running,
+    ):
+        found = {audit.task: audit for audit in progress.track(running, total=len(task_set))}
+    audits = [found[task.id] for task in task_set]
+    about = {"path": str(task_set.path), "format": task_set.format, "sha256": task_set.sha256}
+    about |= {"count": len(task_set), "split": settings.split}
+    header = {"type": "audit", "cuset_stage": __version__, "tasks": about}
+    write_atomically(output, map(to_line, [header, *(audit.as_record() for audit in audits)]))
     _print(audits, settings.notes)
     flagged = sum(bool(audit.flagged) for audit in audits)
     typer.echo(f"{len(audits)} tasks, {flagged} with an error or a warning: {output}")

@@ -1,7 +1,5 @@
 """`cuset curate`: from kernels found anywhere to a verified training set, a stage at a time or all in one go."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -17,7 +15,7 @@ from ..curate.settings import (
     WriteSettings,
 )
 from ..settings import Settings
-from ._app import Group, app, command, fail
+from ._app import Group, app, command
 
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ def import_(settings: ImportSettings) -> None:
     """Read a source on this machine; nothing is downloaded. May be run for several sources."""
     from ..curate.importing import run_import
 
-    _stage(settings.folder, lambda: run_import(settings))
+    _finish(settings.folder, run_import(settings))
 
 
 @command(curate, "adapt", AdaptSettings)
@@ -47,7 +45,7 @@ def adapt(settings: AdaptSettings) -> None:
     """Make tasks of the rows that come complete: with a program and its cases, or as a PyTorch module with its answer."""
     from ..curate.adapt import run_adapt
 
-    _stage(settings.folder, lambda: run_adapt(settings))
+    _finish(settings.folder, run_adapt(settings))
 
 
 @command(curate, "verify", VerifySettings)
@@ -55,7 +53,7 @@ def verify(settings: VerifySettings) -> None:
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
     from ..curate.verify import run_verify
 
-    _stage(settings.folder, lambda: run_verify(settings))
+    _finish(settings.folder, run_verify(settings))
 
 
 @command(curate, "select", SelectSettings)
@@ -63,7 +61,7 @@ def select(settings: SelectSettings) -> None:
     """Remove duplicates and rows from benchmarks; keep the best, in balance; report lengths."""
     from ..curate.select import run_select
 
-    _stage(settings.folder, lambda: run_select(settings))
+    _finish(settings.folder, run_select(settings))
 
 
 @command(curate, "write", WriteSettings)
@@ -71,7 +69,7 @@ def write(settings: WriteSettings) -> None:
     """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
     from ..curate.write import run_write
 
-    _stage(settings.folder, lambda: run_write(settings))
+    _finish(settings.folder, run_write(settings))
 
 
 @command(curate, "run", RunSettings)
@@ -86,20 +84,19 @@ def run(settings: RunSettings) -> None:
     from ..curate.verify import run_verify
     from ..curate.write import run_write
 
-    with _errors():
-        read_benchmarks(settings.against)  # better known now than after hours of running
-        only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
-        summaries = []
-        for source in settings.sources:
-            given = ImportSettings(folder=settings.folder, fresh=settings.fresh, **source.model_dump())
-            summaries.append(run_import(given))
-            _report(summaries[-1])
-        _check_kept(settings.folder, summaries)
-    _stage(settings.folder, lambda: run_adapt(settings.of(AdaptSettings)))
-    _stage(settings.folder, lambda: run_verify(settings.of(VerifySettings)))
-    _stage(settings.folder, lambda: run_select(settings.of(SelectSettings)))
+    read_benchmarks(settings.against)  # better known now than after hours of running
+    only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
+    summaries = []
+    for source in settings.sources:
+        given = ImportSettings(folder=settings.folder, fresh=settings.fresh, **source.model_dump())
+        summaries.append(run_import(given))
+        _report(summaries[-1])
+    _check_kept(settings.folder, summaries)
+    _finish(settings.folder, run_adapt(settings.of(AdaptSettings)))
+    _finish(settings.folder, run_verify(settings.of(VerifySettings)))
+    _finish(settings.folder, run_select(settings.of(SelectSettings)))
     target = settings.of(WriteSettings)
-    _stage(settings.folder, lambda: run_write(target))
+    _finish(settings.folder, run_write(target))
     print_funnel(read_funnel(settings.folder))
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
 
@@ -118,38 +115,16 @@ def funnel(settings: FunnelSettings) -> None:
 
     from ..curate.funnel import as_records, print_funnel, read_funnel
 
-    with _errors():
-        steps = read_funnel(settings.folder)
+    steps = read_funnel(settings.folder)
     if settings.format == "json":
         typer.echo(json.dumps(as_records(steps), indent=2))
     else:
         print_funnel(steps)
 
 
-def _stage(folder: Path, work: Callable[[], "Summary"]) -> None:
-    with _errors():
-        summary = work()
-        _report(summary)
-        _check_kept(folder, [summary])
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """Errors as sentences."""
-    from ..curate.stage_rows import CurationError
-    from ..jsonl import LinesError
-    from ..sandbox import SandboxError
-    from ..settings import SettingsError
-
-    try:
-        yield
-    except (CurationError, LinesError, SandboxError, SettingsError) as error:
-        raise fail(str(error)) from None
-    except OSError as error:
-        raise fail(f"{error.filename or 'a file'}: {error.strerror}. What was done so far is kept.") from None
-    except KeyboardInterrupt:
-        typer.echo("\ncuset: interrupted; what is done is kept. Run the same command again to resume.", err=True)
-        raise typer.Exit(130) from None
+def _finish(folder: Path, summary: "Summary") -> None:
+    _report(summary)
+    _check_kept(folder, [summary])
 
 
 def _report(summary: "Summary") -> None:

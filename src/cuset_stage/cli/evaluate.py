@@ -10,7 +10,7 @@ import typer
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ..judge.judge_spec import JudgeSpec
-from ..settings import Settings
+from ..settings import OutputFile, Settings
 from ._app import app, command, fail
 
 
@@ -19,7 +19,7 @@ class _Samples(Settings):
 
     answers: Path = Field(description="the answers: a JSONL file, or a folder with <task>/<sample>.cu or .md")
     tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
-    output: Path = Field(description="the results file (JSONL); an interrupted run resumes in it")
+    output: OutputFile = Field(description="the results file (JSONL); an interrupted run resumes in it")
     method: str | None = Field(None, description="what reports call these answers, such as sft or cuset")
     format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="the task set's format")
     split: str | None = Field(None, description="only answers to tasks of this split")
@@ -48,17 +48,13 @@ def evaluate(settings: EvaluateSettings) -> None:
     """
     from tqdm import tqdm
 
-    from ..judge.results import ResultsError
     from ..judge.run_header import describe_run
     from ..judge.runner import choose_samples, make_samples
     from ..judge.runner import evaluate as run
-    from ..sandbox import SandboxError
-    from ..tasks import TaskError, load_tasks
-    from ..tasks.answers_file import AnswersError, read_answers
+    from ..tasks import load_tasks
+    from ..tasks.answers_file import read_answers
 
     answers, output = settings.answers, settings.output
-    if output.is_dir():
-        raise fail(f"output={output}: this is a folder; give the name of a file, such as {output / 'results.jsonl'}.")
     if output.exists() and answers.exists() and output.samefile(answers):
         raise fail(f"output={output}: this is the answers file; results go to another one.")
     backend = None
@@ -90,8 +86,6 @@ def evaluate(settings: EvaluateSettings) -> None:
 
             kept = {"everything": everything, "progress": progress}
             summary = run(samples, backend, output, header=header, settings=judge.settings, **kept)
-    except (TaskError, AnswersError, ResultsError, SandboxError) as error:
-        raise fail(str(error)) from None
     except KeyboardInterrupt:
         if backend is not None:
             typer.echo("\ncuset: what is running ends first; Ctrl-C once more stops it at once.", err=True)
@@ -99,10 +93,7 @@ def evaluate(settings: EvaluateSettings) -> None:
                 backend.join()
             except KeyboardInterrupt:
                 os._exit(130)  # the supervisors see that the judge is gone, and kill what they watch
-        typer.echo(
-            f"cuset: interrupted; {output} keeps what is judged. Run the same command again to resume.", err=True
-        )
-        raise typer.Exit(130) from None
+        raise
     finally:
         if backend is not None:
             backend.stop()

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import typer
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from ..generate import Backend, Sampling
-from ..settings import Names
+from ..generate import Sampling
+from ..settings import Names, OutputFile
+from ..stage.pretrained import check_adapter, check_model
 from ._app import app, command, fail
 
 
@@ -18,7 +19,7 @@ class GenerateSettings(Sampling):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
 
     tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
-    output: Path = Field(description="the answers file (JSONL); an interrupted run is resumed in it")
+    output: OutputFile = Field(description="the answers file (JSONL); an interrupted run is resumed in it")
     endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
     samples: PositiveInt = Field(1, description="answers to each task")
     format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="of the task set")
@@ -52,34 +53,22 @@ def generate(settings: GenerateSettings) -> None:
     """
     from tqdm import tqdm
 
-    from ..generate import GenerationError
     from ..generate.plan import generate as fill
-    from ..jsonl import LinesError
-    from ..tasks import TaskError, load_tasks
-    from ..tasks.answers_file import AnswersError
+    from ..tasks import load_tasks
 
     output, samples = settings.output, settings.samples
-    if output.is_dir():
-        raise fail(f"output={output}: this is a folder; give the name of a file, such as {output / 'answers.jsonl'}.")
-    try:
-        task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
-        chosen = list(task_set.tasks)[: settings.limit]
-        recorded, open_backend = _backend(settings)
-        with tqdm(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
-            summary = fill(
-                chosen,
-                recorded,
-                samples=samples,
-                output=output,
-                open_backend=open_backend,
-                progress=lambda done, total: bar.update(done - bar.n),
-            )
-    except (GenerationError, TaskError, AnswersError, LinesError) as error:
-        raise fail(str(error)) from None
-    except KeyboardInterrupt:
-        text = f"cuset: interrupted; {output} keeps what is done, run the same command again to resume."
-        typer.echo(f"\n{text}", err=True)
-        raise typer.Exit(130) from None
+    task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
+    chosen = list(task_set.tasks)[: settings.limit]
+    recorded, open_backend = _backend(settings)
+    with tqdm(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
+        summary = fill(
+            chosen,
+            recorded,
+            samples=samples,
+            output=output,
+            open_backend=open_backend,
+            progress=lambda done, total: bar.update(done - bar.n),
+        )
     failed = len(summary.failures)
     typer.echo(f"answers: {output} ({summary.made} made, {summary.kept} there before, {failed} failed)")
     if failed:
@@ -95,16 +84,21 @@ def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
     """What is recorded of the settings, and what opens the back end."""
     from ..generate import Settings
 
-    said = {name: getattr(settings, name) for name in Sampling.model_fields}
+    said = settings.model_dump(include=set(Sampling.model_fields))
     if settings.endpoint is None:
-        from ..generate.hf import HFBackend, check_model_folders, resolve_device, resolve_dtype
+        from ..generate.hf import HFBackend, resolve_device, resolve_dtype
         from ..generate.plan import weights_fingerprint
 
-        check_model_folders(settings.model, settings.adapter)
+        for key, check in (("model", check_model), ("adapter", check_adapter)):
+            if said[key] is not None:
+                try:
+                    check(said[key])
+                except ValueError as error:
+                    raise fail(f"{key}={said[key]}: {error}") from None
         device = resolve_device(settings.device)
         weights = weights_fingerprint(settings.model, settings.adapter)
         dtype = resolve_dtype(settings.dtype, device)
-        recorded = Settings(**said, backend=Backend.HF, weights=weights, dtype=dtype)
+        recorded = Settings(**said, backend="hf", weights=weights, dtype=dtype)
         options = {"batch_size": settings.batch_size, "trust_remote_code": settings.trust_remote_code}
         return recorded, partial(HFBackend, recorded, device=device, **options)
     from ..generate.endpoint import EndpointBackend, base_url
@@ -112,7 +106,7 @@ def _backend(settings: GenerateSettings) -> tuple[Any, Callable[[], Any]]:
     url, name = base_url(settings.endpoint), settings.api_key_env
     if name not in os.environ and name != "OPENAI_API_KEY":
         raise fail(f"api_key_env={name}: this environment variable is not set.")
-    recorded = Settings(**said, backend=Backend.ENDPOINT)
+    recorded = Settings(**said, backend="endpoint")
     options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
     return recorded, partial(
         EndpointBackend, recorded, url, api_key=os.environ.get(name), concurrency=settings.batch_size, **options

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ..analysis.requests import HeatmapSettings
-from ._app import app, command, fail, names
+from ..settings import split_names
+from ._app import app, command, fail
 
 
 @app.command()
@@ -52,14 +53,14 @@ def spans(
     from ..analysis.span_table import locate, print_spans
     from ..spans import KINDS, find_spans
 
-    wanted = tuple(KINDS) if kinds.strip() == "all" else names(kinds)
+    wanted = tuple(KINDS) if kinds.strip() == "all" else tuple(split_names(kinds))
     results = []
     for name in files:
         try:
             # Bytes, because line ends are characters that offsets count.
             data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
             text = data.decode("utf-8", errors="replace")
-            found = find_spans(text, wanted, aliases=names(aliases))
+            found = find_spans(text, wanted, aliases=split_names(aliases))
         except OSError as error:
             raise fail(f"cannot read {name}: {error.strerror}. Give a file, or - for standard input.") from None
         except ValueError as error:

@@ -33,21 +33,15 @@ class ReportSettings(Settings):
 @command(app, "report", ReportSettings)
 def report(settings: ReportSettings) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
-    from ..judge.results import ResultsError
-    from ..report import AuditError, ReportError, build_report, collect, print_report, write_report
+    from ..report import build_report, collect, print_report, write_report
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
-    try:
-        collection = collect(settings.results, audit=settings.audit, intersect=settings.intersect)
-        made = build_report(
-            collection, ks=settings.k, baseline=settings.baseline, seed=settings.seed, title=settings.title
-        )
-        written = write_report(made, settings.output, settings.format)
-    except (ReportError, ResultsError, AuditError) as error:
-        raise fail(str(error)) from None
-    except OSError as error:
-        raise fail(f"output={settings.output}: cannot be written ({error.strerror}).") from None
+    collection = collect(settings.results, audit=settings.audit, intersect=settings.intersect)
+    made = build_report(
+        collection, ks=settings.k, baseline=settings.baseline, seed=settings.seed, title=settings.title
+    )
+    written = write_report(made, settings.output, settings.format)
     print_report(made)
     for path in written:
         typer.echo(str(path))

@@ -13,9 +13,8 @@ from ..spans.lexer import Body, device_functions, kernels, lex
 from ..spans.patterns import signature
 from ..spans.regions import find_regions
 from ..spans.scrub import scrub
-from .nodes import Range, child, declared, items, text_of, walk
-from .parser import parse_tree
 from .tokens import tokens
+from .tree import Range, child, declared, items, last_name, parse_tree, text_of, walk
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
@@ -92,12 +91,8 @@ class Source:
 
     def _name(self, definition: Node) -> str:
         """The last word of the name, as `bar` of `Foo<3>::bar`; `operator()` and its kind in full."""
-        at = child(definition, "declarator") if definition.type == "function_definition" else None
-        if at is not None and at.type == "reference_declarator":
-            at = at.named_children[-1]
-        while at is not None and (inner := child(at, "declarator") or child(at, "name")):
-            at = inner
-        return text_of(self.text, at) if at else ""
+        at = declared(definition) if definition.type == "function_definition" else None
+        return text_of(self.text, last_name(at)) if at else ""
 
     def _parameters(self, definition: Node | None) -> tuple[Parameter, ...]:
         found = []

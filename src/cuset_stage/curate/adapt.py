@@ -22,10 +22,10 @@ from ..tasks import ModuleTask, ProgramTask, TaskError, cudabench, native
 from ..tasks.messages import MODULE_SYSTEM, module_prompt
 from ..tasks.task_rows import Row as TaskRow
 from .folders import input_rows
+from .modules import check_module, is_extension, kernelbench_form, model_new
 from .settings import AdaptSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row, RowError, digest
-from .torch_modules import check_module, is_extension, kernelbench_form, model_new
 
 
 _SCHEMA = 7

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
 from .. import __version__
+from .folders import read_state
 from .funnel import read_funnel
+from .settings import WriteSettings
 from .stage_rows import CurationError
+from .training_text import length_report
 
 
 _CARD = """\
@@ -26,7 +27,7 @@ Written by cuset-stage {{ version }} on {{ today }}.
 | split | rows | tasks |
 |---|---:|---:|
 {% for split in ("train", "eval") %}
-| {{ split }} | {{ facts.rows[split] | n }} | {{ facts.tasks[split] | n }} |
+| {{ split }} | {{ facts.rows[split] | n }} | {{ facts.tasks.values() | select("equalto", split) | list | length | n }} |
 {% endfor %}
 
 Entries of dataset_info.json: {% for key, entry in entries.items() %}`{{ key }}` ({{ entry.file_name }}){{ ", " if not loop.last }}\
@@ -84,7 +85,6 @@ nvcc {{ given.toolkit or "unknown" }}, `-arch={{ given.arch }}`, `{{ (given.flag
 | {{ step.stage }} | {{ step.read | n }} | {{ step.kept | n }} | {{ step.dropped | n }} | {{ step.unsettled | n }} | {{ step.reasons | counts(" ") }} |
 {% endfor %}
 
-{% set lengths = facts.length_report %}
 {% if lengths.rows %}
 ## Lengths
 
@@ -105,36 +105,33 @@ The set was not held against any benchmark.
 """
 
 
-def data_card(folder: Path, name: str, facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """Markdown. facts: the counters of `write._Facts`. entries: of dataset_info.json."""
+def data_card(settings: WriteSettings, facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
+    """Markdown. facts: `write.Facts`. entries: of dataset_info.json."""
     steps = []
     with suppress(CurationError):
-        steps = [step for step in read_funnel(folder) if step.stage != "write"]
-    settings = {step.stage: step.settings for step in steps}
+        steps = [step for step in read_funnel(settings.folder) if step.stage != "write"]
+    by_stage = {step.stage: step for step in steps}
     found = {}
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        selection = (folder / "select" / "selection.json").read_text(encoding="utf-8")
-        found = json.loads(selection)["found_in_benchmarks"]
+    with suppress(CurationError):
+        selection = settings.folder / "select" / "selection.json"
+        found = read_state(selection, ("found_in_benchmarks",))["found_in_benchmarks"]
     page = Environment(trim_blocks=True, lstrip_blocks=True, autoescape=False, keep_trailing_newline=True)
     page.filters["n"] = "{:,}".format
-    page.filters["counts"] = _counts
+    page.filters["counts"] = lambda counts, sign: ", ".join(f"{what}{sign}{n:,}" for what, n in counts.items())
     return page.from_string(_CARD).render(
-        name=name,
+        name=settings.name,
         version=__version__,
         today=f"{datetime.now(UTC):%Y-%m-%d}",
         facts=facts,
+        lengths=length_report(facts.tokens, settings),
         entries=entries,
         steps=steps,
-        verify=next((step for step in steps if step.stage == "verify"), None),
+        verify=by_stage.get("verify"),
         tables=[
             ("Families", "family", facts.families),
             ("Licences", "licence", facts.licences),
             ("Sources", "source and revision", facts.sources),
         ],
-        against=settings.get("select", {}).get("against", {}),
+        against=by_stage["select"].settings.get("against", {}) if "select" in by_stage else {},
         found=found,
     )
-
-
-def _counts(counts: Mapping[str, int], sign: str) -> str:
-    return ", ".join(f"{what}{sign}{count:,}" for what, count in counts.items())

@@ -11,7 +11,6 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 
 from ..row_checks import Object, RowModel, Text, Truth, wrong_value
 from ..text import nearest
-from .licence_names import UNKNOWN, all_of
 from .stage_rows import CurationError, Row, RowError, is_utf8
 
 
@@ -35,9 +34,7 @@ class SourceRow(RowModel):
     reasoning: Text | None = None
     cpu_code: Text | None = None  # C or C++ of the same function for the CPU
     module_code: Text | None = None  # PyTorch: Model, get_inputs, get_init_inputs
-    functional_code: Text | None = (
-        None  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer archive has it
-    )
+    functional_code: Text | None = None  # PyTorch: Model.forward(..., fn=module_fn), as the AI CUDA Engineer has it
     entry: Text | None = None  # the module's class when it is not called Model
     licence: _Licence | None = None
     url: Text | None = None
@@ -56,8 +53,6 @@ class SourceRow(RowModel):
     key: _Key | None = None  # the source's own identifier
 
 
-# Where rows state their licence, whatever the map says: a statement must not be passed over for the way it is spelt.
-_LICENCE_COLUMNS = ("licence", "license", "licences", "licenses", "License", "Licence")
 _EMPTY = (None, "", [])
 
 
@@ -74,66 +69,38 @@ class ColumnMap:
     needs: tuple[str, ...] = ("code",)
 
 
+def _map(columns: str, licence: str | None = None, needs: str = "code") -> ColumnMap:
+    """columns: ours=theirs, as a user writes them."""
+    return ColumnMap(dict(pair.split("=") for pair in columns.split()), licence, tuple(needs.split()))
+
+
 MAPS: dict[str, ColumnMap] = {
     # C and CUDA pairs: kernels without inputs
-    "babeltower": ColumnMap(
-        {"key": "id", "cpu_code": "cpp_code", "code": "cuda_code", "wrapper": "cuda_wrapper"},
-        licence="Apache-2.0",
-        needs=("code", "cpu_code"),
+    "babeltower": _map(
+        "key=id cpu_code=cpp_code code=cuda_code wrapper=cuda_wrapper", "Apache-2.0", needs="code cpu_code"
     ),
-    "regrapht": ColumnMap({"key": "index", "name": "name", "code": "kernel"}),  # states no licence
+    "regrapht": _map("key=index name=name code=kernel"),  # states no licence
     # PyTorch modules with Triton kernels: tasks without a CUDA answer
-    "kernelbook": ColumnMap(
-        {"module_code": "python_code", "entry": "entry_point", "licence": "licenses", "url": "repo_name"},
-        needs=("module_code",),
+    "kernelbook": _map(
+        "module_code=python_code entry=entry_point licence=licenses url=repo_name", needs="module_code"
     ),
     # made from KernelBench tasks: keep it out of KernelBench evaluation
-    "ai-cuda-engineer": ColumnMap(
-        {
-            "name": "Kernel_Name",
-            "description": "Op_Name",
-            "level": "Level_ID",
-            "key": "Task_ID",
-            "code": "CUDA_Code",
-            "module_code": "PyTorch_Code_Module",
-            "functional_code": "PyTorch_Code_Functional",
-            "speedup": "CUDA_Speedup_Native",
-            "correct": "Correct",
-        },
-        licence="CC-BY-4.0",
-        needs=("code", "functional_code"),
+    "ai-cuda-engineer": _map(
+        "name=Kernel_Name description=Op_Name level=Level_ID key=Task_ID code=CUDA_Code module_code=PyTorch_Code_Module "
+        "functional_code=PyTorch_Code_Functional speedup=CUDA_Speedup_Native correct=Correct",
+        "CC-BY-4.0",
+        needs="code functional_code",
     ),
-    "concur": ColumnMap(  # states no licence
-        {
-            "key": "uuid",
-            "name": "problem_name",
-            "module_code": "pytorch_code",
-            "answer": "generated_code",
-            "reasoning": "generated_think",
-            "speedup": "speedup_over_eager",
-        },
-        needs=("module_code", "answer"),
+    "concur": _map(  # states no licence
+        "key=uuid name=problem_name module_code=pytorch_code answer=generated_code reasoning=generated_think speedup=speedup_over_eager",
+        needs="module_code answer",
     ),
     # a benchmark without a licence
-    "cudabench": ColumnMap(
-        {
-            "key": "id",
-            "name": "task_name",
-            "description": "task_description",
-            "prompt": "level1_prompt",
-            "code": "bench.cu",
-        }
-    ),
+    "cudabench": _map("key=id name=task_name description=task_description prompt=level1_prompt code=bench.cu"),
     # a benchmark
-    "kernelbench": ColumnMap(
-        {"key": "problem_id", "name": "name", "level": "level", "module_code": "code"},
-        licence="MIT",
-        needs=("module_code",),
-    ),
+    "kernelbench": _map("key=problem_id name=name level=level module_code=code", "MIT", needs="module_code"),
     # our own task format; inputs, outputs, cases and reference come with it
-    "cuset": ColumnMap(
-        {"key": "id", "code": "solution", **{n: n for n in ("family", "prompt", "licence", "idioms", "intro")}}
-    ),
+    "cuset": _map("key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro"),
 }
 
 
@@ -162,8 +129,10 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
         RowError: a column of another type than its field's, or not in UTF-8; one that is needed is missing.
     """
     columns = dict(column_map.columns)
-    if given.get(columns.get("licence", "")) in _EMPTY:
-        columns["licence"] = next((each for each in _LICENCE_COLUMNS if given.get(each) not in _EMPTY), "licence")
+    if given.get(columns.get("licence", "")) in _EMPTY:  # a statement must not be passed over for the way it is spelt
+        spelt = ("licence", "license", "licences", "licenses")
+        stated = (key for key, value in given.items() if key.lower() in spelt and value not in _EMPTY)
+        columns["licence"] = next(stated, "licence")
     row: Row = {ours: given[theirs] for ours, theirs in columns.items() if given.get(theirs) not in (None, "")}
     try:
         SourceRow.model_validate(row)
@@ -180,11 +149,3 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
         there = ", ".join(sorted(map(str, given))[:12])
         raise RowError("missing_column", f"none of the columns holds code: {there}")
     return row
-
-
-def licence_of(row: Row, column_map: ColumnMap) -> str:
-    """The row's own licence, else the data set's; several in a list all apply."""
-    stated = row.get("licence", column_map.licence)
-    if stated is None:
-        return UNKNOWN
-    return all_of(str(name) for name in (stated if isinstance(stated, list) else [stated]))

@@ -6,6 +6,7 @@ Nobody else's benchmark is kept here; a path to a local copy is all we take.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..tasks import ModuleTask, Task, TaskError, TaskSet, load_tasks
-from .similarity import NearIndex, code_print, compared_code, module_print, prose_print
+from .similarity import code_print, compared_code, jaccard, module_print, prose_print
 from .stage_rows import CurationError, Row
 from .training_text import own_prompt
 
@@ -48,13 +49,11 @@ class Benchmarks:
     def __init__(
         self, paths: Mapping[str, Path], *, code_threshold: float = 0.6, prompt_threshold: float = 0.7
     ) -> None:
-        benchmarks = read_benchmarks(paths)
-        prints = sum(len(task.prompts) + 1 for loaded in benchmarks.values() for task in loaded)
-        thresholds = {"near": code_threshold, "module": code_threshold, "prompt": prompt_threshold}
+        self._thresholds = {"near": code_threshold, "module": code_threshold, "prompt": prompt_threshold}
         self._equal: dict[tuple[str, str], str] = {}  # (kind, digest) -> task
-        self._near = {kind: (NearIndex(threshold, prints), []) for kind, threshold in thresholds.items()}
+        self._near: dict[str, list[tuple[np.ndarray, str]]] = defaultdict(list)
         self.record: dict[str, dict[str, object]] = {}
-        for name, loaded in benchmarks.items():
+        for name, loaded in read_benchmarks(paths).items():
             for task in loaded:
                 self._add_task(f"{name}\t{task.id}", task)
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
@@ -80,18 +79,15 @@ class Benchmarks:
         for value in equal:
             self._equal.setdefault((kind, value), name)
         if near is not None:
-            index, names = self._near[kind]
-            index.add(near)
-            names.append(name)
+            self._near[kind].append((near, name))
 
     def find(self, row: Row) -> Contamination | None:
         """What the row shares with a benchmark; the surest sign first."""
         for method, equal, near in _signs(row):
             found = next(((self._equal[method, each], 1.0) for each in equal if (method, each) in self._equal), None)
             if found is None and near is not None:
-                index, names = self._near[method]
-                like = max(index.matches(near), key=lambda match: match[1], default=None)
-                found = like and (names[like[0]], like[1])
+                like, name = max(((jaccard(near, other), name) for other, name in self._near[method]), default=(0, ""))
+                found = (name, like) if like >= self._thresholds[method] else None
             if found is not None:
                 benchmark, _, task = found[0].partition("\t")
                 return Contamination(benchmark, task, method, round(found[1], 3))

@@ -1,38 +1,161 @@
-"""Licences: what a file or a folder says of itself.
+"""Licences: their many names as SPDX expressions, what a source or a folder says of itself, and whether a row may be used.
 
-Known by simple, well-known marks. What is not recognised is unknown, and unknown is left out unless the user says otherwise.
+license-expression parses expressions and knows SPDX's identifiers; the names that people write beside them, and the marks by which a
+text is known, are ours. What is not recognised is unknown, and unknown is left out unless the user says otherwise.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from pathlib import Path
 
-from .licence_names import UNKNOWN, spdx
+from license_expression import ExpressionError, LicenseSymbol, LicenseWithExceptionSymbol, Licensing, get_license_index
 
+
+UNKNOWN = "unknown"
+_NOTHING = {"", "unknown", "none", "other", "noassertion", "na", "null", "nil", "nan"}  # words that state no licence
+
+# ------------------------------------------------------------------------------------------------------------ names
+
+_NAMES = {
+    **dict.fromkeys(("apache", "apache2"), "Apache-2.0"),
+    "expat": "MIT",
+    **dict.fromkeys(("bsd", "bsd3", "newbsd", "modifiedbsd", "bsd3clauseneworrevised"), "BSD-3-Clause"),
+    **dict.fromkeys(("bsd2", "simplifiedbsd", "bsd2clausesimplified"), "BSD-2-Clause"),
+    "boost": "BSL-1.0",
+    "ccby4": "CC-BY-4.0",
+    "cc0": "CC0-1.0",
+    "mpl2": "MPL-2.0",
+}
+_SHORT = {
+    "gnugeneralpublic": "gpl", "gnulessergeneralpublic": "lgpl", "gnulibrarygeneralpublic": "lgpl", "gnuaffero": "a", "generalpublic": "gpl",
+    "gnufreedocumentation": "gfdl", "gnu": "", "mozillapublic": "mpl", "eclipsepublic": "epl", "boostsoftware": "bsl",
+    "apachesoftware": "apache", "creativecommonszero": "cc0", "10universal": "10", "attribution": "ccby", "noncommercial": "nc",
+    "sharealike": "sa", "noderivatives": "nd",
+}  # fmt: skip
+_LATER = r"or[-\s]+(?:any[-\s]+)?(?:later|newer)(?:[-\s]+versions?)?"
+_OR_LATER = re.compile(rf"\s*\(\s*{_LATER}\s*\)|[-,\s]+{_LATER}(?![-\w])", re.IGNORECASE)
+_LICENSING = Licensing()  # that knows no name: words between operators are one
+
+
+def _bare(name: str) -> str:
+    """Letters, digits and `+` of a name, without the words that say nothing: `Apache License, Version 2.0` -> apache20."""
+    return re.sub(r"[^a-z0-9+]", "", re.sub(r"\b(?:the|licen[cs]e|version)\b|\bv(?=\.?\s*\d)", "", name.lower()))
+
+
+@cache
+def _spdx_names() -> tuple[dict[str, str], frozenset[str]]:
+    """Licences by the letters of their names, also those that SPDX had for them before; SPDX's exceptions."""
+    known: dict[str, str] = {}
+    exceptions = set()
+    for entry in get_license_index():
+        keys = [entry["spdx_license_key"], *entry["other_spdx_license_keys"]]
+        keys = [key for key in keys if key and not key.startswith("LicenseRef")]
+        if entry["is_exception"]:
+            exceptions.update(key.casefold() for key in keys)
+        else:
+            known.update({_bare(key): keys[0] for key in keys})
+    return known | _NAMES, frozenset(exceptions)
+
+
+def _identifier(text: str) -> str | None:
+    """One licence by its identifier or one of its names; None: nobody knows it."""
+    bare = _bare(_OR_LATER.sub("+", text))
+    if bare in _spdx_names()[0]:
+        return _spdx_names()[0][bare]
+    for long, short in _SHORT.items():
+        bare = bare.replace(long, short)
+    bare = re.sub(r"(?<=gpl)v?([123])(?=\+?\Z|only\Z)", r"\g<1>0", re.sub(r"(?<=gpl)v(?=\d)", "", bare))
+    known = _spdx_names()[0] if bare else {}
+    later = known.get(bare.removesuffix("+"), "")
+    return known.get(bare) or (f"{later}+" if later and bare.endswith("+") and not later.endswith("-only") else None)
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str):
+    """The tree of an expression with SPDX's identifiers; a text that is none, or one name that nobody knows, as it stands."""
+    if whole := _identifier(text):
+        return LicenseSymbol(whole)
+
+    def choices(match: re.Match[str]) -> str:
+        names = [_identifier(part) for part in match[0].split("/")]
+        return f"({' OR '.join(map(str, names))})" if all(names) else match[0]  # MIT/Apache-2.0
+
+    try:
+        if text.count("(") > 50:
+            return text
+        tree = _LICENSING.parse(re.sub(r"[^()\s]+(?:/[^()\s]+)+", choices, _OR_LATER.sub("+", text)))
+    except ExpressionError:
+        return text
+    return text if tree is None or isinstance(tree, LicenseSymbol) else _resolved(tree)
+
+
+def _resolved(node):
+    if isinstance(node, LicenseWithExceptionSymbol):
+        return LicenseWithExceptionSymbol(_resolved(node.license_symbol), node.exception_symbol)
+    if isinstance(node, LicenseSymbol):
+        return LicenseSymbol(_identifier(node.key) or node.key)
+    return type(node)(*map(_resolved, node.args)).flatten()
+
+
+def _written(node) -> str:
+    return node if isinstance(node, str) else node.render()
+
+
+def spdx(name: str) -> str:
+    """A licence as an SPDX expression; a name that nobody knows stays as it is, one that says nothing is `unknown`."""
+    return UNKNOWN if re.sub(r"[^a-z0-9]", "", name.lower()) in _NOTHING else _written(_parse(name.strip()))
+
+
+def all_of(names: Iterable[str]) -> str:
+    """The expression of licences that apply together, each once; `unknown` when one of them is, or there is none."""
+    found = sorted({spdx(name) for name in names})
+    if not found or UNKNOWN in found:
+        return UNKNOWN
+    choice = len(found) > 1
+    return " AND ".join(f"({each})" if choice and isinstance(_parse(each), _LICENSING.OR) else each for each in found)
+
+
+def is_allowed(licence: str, allowed: Iterable[str], *, allow_unknown: bool) -> bool:
+    """Whether a row may be used: of `A AND B` each part must be, of `A OR B` one; `A WITH exception` as A where SPDX has the exception.
+
+    Nothing allowed means everything known is. A name that nobody knows is allowed by that name, or with what is unknown.
+    """
+    wanted = {spdx(name).casefold() for name in allowed}
+
+    def permits(node) -> bool:
+        if isinstance(node, _LICENSING.OR | _LICENSING.AND):
+            return (any if isinstance(node, _LICENSING.OR) else all)(map(permits, node.args))
+        text = base = _written(node)
+        known = _identifier(text) is not None
+        if isinstance(node, LicenseWithExceptionSymbol):
+            # SPDX's exceptions permit more. Another rider (the Commons Clause) may take away.
+            base = node.license_symbol.key
+            known = _identifier(base) is not None and node.exception_symbol.key.casefold() in _spdx_names()[1]
+        named = {text.casefold(), base.casefold() if known else text.casefold()}
+        return bool(named & wanted) or (not wanted if known else allow_unknown)
+
+    tree = _parse(licence)
+    return _written(tree).casefold() in wanted - {UNKNOWN} or permits(tree)
+
+
+def is_known(licence: str) -> bool:
+    """Whether a licence is one that we know, or leaves the choice of one."""
+    return is_allowed(licence, (), allow_unknown=False)
+
+
+# ------------------------------------------------------------------------------------------------------------ texts
 
 _SPDX = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+()\-/: ]+?)\s*(?:\*/|-->|$)", re.MULTILINE)
-_FILES = ("LICENSE", "LICENCE", "COPYING", "UNLICENSE")
-_SUFFIXES = {"", ".txt", ".md", ".rst"}
 _TITLE_WITHIN = 500  # characters: further on, a licence names others (MPL 2.0 the GPL, GPL 3 the AGPL)
-
-# Phrases that open a licence or name it in a notice; `(pattern, identifier)`, and the groups of a match fill the identifier.
-_VERSION = r"[\s,(\"']*(?:version|v\.?) ?"
-_TITLES = tuple(
-    (re.compile(pattern), identifier)
-    for pattern, identifier in (
-        (rf"mozilla public license{_VERSION}(1\.1|2\.0)", "MPL-{}"),
-        (rf"apache license{_VERSION}2\.0 with llvm exceptions?", "Apache-2.0 WITH LLVM-exception"),
-        (rf"apache license{_VERSION}2\.0", "Apache-2.0"),
-        (rf"boost software license{_VERSION}1\.0", "BSL-1.0"),
-        (rf"eclipse public license(?: -)?{_VERSION}(1\.0|2\.0)", "EPL-{}"),
-        (r"cc0 1\.0 universal", "CC0-1.0"),
-        (r"attribution(-noncommercial)?(-sharealike|-noderivatives)? 4\.0", "CC-BY{}{}-4.0"),
-    )
-)
-_GNU_TITLE = re.compile(
-    r"gnu (affero |lesser |library |)(general public|free documentation) license(?:(?!gnu ).){0,120}?"
-    r"\bv(?:ersion|\.)? ?(\d(?:\.\d)?)(?![\d.]*\d)(?P<later>.{0,60}?any later version)?"
+# Phrases that open a licence or name it in a notice.
+_TITLE = re.compile(
+    r"(?:(?P<name>gnu (?:affero |lesser |library )?(?:general public|free documentation)) license(?:(?!gnu ).){0,120}?"
+    r"|(?P<other>mozilla public|apache|boost software|eclipse public) license[\s,(\"'-]*)"
+    r"\bv(?:ersion|\.)? ?(?P<version>\d(?:\.\d)?)(?![\d.]*\d)(?P<later>.{0,60}?any later version)?(?P<llvm> with llvm exception)?"
+    r"|cc0 1\.0 universal|attribution(?:-noncommercial)?(?:-sharealike|-noderivatives)? 4\.0"
 )
 _BODIES = (
     ("Unlicense", ("this is free and unencumbered software released into the public domain",)),
@@ -43,25 +166,19 @@ _BODIES = (
     ("MIT", ("permission is hereby granted, free of charge", "the above copyright notice and this permission notice")),
     ("Zlib", ("this software is provided 'as-is', without any express", "altered source versions must be plainly")),
 )
-_GNU_KINDS = {"affero ": "AGPL", "lesser ": "LGPL", "library ": "LGPL", "": "GPL"}
-_CC_KINDS = {None: "", "-noncommercial": "-NC", "-sharealike": "-SA", "-noderivatives": "-ND"}
 
 
 def identify(text: str, *, title_within: int = _TITLE_WITHIN) -> str:
     """The licence whose words a text has, `unknown` when none fits; the one that comes first, as a licence names others in its text."""
-    header = _SPDX.search(text[:8192])
-    if header:
+    if header := _SPDX.search(text[:8192]):
         return spdx(header[1])
     plain = " ".join(re.sub(r"[*/#=]+", " ", text[:32768].lower()).split())
     found = [(plain.index(phrases[0]), name) for name, phrases in _BODIES if all(each in plain for each in phrases)]
-    for pattern, identifier in _TITLES:
-        if match := pattern.search(plain, 0, title_within + 100):
-            groups = [_CC_KINDS.get(group, group) for group in match.groups()]
-            found.append((match.start(), identifier.format(*groups)))
-    if match := _GNU_TITLE.search(plain, 0, title_within + 200):
-        kind = "GFDL" if match[2] == "free documentation" else _GNU_KINDS[match[1]]
-        found.append((match.start(), spdx(f"{kind}-{match[3]}{'+' * bool(match['later'])}")))
-    found = [(start, name) for start, name in found if start < title_within or name in dict(_BODIES)]
+    title = _TITLE.search(plain, 0, title_within + 200)
+    if title and title.start() < title_within:
+        name = title["name"] or title["other"] or title[0]
+        later = "+" if title["name"] and title["later"] else " WITH LLVM-exception" if title["llvm"] else ""
+        found.append((title.start(), spdx(f"{name} {title['version'] or ''}{later}")))
     return min(found, key=lambda each: each[0])[1] if found else UNKNOWN
 
 
@@ -70,34 +187,15 @@ def of_source(code: str) -> str:
     return identify(code[:8192], title_within=8192)
 
 
-class FolderLicences:
-    """What the licence files of a tree say, each read once; one a run, as a file may change before the next."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root.resolve()
-        self._found: dict[Path, tuple[str, str | None]] = {}
-
-    def stated(self, code: str, folder: Path) -> tuple[str, str | None]:
-        """(licence, file that states it) of the folder of a source; unknown where its code states its own."""
-        return self._of(folder.resolve()) if of_source(code) == UNKNOWN else (UNKNOWN, None)
-
-    def _of(self, folder: Path) -> tuple[str, str | None]:
-        """From the nearest licence file at or above a folder, not above the root."""
-        if folder not in self._found:
-            above = folder != self._root and self._root in folder.parents
-            self._found[folder] = _in_folder(folder) or (self._of(folder.parent) if above else (UNKNOWN, None))
-        return self._found[folder]
-
-
-def _in_folder(folder: Path) -> tuple[str, str] | None:
-    try:
-        entries = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    except OSError:
-        return None
-    for name in entries:
-        stem, dot, suffix = name.partition(".")
-        if stem.upper().split("-")[0] in _FILES and f"{dot}{suffix}".lower() in _SUFFIXES:
-            found = identify((folder / name).read_bytes()[:65536].decode("utf-8", errors="replace"))
+def of_folder(folder: Path) -> tuple[str, str] | None:
+    """(licence, file that states it) of the licence files that lie in a folder."""
+    for path in sorted(folder.iterdir()):
+        is_licence = re.fullmatch(
+            r"(LICEN[CS]E|COPYING|UNLICENSE)(-[^.]*)?(\.(txt|md|rst))?", path.name, re.IGNORECASE
+        )
+        if is_licence and path.is_file():
+            with path.open("rb") as stream:
+                found = identify(stream.read(65536).decode("utf-8", errors="replace"))
             if found != UNKNOWN:
-                return found, name
+                return found, path.name
     return None

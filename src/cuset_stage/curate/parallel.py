@@ -13,7 +13,6 @@ from math import ceil
 from typing import Any, TypeVar
 
 from ..text import one_line
-from .settings import Executor
 from .stage_rows import CurationError
 
 
@@ -35,26 +34,26 @@ def unordered_map(
     work: Callable[[Given], Result],
     items: Iterable[Given],
     *,
-    executor: Executor = Executor.INLINE,
     workers: int | None = None,
+    ray: bool = False,
     per_gpu: int | None = None,
 ) -> Iterator[tuple[Given, Result | WorkerLost]]:
     """(item, result) as the results come in; at most twice as many items as workers are held.
 
     Args:
         work: raises nothing that should not end the run; for Ray it has to be picklable.
-        workers: None: one a CPU (Ray: one a CPU of the cluster).
+        workers: None: one a CPU (Ray: one a CPU of the cluster). 1: this thread.
         per_gpu: for Ray: items that use a GPU at a time on each. They go to machines with GPUs alone, as many as their CPUs and GPUs
             keep busy; each sees one GPU. None: items need no GPU.
 
     Raises:
         CurationError: Ray is not installed, or no machine has GPUs.
     """
-    if executor == Executor.INLINE or (executor == Executor.THREADS and workers == 1):
+    if ray:
+        return _ray(work, items, workers, per_gpu)
+    if workers == 1:
         return ((item, work(item)) for item in items)
-    if executor == Executor.THREADS:
-        return _threads(work, items, workers or cpu_count())
-    return _ray(work, items, workers, per_gpu)
+    return _threads(work, items, workers or cpu_count())
 
 
 def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:
@@ -147,7 +146,7 @@ def _places(ray: Any, per_gpu: int | None) -> tuple[list[dict[str, Any]], int, d
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get(kind, 0) > 0]
     if not nodes:
         raise CurationError(
-            f"executor=ray: no machine of the cluster has a {kind}; use_gpu=false or compile_only=true need no GPU."
+            f"executor=ray: no machine of the cluster has a {kind}; no_gpu=true or compile_only=true need none."
         )
     cpus, gpus = (int(sum(node["Resources"].get(name, 0) for node in nodes)) for name in ("CPU", "GPU"))
     if per_gpu is None:

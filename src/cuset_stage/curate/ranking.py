@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from ..judge.rewards import grpo, kevin
+from .modules import method_of
 from .stage_rows import Row
-from .torch_modules import method_of
 
 
 LENGTH_BINS = 4

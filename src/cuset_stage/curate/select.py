@@ -27,10 +27,10 @@ from .contamination import Benchmarks, Contamination
 from .folders import input_rows
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
-from .similarity import NearIndex, OnDisk, row_print, same_device_code
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import Row, StageRows, content_key, digest
-from .training_text import TEMPLATE_TOKENS, Groups, answer_text, length_report, prompt_text, token_counter
+from .similarity import NearIndex, OnDisk, is_near, jaccard, row_print
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage_rows import Row, StageRows, digest
+from .training_text import Groups, answer_text, length_report, prompt_text, row_length, token_counter
 
 
 _SCHEMA = 4
@@ -50,16 +50,10 @@ def run_select(settings: SelectSettings) -> Summary:
     rows = input_rows(settings, "verify")
     benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
     decided = _decide(rows, settings, benchmarks)
-    order, numbers = decided.table["order"].to_numpy(), count()
+    numbers = count()
 
     def work(row: Row) -> Outcome:
-        number = next(numbers)
-        if number >= len(order) or order[number] != _number(
-            content_key(row)
-        ):  # a stage that is running wrote it since
-            detail = "the row came while the others were compared; run `cuset curate select` again"
-            return Unsettled("came_later", detail)
-        reason = decided.dropped.get(number)
+        reason = decided.dropped.get(next(numbers))
         return Kept(row) if reason is None else Dropped(*reason)
 
     folder = settings.folder / "select"
@@ -81,9 +75,7 @@ def run_select(settings: SelectSettings) -> Summary:
         "found_in_benchmarks": dict(Counter(f"{each.benchmark}: {each.method}" for each in found.values())),
         "families": dict(Counter(families).most_common()),
         "tasks": left["group"].nunique(),
-        "lengths": length_report(
-            Counter(left["tokens"].tolist()), cutoff_len=settings.cutoff_len, tokenizer=settings.tokenizer
-        ),
+        "lengths": length_report(left["tokens"], settings),
         "over_cutoff": [decided.name(number) for number in over],
     }
     write_atomically(folder / "selection.json", json.dumps(report, indent=2) + "\n")
@@ -183,18 +175,19 @@ def _drop_duplicates(decided: _Decided, settings: SelectSettings) -> None:
         ranked = ranked[first == numbers]
     if settings.near == 1:
         return
-    index, kept = NearIndex(settings.near, len(ranked), settings.folder), array("q")
+    index, kept = NearIndex(settings.near, len(ranked)), array("q")
     for number in ranked.index:
         found = decided.about[number][1]
-        for place, similarity in index.matches(found.near):
-            name, other = decided.about[kept[place]]
-            if same_device_code(found, other, settings.near):
+        if found.near is None:
+            continue
+        for name, other in (decided.about[kept[place]] for place in index.candidates(found)):
+            if is_near(found, other, settings.near):
+                similarity = jaccard(found.near, other.near)
                 decided.drop("duplicate_near", {number: f"like {name} (similarity {similarity:.2f})"})
                 break
         else:
-            if found.near is not None:
-                index.add(found.near)
-                kept.append(number)
+            index.add(found)
+            kept.append(number)
 
 
 def _number(key: str) -> int:
@@ -209,7 +202,7 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
     # The least disturbed run of each case.
     seconds = sum(min(case["run_s"]) for case in measured.get("cases") or ())
     return {
-        "tokens": count(prompt_text(row)) + count(answer_text(row, reasoning=reasoning)) + TEMPLATE_TOKENS,
+        "tokens": row_length(count, prompt_text(row), answer_text(row, reasoning=reasoning)),
         "reasoning": count(row["reasoning"]) if row.get("reasoning") else nan,
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,

@@ -5,28 +5,17 @@ settings of them.
 """
 
 import re
-from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, PositiveInt, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PositiveInt, field_validator, model_validator
 
+from ..judge.judge_spec import JudgeSpec
 from ..settings import Names, Settings, split_names
 from ..text import nearest, shown
 
 
 T = TypeVar("T", bound=Settings)
-_LABEL = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
-_DATA_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
-
-
-class Executor(StrEnum):
-    """Where the rows of a stage are worked on."""
-
-    INLINE = "inline"
-    THREADS = "threads"
-    RAY = "ray"
 
 
 def _pairs(value: Any) -> Any:
@@ -50,8 +39,18 @@ def _columns(value: Any) -> Any:
     return _pairs(value)
 
 
-Columns = Annotated[dict[str, str], BeforeValidator(_columns)]
-Paths = Annotated[tuple[Path, ...], BeforeValidator(split_names)]
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    def check(value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(pattern, value):
+            raise ValueError(expected)
+        return value
+
+    return AfterValidator(check)
+
+
+Similarity = Annotated[float, Field(gt=0, le=1)]
+_Label = _matching(r"[a-z0-9][a-z0-9_.-]{0,63}", "lower-case letters, digits, `_`, `.` and `-`, at most 64 characters")
+_DataSet = _matching(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "letters, digits, `_`, `.` and `-`; it becomes a file's name")
 
 
 class _SourceKeys(Settings):
@@ -60,11 +59,11 @@ class _SourceKeys(Settings):
         description="columns of a known data set: babeltower, regrapht, kernelbook, ai-cuda-engineer, concur, cudabench, kernelbench; "
         "cuset: a file of our own tasks",
     )
-    columns: Columns = Field(
+    columns: Annotated[dict[str, str], BeforeValidator(_columns)] = Field(
         {}, description="columns as ours=theirs, such as code=cuda_code,prompt=question; over the preset's"
     )
     format: str | None = Field(None, description="jsonl, json, parquet, arrow, tree or tasks; without it by the path")
-    revision: str | None = Field(None, description="commit or version of the source; without it the checkout's commit")
+    revision: str | None = Field(None, description="version of the source; without it the checkout's commit")
     licence: str | None = Field(None, description="what applies where a row and its source state no licence")
     allow: Names = Field((), description="licences to take, SPDX identifiers; without it every known one")
     allow_unknown: bool = Field(False, description="take rows whose licence is not known, too")
@@ -75,14 +74,7 @@ class Source(_SourceKeys):
     """A source on this machine."""
 
     path: Path = Field(description="a file (JSONL, JSON, Parquet, Arrow), or a folder with .cu files, tasks or shards")
-    name: str | None = Field(None, description="what its rows are called after; without it the path's name")
-
-    @field_validator("name")
-    @classmethod
-    def _check_label(cls, value: str | None) -> str | None:
-        if value is not None and not _LABEL.match(value):
-            raise ValueError("lower-case letters, digits, `_`, `.` and `-`, at most 64 characters")
-        return value
+    name: Annotated[str | None, _Label] = Field(None, description="of its rows; without it the path's name")
 
     @property
     def label(self) -> str:
@@ -97,16 +89,12 @@ class _Stage(Settings):
     folder: Path = Field(description="the folder of this curation; each stage has a folder in it")
 
 
-class _Input(_Stage):
-    input: Paths = Field((), description="rows to take (JSONL that a stage wrote) in place of the stage before")
+class StageSettings(_Stage):
+    """Of a stage that has one before it."""
 
-    @field_validator("input")
-    @classmethod
-    def _check_input(cls, value: tuple[Path, ...]) -> tuple[Path, ...]:
-        for path in value:
-            if not path.is_file():
-                raise ValueError(f"there is no file {path}; give JSONL that a stage wrote")
-        return value
+    input: Annotated[tuple[FilePath, ...], BeforeValidator(split_names)] = Field(
+        (), description="rows to take (JSONL that a stage wrote) in place of the stage before"
+    )
 
 
 class _Fresh(Settings):
@@ -119,37 +107,21 @@ class ImportSettings(_Stage, Source, _Fresh):
     positional: ClassVar[tuple[str, ...]] = ("folder", "path")
 
 
-class AdaptSettings(_Input, _Fresh):
+class AdaptSettings(StageSettings, _Fresh):
     """Nothing but the folder."""
 
 
-class _Verify(Settings):
-    use_gpu: bool = Field(
-        True, description="false: programs run without a GPU (host programs, and those that fall back to the CPU)"
-    )
-    compile_only: bool = Field(False, description="only compile: nothing is run, and rows are marked as not verified")
+class _Verify(JudgeSpec):
     times: int = Field(2, ge=1, description="runs of every case")
-    mutants: int = Field(
-        6, ge=0, description="on a GPU, wrong versions of a program to try until its cases find one; 0: none"
-    )
-    per_gpu: int = Field(1, ge=1, description="programs at a time on one GPU; with more than one, times say nothing")
-    arch: str | None = Field(None, description="nvcc's -arch; without it the GPU's own")
-    isolation: str = Field("auto", description="the sandbox, as in `cuset evaluate`")
-    cache: Path | None = Field(
-        None, description="folder for prepared cases and compiled programs; without it the judge's"
-    )
-    executor: Executor = Field(
-        Executor.THREADS, description="where rows are worked on; ray: a cluster, when Ray is installed"
+    mutants: int = Field(6, ge=0, description="on a GPU, wrong versions to try until a program's cases find one")
+    executor: Literal["threads", "ray"] = Field(
+        "threads", description="where rows are worked on; ray: a cluster, when Ray is installed"
     )
     workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
 
 
-class VerifySettings(_Input, _Verify, _Fresh):
+class VerifySettings(StageSettings, _Verify, _Fresh):
     """A row is kept when its program compiles and passes every case every time."""
-
-    @property
-    def needs_gpu(self) -> bool:
-        return self.use_gpu and not self.compile_only
 
 
 class _Lengths(Settings):
@@ -158,16 +130,11 @@ class _Lengths(Settings):
     reasoning: bool = Field(False, description="put a row's reasoning before its answer, and count it in its length")
 
 
-Similarity = Annotated[float, Field(gt=0, le=1)]
-
-
 class _Select(Settings):
     against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
         {}, description="benchmarks that no row may come from, name=path of your own copy"
     )
-    near: Similarity = Field(
-        0.7, description="Jaccard similarity from which a program is a duplicate; 1: only equal ones"
-    )
+    near: Similarity = Field(0.7, description="Jaccard similarity from which a program is a duplicate; 1: equal ones")
     near_code: Similarity = Field(0.6, description="the same of a program and a benchmark's")
     near_prompt: Similarity = Field(0.7, description="the same of a prompt and a benchmark's")
     concur: bool = Field(
@@ -187,22 +154,20 @@ class _Select(Settings):
 
     @field_validator("against")
     @classmethod
-    def _check_against(cls, value: Mapping[str, Path]) -> Mapping[str, Path]:
-        for name, path in value.items():
-            if not path.exists():
-                raise ValueError(
-                    f"{name}: there is nothing at {path}; give name=path of a local copy of the benchmark"
-                )
+    def _check_against(cls, value: dict[str, Path]) -> dict[str, Path]:
+        gone = next((f"{name}: there is nothing at {path}" for name, path in value.items() if not path.exists()), None)
+        if gone:
+            raise ValueError(f"{gone}; give name=path of a local copy of the benchmark")
         return value
 
 
-class SelectSettings(_Input, _Select, _Lengths):
+class SelectSettings(StageSettings, _Select, _Lengths):
     """Always done afresh: it depends on all rows together."""
 
 
 class _Write(Settings):
     output: Path | None = Field(None, description="LLaMA-Factory's dataset_dir; without it <folder>/dataset")
-    name: str = Field(
+    name: Annotated[str, _DataSet] = Field(
         "curated", description="the data set's name in dataset_info.json; <name>_eval, <name>_sharegpt are the others"
     )
     formats: Annotated[tuple[Literal["alpaca", "sharegpt"], ...], BeforeValidator(split_names)] = Field(
@@ -214,29 +179,17 @@ class _Write(Settings):
     @field_validator("name")
     @classmethod
     def _check_name(cls, value: str) -> str:
-        if not _DATA_SET.match(value):
-            raise ValueError("letters, digits, `_`, `.` and `-`; it becomes a file's name")
         if value.lower() == "dataset_info":
             raise ValueError("dataset_info.json is the list of all data sets; give another name")
         return value
 
 
-class WriteSettings(_Input, _Write, _Lengths):
+class WriteSettings(StageSettings, _Write, _Lengths):
     """Always done afresh."""
 
     @property
     def target(self) -> Path:
         return self.output or self.folder / "dataset"
-
-    def file(self, form: str, split: str) -> Path:
-        """Where a format's rows of a split go."""
-        return (
-            self.target
-            / f"{self.name}{'' if form == 'alpaca' else f'_{form}'}{'_eval' if split == 'eval' else ''}.json"
-        )
-
-
-_OF_ONE = ("columns", "format", "revision")
 
 
 class RunSettings(_Stage, _SourceKeys, _Verify, _Select, _Write, _Lengths, _Fresh):
@@ -251,42 +204,31 @@ class RunSettings(_Stage, _SourceKeys, _Verify, _Select, _Write, _Lengths, _Fres
 
     @model_validator(mode="before")
     @classmethod
-    def _read_sources(cls, values: Any) -> Any:
+    def _read_sources(cls, values: dict[str, Any]) -> dict[str, Any]:
         """Texts as mappings, with the defaults that stand beside them."""
-        given = split_names(values.get("sources")) if isinstance(values, dict) else None
+        given = split_names(values.get("sources"))
         if not isinstance(given, list | tuple):
             return values
         defaults = {key: values[key] for key in _SourceKeys.model_fields if values.get(key) is not None}
         made = []
         for each in given:
-            if isinstance(each, str | Path):
+            if not isinstance(each, dict):
                 name, sign, path = str(each).partition("=")
                 each = {"path": path, "name": name} if sign else {"path": str(each)}
-            if isinstance(each, dict):
-                unknown = next((key for key in each if key not in Source.model_fields), None)
-                if unknown is not None or "path" not in each:
-                    problem = (
-                        "no path" if unknown is None else f"no key {unknown}; {nearest(unknown, Source.model_fields)}"
-                    )
-                    raise ValueError(f"sources: {shown(each)}: {problem}")
-                each = {**defaults, **each}
-            made.append(each)
+            unknown = next((key for key in each if key not in Source.model_fields), None)
+            if unknown is not None or "path" not in each:
+                what = f"no key {unknown}; {nearest(unknown, Source.model_fields)}" if unknown else "no path"
+                raise ValueError(f"sources: {shown(each)}: {what}")
+            made.append({**defaults, **each})
         return {**values, "sources": made}
 
     @model_validator(mode="after")
-    def _check_sources(self) -> "RunSettings":
-        for key in _OF_ONE:
-            if getattr(self, key) and len(self.sources) > 1:
-                said = shown(getattr(self, key))
-                raise ValueError(
-                    f"{key}={said}: it is of one source, and {len(self.sources)} are given; write it with its source in the YAML file"
-                )
+    def _check_names(self) -> "RunSettings":
         labels = [source.label for source in self.sources]
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice is not None:
-            raise ValueError(
-                f"sources: {twice} is given twice; give each its own name, as in second={self.sources[-1].path}"
-            )
+            fix = f"give each its own name, as in second={self.sources[-1].path}"
+            raise ValueError(f"sources: {twice} is given twice; {fix}")
         return self
 
     def of(self, stage: type[T]) -> T:

@@ -12,7 +12,7 @@ import pickle
 import re
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from datasketch import MinHash
 
 from ..cuda_source import Token, chosen_names, functions, normalised, tokens
-from .module_text import bare, renamed
+from .modules import bare, renamed
 from .stage_rows import digest
 
 
@@ -30,47 +30,44 @@ PERMUTATIONS = 128
 CODE_SHINGLE = 8
 WORD_SHINGLE = 5
 KERNEL_TOKENS = 40  # a shorter kernel (an element-wise one) is common property
-_ODD = np.random.default_rng(1).integers(0, 1 << 63, 16, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_ODD = np.random.default_rng(1).integers(0, 1 << 63, 17, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
-class Part:
-    """A `__global__` or `__device__` function: the digest of its normalised body, and its MinHash where it is long enough."""
-
-    normalised: str
-    near: np.ndarray | None
-
-
-@dataclass(frozen=True)
 class Print:
-    """What is compared of one source. exact: comments and spaces aside. normalised: names aside, too. kernels: the same of each
-    long `__global__` function. near: MinHash of the whole, None for a source that is shorter than a shingle. parts: its device code.
+    """What is compared of one source. exact: comments and spaces aside. normalised: names aside, too. near: MinHash of the whole, None
+    for a source that is shorter than a shingle.
+
+    kernels: the normalised bodies of its long `__global__` functions. Of all `__global__` and `__device__` functions, long: the MinHash
+    of each long one; short: one digest of the normalised bodies of the others.
     """
 
     exact: str
     normalised: str
-    kernels: tuple[str, ...]
     near: np.ndarray | None
-    parts: tuple[Part, ...] = ()
+    kernels: tuple[str, ...] = ()
+    long: tuple[np.ndarray, ...] = ()
+    short: str = ""
 
 
 @lru_cache(maxsize=2)  # a row is held against benchmarks and against the other rows
 def code_print(source: str) -> Print:
     """The fingerprint of a program, whatever it is written in. Never raises."""
     words = tokens(source)
-    kernels: list[str] = []
-    parts: list[Part] = []
+    kernels, long, short = [], [], set()
     for each in functions(source):
         if each.is_kernel or each.is_device:
             body = each.body_text(source)
-            inner = tokens(body)
-            part = Part(digest(normalised(body)), _minhash(_shingles(inner)) if len(inner) >= KERNEL_TOKENS else None)
-            parts.append(part)
-            if each.is_kernel and part.near is not None:
-                kernels.append(part.normalised)
+            inner, found = tokens(body), digest(normalised(body))
+            if len(inner) < KERNEL_TOKENS:
+                short.add(found)
+                continue
+            long.append(_minhash(_shingles(inner)))
+            kernels += [found] if each.is_kernel else []
     whole = digest(" ".join(token.text for token in words))
-    return Print(whole, digest(normalised(source)), tuple(kernels), _minhash(_shingles(words)), tuple(parts))
+    near = _minhash(_shingles(words))
+    return Print(whole, digest(normalised(source)), near, tuple(kernels), tuple(long), digest(*sorted(short)))
 
 
 def _shingles(words: Sequence[Token]) -> list[str]:
@@ -89,7 +86,7 @@ def module_print(source: str) -> Print:
     """
     text = bare(source)
     shape = ["0" if token.kind == "number" else token.text for token in tokens(text)]
-    return Print(module_exact(source), digest(renamed(source) or normalised(text)), (), _minhash(_runs(shape)))
+    return Print(module_exact(source), digest(renamed(source) or normalised(text)), _minhash(_runs(shape)))
 
 
 def module_exact(source: str) -> str:
@@ -97,30 +94,24 @@ def module_exact(source: str) -> str:
     return digest(" ".join(token.text for token in tokens(bare(source))))
 
 
-def same_device_code(one: Print, other: Print, threshold: float) -> bool:
-    """Whether each device function of one program has its like in the other, and the other way round.
+def is_near(one: Print, other: Print, threshold: float) -> bool:
+    """Whether two programs are largely the same, and each device function of one has its like in the other, and the other way round.
 
     Programs of a few lines of device code share most of their text, the reading and writing of files, and are not the same for
-    that. A short function has to be equal but for names, a long one similar.
+    that. Short functions have to be equal but for names, a long one similar.
     """
-
-    def has_like(part: Part, parts: tuple[Part, ...]) -> bool:
-        return any(
-            part.normalised == each.normalised
-            or (part.near is not None and each.near is not None and jaccard(part.near, each.near) >= threshold)
-            for each in parts
-        )
-
-    return all(has_like(part, other.parts) for part in one.parts) and all(
-        has_like(part, one.parts) for part in other.parts
-    )
+    if one.short != other.short or jaccard(one.near, other.near) < threshold:
+        return False
+    alike = np.array([[jaccard(a, b) >= threshold for b in other.long] for a in one.long], dtype=bool)
+    alike = alike.reshape(len(one.long), len(other.long))
+    return bool(alike.any(axis=1).all() and alike.any(axis=0).all())
 
 
 def prose_print(text: str) -> Print:
     """The fingerprint of a prompt: its words in lower case, without punctuation."""
     words = prose_exact(text)
     whole = digest(words)
-    return Print(whole, whole, (), _minhash(_runs(words.split(), WORD_SHINGLE)))
+    return Print(whole, whole, _minhash(_runs(words.split(), WORD_SHINGLE)))
 
 
 def prose_exact(text: str) -> str:
@@ -163,62 +154,48 @@ class OnDisk:
 
 
 class NearIndex:
-    """Finds prints whose estimated similarity is at least a threshold. A print is known by its place, from 0 in the order they came.
+    """Finds programs whose device code (the whole, of those that have none) may be near that of one that was added before.
 
     The bands are those of locality-sensitive hashing (Indyk and Motwani 1998), cut so narrow that a pair at the threshold is missed
-    in fewer than one of a thousand cases; what they find is then checked against the estimate itself. All of it lies in files of
-    `folder` that the system maps into memory while there is room: 128 * 4 bytes of a print, and 12 at most of each of its bands.
+    in fewer than one of a thousand cases. Short functions, which have to be equal, are a part of each band's hash. A program is known
+    by its place, from 0 in the order they came, and takes 13 bytes at most of each band.
     """
 
-    def __init__(self, threshold: float, capacity: int, folder: Path | None = None) -> None:
-        def mapped(*shape: int, dtype: type = np.int32) -> np.memmap:
-            with tempfile.TemporaryFile(dir=folder) as file:
-                return np.memmap(file, dtype, "w+", shape=shape)  # zeros
-
-        self.threshold, self._count = threshold, 0
-        self._rows = _band_rows(threshold)
+    def __init__(self, threshold: float, capacity: int) -> None:
+        fitting = (rows for rows in range(16, 1, -1) if (1 - threshold**rows) ** (PERMUTATIONS // rows) < 1e-3)
+        self._rows = next(fitting, 1)
         self._bands = np.arange(PERMUTATIONS // self._rows)
-        capacity = max(1, capacity)
-        self._prints = mapped(capacity, PERMUTATIONS, dtype=np.uint32)
-        # A band's prints with one hash are a chain: its last one, and of each the one before. Numbered from 1, as 0 ends it.
-        self._last = mapped(len(self._bands), 1 << capacity.bit_length())
-        self._before = mapped(capacity, len(self._bands))
+        # A band's programs with one hash are a chain: its last one, and of each the one before. Numbered from 1, as 0 ends it.
+        self._last = np.zeros((len(self._bands), 1 << capacity.bit_length()), np.int32)
+        self._before = np.zeros((capacity, len(self._bands)), np.int32)
+        self._tags = np.zeros((capacity, len(self._bands)), np.uint8)  # of those in a chain few have the same hash
+        self._count = 0
 
-    def add(self, near: np.ndarray) -> None:
-        slots = self._slots(near)
-        self._prints[self._count] = near
+    def add(self, found: Print) -> None:
+        slots, self._tags[self._count] = self._slots(found)
         self._before[self._count] = self._last[self._bands, slots]
         self._count += 1
         self._last[self._bands, slots] = self._count
 
-    def matches(self, near: np.ndarray | None) -> Iterator[tuple[int, float]]:
-        """(place, estimate) of every print at or above the threshold, in the order of their places."""
-        if near is None:
-            return
-        found: set[int] = set()
-        for band, slot in enumerate(self._slots(near)):
+    def candidates(self, found: Print) -> list[int]:
+        """The places of the programs that share a band with this one."""
+        places: set[int] = set()
+        for band, (slot, tag) in enumerate(zip(*self._slots(found), strict=True)):
             number = int(self._last[band, slot])
             while number:
-                found.add(number - 1)
+                if self._tags[number - 1, band] == tag:
+                    places.add(number - 1)
                 number = int(self._before[number - 1, band])
-        for place in sorted(found):
-            estimate = jaccard(self._prints[place], near)
-            if estimate >= self.threshold:
-                yield place, estimate
+        return sorted(places)
 
-    def _slots(self, near: np.ndarray) -> np.ndarray:
-        """A hash of each band."""
+    def _slots(self, found: Print) -> tuple[np.ndarray, np.ndarray]:
+        """A hash of each band: its chain, and eight bits more. The MinHash of all long functions together is the least of each of its values."""
+        near = np.minimum.reduce(found.long) if found.long else found.near
         bands = near[: len(self._bands) * self._rows].astype(np.uint64).reshape(-1, self._rows)
-        mixed = (bands * _ODD[: self._rows]).sum(axis=1, dtype=np.uint64) * _ODD[0]
-        return ((mixed >> np.uint64(32)) & np.uint64(self._last.shape[1] - 1)).astype(np.int64)
-
-
-def _band_rows(threshold: float) -> int:
-    """The widest band that misses a pair at the threshold with a probability below 0.001."""
-    for rows in range(16, 1, -1):
-        if (1 - threshold**rows) ** (PERMUTATIONS // rows) < 1e-3:
-            return rows
-    return 1
+        salt = np.full((len(bands), 1), int(found.short[:16], 16), np.uint64)
+        mixed = (np.hstack([bands, salt]) * _ODD[: self._rows + 1]).sum(axis=1, dtype=np.uint64) * _ODD[0]
+        slots = (mixed >> np.uint64(24)) & np.uint64(self._last.shape[1] - 1)
+        return slots.astype(np.int64), (mixed >> np.uint64(56)).astype(np.uint8)
 
 
 def compared_code(row: dict[str, object]) -> str:

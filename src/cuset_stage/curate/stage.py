@@ -32,7 +32,6 @@ from ..files import write_atomically
 from ..jsonl import Appender
 from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
-from .settings import Executor
 from .stage_rows import CurationError, Item, Row, StageRows, plain, with_provenance
 
 
@@ -101,8 +100,8 @@ def run_stage(
     *,
     settings: Mapping[str, Any],
     name: str = "",
-    executor: Executor = Executor.INLINE,
-    workers: int | None = None,
+    workers: int | None = 1,
+    ray: bool = False,
     per_gpu: int | None = None,
     sync: bool = False,
     fresh: bool = False,
@@ -115,7 +114,7 @@ def run_stage(
         items: results of rows that they have no longer are removed, unless they are a part (`StageRows.part`).
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
-        executor, workers, per_gpu: as in `unordered_map`.
+        workers, ray, per_gpu: as in `unordered_map`.
         sync: flush every result to the disk, for results that are dear.
         fresh: delete earlier results of the stage.
         notes: for the summary.
@@ -156,9 +155,7 @@ def run_stage(
                         yield item
                     seen.add(key)
 
-            results = unordered_map(
-                partial(_outcome, work), todo(), executor=executor, workers=workers, per_gpu=per_gpu
-            )
+            results = unordered_map(partial(_outcome, work), todo(), workers=workers, ray=ray, per_gpu=per_gpu)
             for item, outcome in results:
                 if isinstance(outcome, Kept):
                     row = with_provenance(outcome.row, stage, **outcome.details)

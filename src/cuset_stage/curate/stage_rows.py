@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..text import InputError
 
 
 Row = dict[str, Any]
 LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
 
 
-class CurationError(ValueError):
+class CurationError(InputError):
     """Something the user gave cannot be used; the message names it and says what to give instead."""
 
 
@@ -120,8 +121,10 @@ def with_provenance(row: Row, stage: str, **details: Any) -> Row:
     return {**row, "provenance": [*row.get("provenance", ()), entry]}
 
 
-def read_lines(path: Path, name: str) -> Iterator[Item]:
+def read_lines(path: Path, name: str, size: int | None = None) -> Iterator[Item]:
     """Every line of a JSON-lines file, in binary: a broken line costs that line only. Empty lines are skipped and counted.
+
+    size: how many bytes are read, of a file that grows.
 
     Raises:
         CurationError: the file cannot be opened.
@@ -132,7 +135,7 @@ def read_lines(path: Path, name: str) -> Iterator[Item]:
         raise CurationError(f"{path}: cannot be read ({error.strerror}).") from None
     with stream:
         number = 0
-        while line := stream.readline(LINE_LIMIT):
+        while (size is None or stream.tell() < size) and (line := stream.readline(LINE_LIMIT)):
             number += 1
             if len(line) == LINE_LIMIT and not line.endswith(b"\n"):
                 yield broken(name, number, "too_long", f"the line has more than {LINE_LIMIT >> 20} MiB", line)
@@ -153,34 +156,30 @@ def _parsed(file: str, number: int, body: bytes) -> Item:
         return broken(file, number, "not_json", f"not JSON: {error}", body)
 
 
-def item_of(file: str, number: int, value: Any, body: bytes) -> Item:
+def item_of(file: str, number: int, value: Any, body: bytes | None = None) -> Item:
     """The item of a JSON value, which should be an object. body: its bytes."""
+    body = json.dumps(value).encode() if body is None else body
     if isinstance(value, dict):
         return Item(file, number, digest(file, str(number), body), value)
     detail = f"a JSON object was expected, this is a {type(value).__name__}"
     return broken(file, number, "not_an_object", detail, body)
 
 
-def content_key(row: Row) -> str:
-    """The key of a row that a stage left: equal for equal contents, wherever the row lies."""
-    return digest(row["id"], row_sha256(row))
-
-
-@dataclass(frozen=True)
 class StageRows:
-    """The rows that a stage left in `files`, read anew each time they are asked for. part: there are others beside them."""
+    """The rows that a stage left in `files`, read anew each time they are asked for, and each time the same: what is appended
+    later is not read. part: there are others beside them."""
 
-    files: Sequence[Path]
-    part: bool = False
+    def __init__(self, files: Sequence[Path], part: bool = False) -> None:
+        self.files, self.part = {path: path.stat().st_size for path in files}, part
 
     def __iter__(self) -> Iterator[Item]:
-        for path in self.files:
-            for item in read_lines(path, path.name):
+        for path, size in self.files.items():
+            for item in read_lines(path, path.name, size):
                 row = item.row
-                if row is not None and isinstance(row.get("id"), str) and isinstance(row.get("source"), dict):
-                    yield Item(item.file, item.number, content_key(row), row)
-                elif row is None:
+                if row is None:
                     yield item
+                elif isinstance(row.get("id"), str) and isinstance(row.get("source"), dict):
+                    yield Item(item.file, item.number, digest(row["id"], row_sha256(row)), row)
                 else:
                     detail = "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
                     yield broken(item.file, item.number, "wrong_type", detail, json.dumps(row).encode())

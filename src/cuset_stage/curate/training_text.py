@@ -5,22 +5,23 @@ side of the split each task is; how long the rows are.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
+
+import pandas as pd
 
 from ..answers import extract_code
 from .adapt import program_of, task_identity
+from .settings import SelectSettings, WriteSettings
 from .similarity import module_exact, prose_exact
 from .stage_rows import CurationError, Row, StageRows, digest
 
 
 BYTES_A_TOKEN = 3.0  # of CUDA C++ under the vocabularies of today's code models; only used without a tokenizer
 TEMPLATE_TOKENS = 32  # what a chat template adds to a row, generously
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
 _BACKTICKS = re.compile(r"`{3,}")
 _THINK_TAG = re.compile(r"</?think>", re.IGNORECASE)
 
@@ -181,24 +182,26 @@ def token_counter(tokenizer: str | None) -> Callable[[str], int]:
     return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
 
 
-def length_report(lengths: Mapping[int, int], *, cutoff_len: int, tokenizer: str | None) -> dict[str, Any]:
-    """Counts and quantiles of row lengths in tokens; `over` is what training would cut.
+def row_length(count: Callable[[str], int], prompt: str, answer: str) -> int:
+    """Tokens of a row with its chat template."""
+    return count(prompt) + count(answer) + TEMPLATE_TOKENS
 
-    Args:
-        lengths: length -> how many rows have it.
-    """
-    rows = sum(lengths.values())
+
+def length_report(tokens: Sequence[int] | pd.Series, settings: SelectSettings | WriteSettings) -> dict[str, Any]:
+    """Counts and quantiles of row lengths in tokens; `over` is what training would cut."""
+    lengths, most = pd.Series(tokens, dtype="int64"), settings.cutoff_len
     report: dict[str, Any] = {
-        "counted_by": tokenizer or f"estimate: {BYTES_A_TOKEN:g} bytes a token",
-        "cutoff_len": cutoff_len,
-        "rows": rows,
-        "over": sum(count for length, count in lengths.items() if length > cutoff_len),
-        "tokens": sum(length * count for length, count in lengths.items()),
-        "tokens_lost": sum(max(0, length - cutoff_len) * count for length, count in lengths.items()),
+        "counted_by": settings.tokenizer or f"estimate: {BYTES_A_TOKEN:g} bytes a token",
+        "cutoff_len": most,
+        "rows": len(lengths),
+        "over": int((lengths > most).sum()),
+        "tokens": int(lengths.sum()),
+        "tokens_lost": int((lengths - most).clip(lower=0).sum()),
     }
-    if rows:
-        ordered = sorted(lengths)
-        upto = list(accumulate(lengths[length] for length in ordered))  # rows that are no longer
-        report["quantiles"] = {f"{q:g}": ordered[bisect_right(upto, min(rows - 1, int(q * rows)))] for q in QUANTILES}
-        report["longest"] = ordered[-1]
+    if len(lengths):
+        quantiles = lengths.quantile(QUANTILES, interpolation="lower")
+        report |= {
+            "quantiles": {f"{q:g}": int(length) for q, length in quantiles.items()},
+            "longest": int(lengths.max()),
+        }
     return report

@@ -1,37 +1,32 @@
 """Stage `write`: LLaMA-Factory's alpaca or sharegpt files, their entry in dataset_info.json, and a data card.
 
-Rows are split by task, never by row: all answers to a task, and all rows with the same prompt, are on one side. Files are streamed
-and replaced as a whole; other entries of dataset_info.json stay as they are. One process at a time writes into a dataset folder.
+Rows are split by task, never by row: all answers to a task, and all rows with the same prompt, are on one side. The stage's rows are
+the texts; the files are made of them and replaced as a whole. Other entries of dataset_info.json stay as they are. One process at a
+time writes into a dataset folder.
 """
 
 from __future__ import annotations
 
 import json
-import os
+from array import array
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..files import write_atomically
 from .card import data_card
 from .folders import STAGES, input_rows, locked, stale_stages
 from .settings import WriteSettings
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import CurationError, Row
-from .training_text import (
-    TEMPLATE_TOKENS,
-    Split,
-    answer_text,
-    is_read_back,
-    length_report,
-    prompt_text,
-    split_tasks,
-    token_counter,
-)
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage_rows import CurationError, Row, read_lines
+from .training_text import Split, answer_text, is_read_back, prompt_text, row_length, split_tasks, token_counter
 
 
-_SCHEMA = 2
+_SCHEMA = 3
+_SPLITS = ("train", "eval")
+_ABOUT = ("name", "family", "id", "licence", "source")  # of each record, for people
 _ENTRIES: dict[str, dict[str, Any]] = {
     "alpaca": {"columns": {"prompt": "instruction", "query": "input", "response": "output", "system": "system"}},
     "sharegpt": {
@@ -51,84 +46,68 @@ def run_write(settings: WriteSettings) -> Summary:
     rows, target = input_rows(settings, "select"), settings.target
     target.mkdir(parents=True, exist_ok=True)
     with locked(target):
-        info = _read_info(target / "dataset_info.json")
-        formats = dict.fromkeys(settings.formats)
-        possible = {settings.file(form, split): _ENTRIES[form] for form in formats for split in ("train", "eval")}
-        for path, entry in possible.items():
-            _check_entry(target, path, entry, info)
+        for left in target.glob(f".{settings.name}*.part"):  # of a process that was killed
+            left.unlink()
+        files = {
+            (form, split): target
+            / f"{settings.name}{'_sharegpt' * (form == 'sharegpt')}{'_eval' * (split == 'eval')}.json"
+            for form in settings.formats
+            for split in _SPLITS
+        }
+        info = _read_info(target / "dataset_info.json", files)
         splits = split_tasks(rows, settings.validation, settings.seed)
-        old = stale_stages(settings.folder, STAGES[:-1])
-        with _Writer(settings, splits) as writer:
-            summary = run_stage(
-                settings.folder / "write",
-                "write",
-                rows,
-                writer,
-                settings={"schema": _SCHEMA, **settings.model_dump(mode="json", exclude={"folder", "input"})},
-                fresh=True,
-                notes=[*splits.notes, *old.values()],
-            )
-            entries = writer.finish()
-        for path in possible:  # of an earlier run: its rows may now be on the other side of the split
-            if path.stem not in entries and path.stem in info:
+        summary = run_stage(
+            settings.folder / "write",
+            "write",
+            rows,
+            _Writer(settings, splits),
+            settings={"schema": _SCHEMA, **settings.model_dump(mode="json", exclude={"folder", "input"})},
+            fresh=True,
+            notes=[*splits.notes, *stale_stages(settings.folder, STAGES[:-1]).values()],
+        )
+        written = settings.folder / "write" / "rows.jsonl"
+        facts = _facts(written)
+        entries = {}
+        for (form, split), path in files.items():
+            if facts.rows[split]:
+                write_atomically(path, _list_of(form, split, written))
+                entries[path.stem] = _entry(form, path)
+            elif info.pop(path.stem, None):  # of an earlier run: its rows are now on the other side of the split
                 path.unlink(missing_ok=True)
-                del info[path.stem]
-        info.update(entries)
-        write_atomically(target / "dataset_info.json", json.dumps(info, indent=2, ensure_ascii=False) + "\n")
-        card = data_card(settings.folder, settings.name, writer.facts, entries)
-        write_atomically(target / f"{settings.name}.md", card)
+        write_atomically(target / "dataset_info.json", json.dumps(info | entries, indent=2, ensure_ascii=False) + "\n")
+        write_atomically(target / f"{settings.name}.md", data_card(settings, facts, entries))
     return summary
 
 
-def _check_entry(folder: Path, path: Path, entry: dict[str, Any], info: dict[str, Any]) -> None:
-    old = info.get(path.stem)
-    if path.stem in info and old != {"file_name": path.name, **entry}:
-        where = old.get("file_name") if isinstance(old, dict) else old
-        raise CurationError(
-            f"{folder / 'dataset_info.json'}: {path.stem} is another data set ({where}, with an entry that this stage does not "
-            "write); give another name=, or take the entry and its file away."
-        )
+def _entry(form: str, path: Path) -> dict[str, Any]:
+    return {"file_name": path.name, **_ENTRIES[form]}
 
 
-@dataclass
-class _Facts:
-    """What the data card says of the rows."""
-
-    rows: Counter[str] = field(default_factory=Counter)
-    tasks: Counter[str] = field(default_factory=Counter)
-    families: Counter[str] = field(default_factory=Counter)
-    licences: Counter[str] = field(default_factory=Counter)
-    sources: Counter[str] = field(default_factory=Counter)
-    verdicts: Counter[str] = field(default_factory=Counter)
-    without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
-    lengths: Counter[int] = field(default_factory=Counter)  # length -> rows
-    length_report: dict[str, Any] = field(default_factory=dict)
+def _read_info(info_path: Path, files: dict[tuple[str, str], Path]) -> dict[str, Any]:
+    """dataset_info.json as it is, in which the names of our files mean nothing else."""
+    try:
+        info = json.loads(info_path.read_text(encoding="utf-8")) if info_path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise CurationError(f"{info_path}: not JSON ({error}); correct it, or give another output=.") from None
+    if not isinstance(info, dict):
+        raise CurationError(f"{info_path}: an object with an entry a data set was expected.")
+    for (form, _), path in files.items():
+        old = info.get(path.stem)
+        if path.stem in info and old != _entry(form, path):
+            where = old.get("file_name") if isinstance(old, dict) else old
+            raise CurationError(
+                f"{info_path}: {path.stem} is another data set ({where}, with an entry that this stage does not write); give "
+                "another name=, or take the entry and its file away."
+            )
+    return info
 
 
 class _Writer:
-    """Appends each row to the JSON lists of its split; the files appear when `finish` is called."""
+    """The texts of a row, the side of the split that its task is on, and what the card counts."""
 
     def __init__(self, settings: WriteSettings, splits: Split) -> None:
         self._settings, self._splits = settings, splits
-        self._streams: dict[tuple[str, str], IO[str]] = {}
         self._count = token_counter(settings.tokenizer)
-        self.facts = _Facts()
-        self._groups: set[int] = set()  # those that have a row in the set
-
-    def __enter__(self) -> _Writer:
-        for form in _ENTRIES:  # what a process that was killed has left
-            for split in ("train", "eval"):
-                self._part(form, split).unlink(missing_ok=True)
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        for key, stream in self._streams.items():
-            stream.close()
-            self._part(*key).unlink(missing_ok=True)
-
-    def _part(self, form: str, split: str) -> Path:
-        path = self._settings.file(form, split)
-        return path.with_name(f".{path.name}.part")
 
     def __call__(self, row: Row) -> Outcome:
         prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._settings.reasoning)
@@ -138,78 +117,66 @@ class _Writer:
             detail = "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
             return Dropped("not_read_back", detail)
         group = self._splits.groups.of_row(row)
-        split = self._splits.sides.get(group)
-        if split is None:
-            return Unsettled("came_later", "the row came while the tasks were split; run `cuset curate write` again")
-        system = (row.get("task") or {}).get("system") or ""
-        about = {
-            "name": str(row.get("name") or row["id"]),
-            "family": str(row.get("family") or "other"),
-            "id": row["id"],
-        }
-        about |= {"licence": str(row["source"].get("licence")), "source": str(row["source"].get("name"))}
-        records = {
-            "alpaca": {"instruction": prompt, "input": "", "output": answer, "system": system, **about},
-            "sharegpt": {
-                "conversations": [{"from": "human", "value": prompt}, {"from": "gpt", "value": answer}],
-                "system": system,
-                **about,
-            },
-        }
-        for form in dict.fromkeys(self._settings.formats):
-            self._append(form, split, records[form])
-        self.facts.tasks[split] += group not in self._groups
-        self._groups.add(group)
-        self._note(split, about, prompt, answer, row)
-        return Kept(
-            {"id": row["id"], "source": row["source"], "split": split, "provenance": row.get("provenance", [])}
-        )
-
-    def _append(self, form: str, split: str, record: dict[str, Any]) -> None:
-        stream = self._streams.get((form, split))
-        if stream is None:
-            stream = self._streams[form, split] = self._part(form, split).open("w", encoding="utf-8", newline="\n")
-            stream.write("[\n")
-        else:
-            stream.write(",\n")
-        text = json.dumps(record, indent=2, ensure_ascii=False)
-        stream.write(text.encode("utf-8", errors="replace").decode("utf-8"))  # a lone surrogate has no bytes
-
-    def _note(self, split: str, about: dict[str, str], prompt: str, answer: str, row: Row) -> None:
-        facts = self.facts
-        facts.rows[split] += 1
-        facts.families[about["family"]] += 1
-        facts.licences[about["licence"]] += 1
-        facts.sources[f"{about['source']} @ {row['source'].get('revision') or 'no revision'}"] += 1
         verified = row.get("verified") or {}
-        facts.verdicts[str(verified.get("verdict") or "not verified")] += 1
-        facts.without_mutants += not (verified.get("mutants") or {}).get("found")
-        facts.lengths[self._count(prompt) + self._count(answer) + TEMPLATE_TOKENS] += 1
-
-    def finish(self) -> dict[str, dict[str, Any]]:
-        """Put the files in place; the entries of dataset_info.json for them."""
-        settings = self._settings
-        self.facts.length_report = length_report(
-            self.facts.lengths, cutoff_len=settings.cutoff_len, tokenizer=settings.tokenizer
+        return Kept(
+            {
+                "id": row["id"],
+                "source": row["source"],
+                "split": self._splits.sides[group],
+                "task": group,
+                "name": str(row.get("name") or row["id"]),
+                "family": str(row.get("family") or "other"),
+                "system": (row.get("task") or {}).get("system") or "",
+                "prompt": prompt,
+                "answer": answer,
+                "tokens": row_length(self._count, prompt, answer),
+                "verdict": str(verified.get("verdict") or "not verified"),
+                "mutant": (verified.get("mutants") or {}).get("found"),
+                "provenance": row.get("provenance", []),
+            }
         )
-        entries: dict[str, dict[str, Any]] = {}
-        for (form, split), stream in sorted(self._streams.items(), key=lambda each: each[0]):
-            stream.write("\n]\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-            path = settings.file(form, split)
-            self._part(form, split).replace(path)
-            entries[path.stem] = {"file_name": path.name, **_ENTRIES[form]}
-        return entries
 
 
-def _read_info(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CurationError(f"{path}: not JSON ({error}); correct it, or give another output=.") from None
-    if not isinstance(info, dict):
-        raise CurationError(f"{path}: an object with an entry a data set was expected.")
-    return info
+def _list_of(form: str, split: str, written: Path) -> Iterator[str]:
+    """The JSON list of a file, in parts."""
+    start = "[\n"
+    for row in (item.row for item in read_lines(written, written.name)):
+        if row["split"] == split:
+            source = {"licence": str(row["source"].get("licence")), "source": str(row["source"].get("name"))}
+            about = {"system": row["system"], **{key: (row | source)[key] for key in _ABOUT}}
+            turns = [{"from": "human", "value": row["prompt"]}, {"from": "gpt", "value": row["answer"]}]
+            alpaca = {"instruction": row["prompt"], "input": "", "output": row["answer"]}
+            record = (alpaca if form == "alpaca" else {"conversations": turns}) | about
+            text = json.dumps(record, indent=2, ensure_ascii=False)
+            yield start + text.encode("utf-8", errors="replace").decode("utf-8")  # a lone surrogate has no bytes
+            start = ",\n"
+    yield "\n]\n"
+
+
+@dataclass
+class Facts:
+    """What the data card says of the rows."""
+
+    rows: Counter[str] = field(default_factory=Counter)  # of each split
+    tasks: dict[int, str] = field(default_factory=dict)  # task -> split
+    families: Counter[str] = field(default_factory=Counter)
+    licences: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
+    tokens: array[int] = field(default_factory=lambda: array("q"))
+
+
+def _facts(written: Path) -> Facts:
+    facts = Facts()
+    for row in (item.row for item in read_lines(written, written.name)):
+        source = row["source"]
+        facts.rows[row["split"]] += 1
+        facts.tasks[row["task"]] = row["split"]
+        facts.families[row["family"]] += 1
+        facts.licences[str(source.get("licence"))] += 1
+        facts.sources[f"{source.get('name')} @ {source.get('revision') or 'no revision'}"] += 1
+        facts.verdicts[row["verdict"]] += 1
+        facts.without_mutants += not row["mutant"]
+        facts.tokens.append(row["tokens"])
+    return facts

@@ -3,7 +3,7 @@
 Only the settings are imported here: the command line reads them whenever it starts.
 """
 
-from .settings import Backend, GenerationError, Sampling, Settings
+from .settings import GenerationError, Sampling, Settings
 
 
-__all__ = ["Backend", "GenerationError", "Sampling", "Settings"]
+__all__ = ["GenerationError", "Sampling", "Settings"]

@@ -3,8 +3,6 @@
 import json
 import math
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -79,16 +77,11 @@ def read_usage(data: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def retry_after(response: httpx.Response) -> float:
-    """Seconds of the Retry-After header, which holds a number or a date; 0 without one."""
-    value = response.headers.get("retry-after", "")
+    """Seconds of the Retry-After header; 0 without a number there."""
     try:
-        seconds = float(value)
+        seconds = float(response.headers.get("retry-after", ""))
     except ValueError:
-        try:
-            until = parsedate_to_datetime(value)
-        except ValueError:
-            return 0.0
-        seconds = (until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        return 0.0
     return max(0.0, seconds) if math.isfinite(seconds) else 0.0
 
 

@@ -20,7 +20,6 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import httpx
 
@@ -33,14 +32,13 @@ from .settings import GenerationError, Settings
 logger = logging.getLogger(__name__)
 RETRIED = frozenset((408, 409, 425, 429))  # and 5xx
 FATAL = {
-    401: "the API key is missing or wrong",
-    403: "the API key may not use it",
+    401: "the API key is missing or wrong, see api_key_env",
+    403: "the API key may not use it, see api_key_env",
     404: "there is no such model or path",
 }
 LONGEST_PAUSE_S = 60.0  # of our own
 LONGEST_WAIT_S = 600.0  # of those that a server asks for
 LONGEST_GREETING_S = 30.0
-LARGEST_BODY = 16 * 2**20  # a hundred thousand tokens, each character escaped, are a quarter of it
 
 
 class _Again(Exception):
@@ -71,8 +69,7 @@ class EndpointBackend:
     ) -> None:
         self.url = base_url(endpoint)
         self._settings = settings
-        # What is small and compressed can be of any size when it is not.
-        self._headers = {"Accept-Encoding": "identity", **bearer(api_key)}
+        self._headers = bearer(api_key)
         self._concurrency = concurrency
         self._timeout_s = timeout_s
         self._tries = retries + 1
@@ -94,7 +91,7 @@ class EndpointBackend:
         self._told_no_usage = False
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
-        """See `plan.BackEnd`.
+        """One outcome a request, in any order, as soon as it is there.
 
         Raises:
             GenerationError: nothing answers at the address, the key is refused, the model is unknown, or one request
@@ -135,18 +132,12 @@ class EndpointBackend:
         """Find out early that nothing answers, and say when the model's name is not among those served."""
         try:
             async with asyncio.timeout(LONGEST_GREETING_S):
-                response = await _read(client, "GET", f"{self.url}/models", timeout=LONGEST_GREETING_S)
-        except _Again:
-            return  # no list of models
+                response = await client.get(f"{self.url}/models", timeout=LONGEST_GREETING_S)
         except (httpx.RequestError, TimeoutError) as error:
             raise GenerationError(
                 f"endpoint={self.url}: nothing answers there ({_reason(error)}). Start the server first, such as "
                 "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
             ) from None
-        if response.status_code in (401, 403):
-            raise GenerationError(
-                f"{self.url}: {FATAL[response.status_code]} ({response.status_code}); see api_key_env."
-            )
         try:
             served = [str(model["id"]) for model in response.json()["data"]]
         except (ValueError, LookupError, TypeError):
@@ -198,7 +189,7 @@ class EndpointBackend:
             "stream": False,
             **(settings.extra_body or {}),
         }
-        response = await _read(client, "POST", f"{self.url}/chat/completions", json=body)
+        response = await client.post(f"{self.url}/chat/completions", json=body)
         status = response.status_code
         if status in RETRIED or status >= 500:
             raise _Again(f"status {status}: {excerpt(response)}", retry_after(response))
@@ -227,19 +218,6 @@ class EndpointBackend:
                 self._told_no_usage = True
         extra = {"endpoint": self.url, "tokens_from": source}
         return Reply(request, answer, reasoning, tokens, prompt_tokens, finish_reason, extra=extra)
-
-
-async def _read(client: httpx.AsyncClient, method: str, url: str, **options: Any) -> httpx.Response:
-    """The whole response, as `client.request` gives it. Raises _Again for a body that is larger than any answer."""
-    body = bytearray()
-    async with client.stream(method, url, **options) as response:
-        async for part in response.aiter_bytes():
-            body += part
-            if len(body) > LARGEST_BODY:
-                raise _Again(f"a body of more than {LARGEST_BODY >> 20} MiB (status {response.status_code})", 0.0)
-    # Without Content-Encoding: the body is decoded by now.
-    headers = {name: response.headers[name] for name in ("content-type", "retry-after") if name in response.headers}
-    return httpx.Response(response.status_code, headers=headers, content=bytes(body), request=response.request)
 
 
 def _reason(error: Exception) -> str:

@@ -14,10 +14,9 @@ from typing import Any
 
 import torch
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
-from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
-from ..text import one_line
+from ..stage.pretrained import explained, with_adapter
 from .plan import Failure, Reply, Request
 from .prompting import Prompt, Prompter
 from .sampling import make_processors
@@ -43,24 +42,6 @@ def resolve_dtype(dtype: str, device: str) -> str:
     if not device.startswith("cuda"):
         return "float32"
     return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
-
-
-def check_model_folders(model: str, adapter: str | None) -> None:
-    """Refuse what needs no library to tell wrong. Raises GenerationError."""
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
-            raise GenerationError(
-                f"model={model}: this is an adapter; give it as adapter and its base model as model."
-            )
-        if not (folder / "config.json").is_file():
-            raise GenerationError(f"model={model}: no config.json there, so it is not a model.")
-    elif model.count("/") != 1 or model.startswith((".", "/", "~")):
-        raise GenerationError(f"model={model}: there is no such folder; give a model's folder or its name on the Hub.")
-    if adapter is not None and not (Path(adapter).expanduser() / "adapter_config.json").is_file():
-        raise GenerationError(
-            f"adapter={adapter}: no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints."
-        )
 
 
 class HFBackend:
@@ -99,7 +80,9 @@ class HFBackend:
                 f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
             )
         if settings.adapter is not None:
-            self.model = _with_adapter(self.model, settings.adapter)
+            adapted = with_adapter(self.model, settings.adapter)
+            quantised = "quantization_config" in self.model.config.to_dict()
+            self.model = adapted if quantised else adapted.merge_and_unload()
         self.model.eval()
         ends = self.model.generation_config.eos_token_id
         self._stop_ids = self._prompter.stop_ids | set([ends] if isinstance(ends, int) else ends or [])
@@ -117,7 +100,7 @@ class HFBackend:
         )
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
-        """See `plan.BackEnd`. Raises GenerationError when prompt and answer do not fit into the model's context."""
+        """One outcome a request. Raises GenerationError when prompt and answer do not fit into the model's context."""
         prompts = {request.task: request.messages for request in requests}
         encoded = {task: self._prompter.encode(messages) for task, messages in prompts.items()}
         self._check_lengths(encoded)
@@ -200,32 +183,8 @@ def _path(name: str) -> str:
 
 def _load(kind: Any, name: str, **options: Any) -> Any:
     """kind.from_pretrained, with its errors as a sentence."""
-    try:
+    what = "tokenizer" if kind is AutoTokenizer else "model"
+    with explained(
+        f"cannot load the {what} of {name}; give a folder or a Hub name with config.json, weights and tokenizer"
+    ):
         return kind.from_pretrained(_path(name), **options)
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
-        what = "tokenizer" if kind is AutoTokenizer else "model"
-        raise GenerationError(
-            f"cannot load the {what} of {name}: {one_line(error)} Give a folder with config.json, weights and tokenizer, or a "
-            "model on the Hub that can be reached."
-        ) from error
-
-
-def _with_adapter(model: Any, adapter: str) -> Any:
-    """Put a LoRA adapter on a model, all of it, and merge it into the weights unless they are quantised."""
-    from peft import PeftModel, get_peft_model_state_dict
-    from peft.utils import load_peft_weights
-
-    fix = "Give as model the base it was trained on (base_model_name_or_path in its adapter_config.json)."
-    try:
-        adapted = PeftModel.from_pretrained(model, _path(adapter))
-        saved = set(load_peft_weights(_path(adapter), device="cpu"))
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
-        raise GenerationError(f"adapter={adapter} does not fit the model: {one_line(error)} {fix}") from error
-    # peft only warns about weights that have no place, or a place without weights
-    expected = set(get_peft_model_state_dict(adapted))
-    if saved != expected:
-        raise GenerationError(
-            f"adapter={adapter} does not fit the model: {len(saved - expected)} of its {len(saved)} weights have no place in it, "
-            f"and {len(expected - saved)} places stay empty. {fix}"
-        )
-    return adapted if "quantization_config" in model.config.to_dict() else adapted.merge_and_unload()

@@ -8,14 +8,14 @@ have been made at first.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..jsonl import Appender
 from ..tasks import Task
-from ..tasks.answers_file import Answer, append_answer, read_answers
+from ..tasks.answers_file import Answer, read_answers
 from ..tasks.messages import chat_messages
 from ..text import shown
 from .settings import GenerationError, Settings
@@ -56,14 +56,6 @@ class Failure:
 
     request: Request
     message: str
-
-
-class BackEnd(Protocol):
-    """What makes answers: `hf.HFBackend`, `endpoint.EndpointBackend`."""
-
-    def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
-        """One outcome a request, in any order, as soon as it is there."""
-        ...
 
 
 class Summary(NamedTuple):
@@ -139,13 +131,13 @@ def generate(
     *,
     samples: int,
     output: Path,
-    open_backend: Callable[[], BackEnd],
+    open_backend: Callable[[], Any],
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Summary:
     """Write the answers that are missing from `output`, each as soon as it is there.
 
     Args:
-        open_backend: called when there is something to make; loading a model takes a while.
+        open_backend: `hf.HFBackend` or `endpoint.EndpointBackend`, called when there is something to make.
         progress: called with the samples in the file and the samples wanted.
 
     Raises:
@@ -169,7 +161,8 @@ def generate(
                 continue
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
             measured = {name: getattr(outcome, name) for name in MEASURED}
-            append_answer(appender, Answer(request.task, request.sample, **measured, **known, extra=extra))
+            answer = Answer(request.task, request.sample, **measured, **known, extra=extra)
+            appender.append(answer.to_record())
             made += 1
             progress(kept + made, len(plan))
     return Summary(kept, made, tuple(failures))

@@ -1,14 +1,14 @@
 """What decides an answer, as it is recorded in every line of an answers file. Imports pydantic, nothing else that is large."""
 
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from ..settings import Settings as CommandSettings
+from ..text import InputError
 
 
-class GenerationError(ValueError):
+class GenerationError(InputError):
     """Something the user gave cannot be used, or generation cannot go on; the message says what to do instead."""
 
 
@@ -16,11 +16,6 @@ class GenerationError(ValueError):
 BODY_KEYS = frozenset(
     ("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "n", "stream")
 )
-
-
-class Backend(StrEnum):
-    HF = "hf"
-    ENDPOINT = "endpoint"
 
 
 class Sampling(CommandSettings):
@@ -62,6 +57,6 @@ class Settings(Sampling):
     dtype: of weights and activations, for a model of our own.
     """
 
-    backend: Backend
+    backend: Literal["hf", "endpoint"]
     weights: str | None = None
     dtype: str | None = None

@@ -16,13 +16,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ..files import write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
 from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
+from ..text import InputError
 from .judgement import Judgement
 
 
 FORMAT = 1
 
 
-class ResultsError(ValueError):
+class ResultsError(InputError):
     """A results file that cannot be read or written; the message names the file, the line and the fix."""
 
 

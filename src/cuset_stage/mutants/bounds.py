@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..cuda_source import Function
-from ..cuda_source.nodes import child, items, sides, walk
-from .program import COMPARISONS, Edit, Program, initial_value
+from ..cuda_source.tree import child, items, sides, walk
+from .program import COMPARISONS, Edit, Program, covers, initial_value
 
 
 _LOOSER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
@@ -26,12 +26,12 @@ def bound_off_by_one(program: Program) -> Iterator[Edit]:
         if program.device_function(loop) or "<<<" in program.code[body.start_byte : body.end_byte]:
             yield from _loop_bounds(program, loop)
     for node, function in program.in_device("binary_expression"):
-        if program.sign(node) in COMPARISONS and node not in program.loop_heads:
+        if program.sign(node) in COMPARISONS and not covers(program.loop_heads, node):
             yield from _guard(program, node, function)
         elif program.sign(node) == "-" and program.text(child(node, "right")) == "1":
             yield from _last_element(program, node)
     for node in program.nodes("binary_expression"):
-        if program.sign(node) == "/" and node not in program.checks:
+        if program.sign(node) == "/" and not covers(program.checks, node):
             yield from _ceil_division(program, node)
 
 
@@ -93,14 +93,8 @@ def is_bound(program: Program, node: Node, function: Function) -> bool:
 
 def _outside_subscripts(program: Program, node: Node) -> set[str]:
     """The identifiers of an expression outside of [ ], without members."""
-    found, waiting = set(), [node]
-    while waiting:
-        at = waiting.pop()
-        if at.type == "identifier":
-            found.add(program.text(at))
-        if at.type != "subscript_argument_list":
-            waiting.extend(at.children)
-    return found
+    found = walk(node, lambda at: [] if at.type == "subscript_argument_list" else at.children)
+    return {program.text(each) for each in found if each.type == "identifier"}
 
 
 def _last_element(program: Program, node: Node) -> Iterator[Edit]:

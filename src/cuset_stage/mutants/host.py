@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from ..cuda_source.nodes import arguments, child, declarators, items
+from ..cuda_source.tree import arguments, child, declarators, items
 from .indexing import INTEGERS, other_dimension
 from .program import Edit, Launch, Program, remove_statement
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from ..cuda_source import Function
-from ..cuda_source.nodes import child, sides
-from .program import COMPARISONS, Edit, Program
+from ..cuda_source.tree import child, sides
+from .program import COMPARISONS, Edit, Program, covers
 
 
 INTEGERS = frozenset(
@@ -35,7 +35,7 @@ def wrong_index(program: Program) -> Iterator[Edit]:
                 yield from _block_offset(program, node)
     for node, function in program.in_device("binary_expression"):
         sign = program.sign(node)
-        if sign == "+" and node not in program.loop_heads:
+        if sign == "+" and not covers(program.loop_heads, node):
             yield from _row_major(program, node, function)
         if sign in ("+", "-"):
             yield from _neighbour(program, node, sign)
@@ -124,7 +124,7 @@ def other_dimension(program: Program) -> Iterator[Edit]:
         for other in partners(name):
             if not types.get(other, "").endswith("*") and program.known(other, node):
                 # Two index variables have the same values; two extents do not.
-                is_index = name in program.indices[function] or node in program.loop_heads
+                is_index = name in program.indices[function] or covers(program.loop_heads, node)
                 yield program.edit(node, other, "dimension", 1 if is_index else 0)
                 break
 

@@ -6,7 +6,7 @@ Operators edit only code that was parsed without an error.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
@@ -15,8 +15,19 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ..cuda_source import Function, Source, answer_code, tokens
-from ..cuda_source.nodes import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
-from ..cuda_source.parser import is_flat
+from ..cuda_source.tree import (
+    Range,
+    arguments,
+    callee,
+    child,
+    declarators,
+    declared,
+    is_flat,
+    items,
+    span,
+    text_of,
+    walk,
+)
 
 
 COMPARISONS = frozenset({"<", ">", "<=", ">="})
@@ -45,22 +56,9 @@ class Edit(NamedTuple):
     tier: int
 
 
-class Stretches:
-    """Ranges of a program; `node in stretches` says whether one of them contains the node."""
-
-    def __init__(self, ranges: Iterable[Range]) -> None:
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-        for start, end in sorted(ranges):
-            if self._ends and start < self._ends[-1]:
-                self._ends[-1] = max(end, self._ends[-1])
-            else:
-                self._starts.append(start)
-                self._ends.append(end)
-
-    def __contains__(self, node: Node) -> bool:
-        index = bisect_right(self._starts, node.start_byte) - 1
-        return index >= 0 and node.end_byte <= self._ends[index]
+def covers(cover: bytearray, node: Node) -> bool:
+    """Whether all of a node is covered, as by `Program.loop_heads`."""
+    return 0 not in cover[node.start_byte : node.end_byte]
 
 
 class Launch(NamedTuple):
@@ -81,13 +79,20 @@ class Program:
         read = Source(answer_code(source))
         self.code, self._root = read.code, read.root
         self.functions = [function for function in read.functions if function.is_kernel or function.is_device]
-        self._bodies = Stretches(function.body for function in self.functions)
+        self._bodies = self._cover(function.body for function in self.functions)
         self._tokens = tokens(self.code)
         self._starts = [token.start for token in self._tokens]
         self._nodes: dict[str, list[Node]] = defaultdict(list)
         for node in walk(read.root if is_flat(self.code) else None):
             if node.is_named and not node.has_error:
                 self._nodes[node.type].append(node)
+
+    def _cover(self, ranges: Iterable[Range]) -> bytearray:
+        """A byte for each character: whether it stands in one of the ranges; see `covers`."""
+        cover = bytearray(len(self.code))
+        for start, end in ranges:
+            cover[start:end] = b"\1" * (end - start)
+        return cover
 
     def nodes(self, *types: str) -> Iterator[Node]:
         """Every node of some types."""
@@ -101,7 +106,7 @@ class Program:
         """
         for node in self.nodes(*types):
             function = self.device_function(node)
-            if function and node not in self.checks and (heads or node not in self.loop_heads):
+            if function and not covers(self.checks, node) and (heads or not covers(self.loop_heads, node)):
                 yield node, function
 
     def text(self, node: Node | None) -> str:
@@ -160,7 +165,7 @@ class Program:
 
     def device_function(self, node: Node) -> Function | None:
         """The innermost kernel or device function around a node."""
-        if node not in self._bodies:
+        if not covers(self._bodies, node):
             return None
         before = self.functions[: bisect_left(self.functions, node.start_byte, key=lambda each: each.body[0])]
         return next((each for each in reversed(before) if node.end_byte <= each.body[1]), None)
@@ -169,20 +174,20 @@ class Program:
         return next((each for each in self.functions if each.is_kernel and each.name == name), None)
 
     @cached_property
-    def checks(self) -> Stretches:
+    def checks(self) -> bytearray:
         """Messages, assertions, and declarations whose numbers are sizes."""
         found = [span(call) for call in self.nodes("call_expression") if self.calls(call, _CHECKS)]
         found += [span(node) for node in self.nodes("static_assert_declaration")]
         for node in self.nodes("declaration", "if_statement"):  # `if constexpr (...)`
             if any(self.text(each) in ("__shared__", "constexpr") for each in node.children):
                 found.append(span(child(node, "condition") or node))
-        return Stretches(found)
+        return self._cover(found)
 
     @cached_property
-    def loop_heads(self) -> Stretches:
+    def loop_heads(self) -> bytearray:
         """What stands between the parentheses of a `for` or a `while`."""
         loops = self.nodes("for_statement", "for_range_loop", "while_statement")
-        return Stretches((loop.start_byte, child(loop, "body").start_byte) for loop in loops)
+        return self._cover((loop.start_byte, child(loop, "body").start_byte) for loop in loops)
 
     @cached_property
     def launches(self) -> list[Launch]:
@@ -213,7 +218,7 @@ class Program:
                 continue
             kind = child(node.parent, "type") if node.type == "init_declarator" else None
             value = child(node, "value") or child(node, "right")
-            is_position = node in self.loop_heads or self._makes(value) & found[function]
+            is_position = covers(self.loop_heads, node) or self._makes(value) & found[function]
             if is_position and (kind is None or self.text(kind) not in _FLOATS):
                 for each in self.functions:  # a lambda knows what the function around it does
                     if each.body[0] < node.start_byte < each.body[1]:
@@ -223,14 +228,13 @@ class Program:
     def _makes(self, value: Node) -> set[str]:
         """The identifiers that make a position of a value: what stands in subscripts and behind a call's first argument does
         not, and of a choice only what it depends on."""
-        found, waiting = set(), [child(value, "condition") or value]
-        while waiting:
-            at = waiting.pop()
-            if at.type.endswith("identifier"):
-                found.add(self.text(at))
-            if at.type != "subscript_argument_list":
-                waiting.extend(items(at)[:1] if at.type == "argument_list" else at.children)
-        return found
+
+        def below(node: Node) -> list[Node]:
+            given = items(node)[:1] if node.type == "argument_list" else node.children
+            return [] if node.type == "subscript_argument_list" else given
+
+        found = walk(child(value, "condition") or value, below)
+        return {self.text(each) for each in found if each.type.endswith("identifier")}
 
     @cached_property
     def _scopes(self) -> dict[str, list[Range]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..cuda_source import Function
-from ..cuda_source.nodes import arguments, callee, child
+from ..cuda_source.tree import arguments, callee, child
 from .program import Edit, Program, initial_value, remove_statement
 
 

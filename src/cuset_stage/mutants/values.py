@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from ..cuda_source import Function
-from ..cuda_source.nodes import callee, child
+from ..cuda_source.tree import callee, child
 from .bounds import is_bound
 from .program import COMPARISONS, Edit, Program
 

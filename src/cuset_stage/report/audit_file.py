@@ -9,12 +9,13 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from ..jsonl import LinesError, read_objects
 from ..row_checks import RowModel, Text, wrong_value
+from ..text import InputError
 
 
 ORACLE_FAILS = "oracle_fails"  # judge.audit's code for an audit that met an error
 
 
-class AuditError(ValueError):
+class AuditError(InputError):
     """An audit file that cannot be read; the message names the file, the line and what was expected."""
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..judge.results import read_results
+from ..text import InputError
 from .audit_file import AuditFile, read_audit
 from .collection import UNANSWERED, Collection, Note, Run, TaskInfo
 from .notes import audit_notes, run_notes, setting_notes
 
 
-class ReportError(ValueError):
+class ReportError(InputError):
     """The results cannot be reported together; the message names the files and the fix."""
 
 

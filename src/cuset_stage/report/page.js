@@ -51,23 +51,16 @@
     if (wrong) code.scrollTop = wrong.offsetTop - code.clientHeight / 3;
   }
 
-  // Of C++ and of Python, in HTML, where < and > are entities: comment, number, string, macro, CUDA, word.
-  const WORDS = "alignas alignof and as assert async auto await bool break case char class const constexpr continue decltype def default del delete do double elif else " +
-    "enum except extern finally float for friend from global goto if import in inline int is lambda long namespace new noexcept None not nullptr operator or pass private " +
-    "protected public raise register return self short signed sizeof static static_assert static_cast reinterpret_cast const_cast struct switch template this throw " +
-    "[Tt]rue [Ff]alse try typedef typename union unsigned using virtual void volatile while with yield size_t u?int\\d+_t";
-  const CUDA = "__\\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|cuda[A-Z]\\w*|atomic[A-Z]\\w*|(?:float|int|double|uint|half|char|uchar|short|long)[234]";
-  const END = "$(?![^])", QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|`;
-  const TOKENS = [
-    [`//[^\\n]*|/\\*[^]*?(?:\\*/|${END})`, QUOTED, "^[ \\t]*#[ \\t]*\\w+(?:[ \\t]*&lt;.*?&gt;)?"],
-    ["#[^\\n]*", LONG + QUOTED, "^[ \\t]*@[^\\n]*"],
-  ].map(([comment, string, macro]) => new RegExp(
-    `(${comment})|(\\b\\d[\\w.']*)|(${string})|(${macro})|(&lt;&lt;&lt;|&gt;&gt;&gt;|\\b(?:${CUDA})\\b)|\\b(${WORDS.replaceAll(" ", "|")})\\b`, "gm"));
-  const NAMES = ["comment", "literal", "string", "macro", "cuda", "word"];
+  // Of C++ and of Python, in HTML, where < and > are entities: comment, string, what is CUDA's.
+  const END = "$(?![^])", QUOTED = `"(?:\\\\.|[^"\\\\\\n])*"?|(?<!\\d)'(?:\\\\.|[^'\\\\\\n])*'?`, LONG = `"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|`;
+  const CUDA = "&lt;&lt;&lt;|&gt;&gt;&gt;|\\b(?:__\\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|cuda[A-Z]\\w*|atomic[A-Z]\\w*)\\b";
+  const TOKENS = [[`//[^\\n]*|/\\*[^]*?(?:\\*/|${END})`, QUOTED], ["#[^\\n]*", LONG + QUOTED]].map(
+    ([comment, string]) => new RegExp(`(${comment})|(${string})|(${CUDA})`, "g"));
+  const NAMES = ["comment", "string", "cuda"];
   function highlight(pre) {
     const wrong = new Set(pre.dataset.wrong.split(" ")), code = pre.firstElementChild;
     const marked = code.innerHTML.replace(TOKENS[pre.dataset.python], (token, ...groups) => {
-      const name = NAMES[groups.slice(0, 6).findIndex(Boolean)];
+      const name = NAMES[groups.slice(0, 3).findIndex(Boolean)];
       return token.split("\n").map(part => `<span class="t-${name}">${part}</span>`).join("\n");
     });
     const lines = marked.split("\n").map((line, i) => `<span class="line${wrong.has(String(i + 1)) ? " wrong" : ""}">${line}\n</span>`);

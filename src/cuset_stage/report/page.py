@@ -115,7 +115,7 @@ def _samples(
             "wrong": [one or other for one, other in ERROR_LINE.findall(message)],
             # Not stripped, so that the compiler's line numbers hold.
             "code": code if len(code) <= CODE_LIMIT else shorten(code, CODE_LIMIT),
-            "answer": _around(answers[run.label].get((task.id, number)), code.strip()),
+            "answer": _around(answers[run.label].get((task.id, number), ""), code.strip()),
         }
 
 
@@ -141,12 +141,9 @@ def first_line(message: str, limit: int = 140) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def _around(answer: str | None, code: str) -> str:
+def _around(answer: str, code: str) -> str:
     """An excerpt of an answer; its code stands by itself."""
-    if answer is None:
-        return ""
-    found = bool(code) and code in answer
-    return shorten(answer.replace(code, "[the code]", 1), 2_200) if found else shorten(answer, 5_500)
+    return shorten(answer.replace(code, "[the code]", 1) if code else answer, 4_000)
 
 
 def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:
@@ -154,16 +151,16 @@ def _answers(run: Run, notes: list[str]) -> dict[tuple[str, int], str]:
     told, digest = run.told("answers", "path"), run.told("answers", "sha256")
     if not told:
         return {}
-    path = next((p for p in (Path(told), run.path.parent / Path(told).name) if p.exists()), None)
-    if path is None:
-        notes.append(f"{run.label}: {told} is not here, so the text around the code is not shown.")
-    elif digest and content_sha256(path) != digest:
-        text = "has changed since it was judged; the text around the code is not shown."
-        notes.append(f"{run.label}: {path.name} {text}")
-    else:
-        try:
+    path = Path(told) if Path(told).exists() else run.path.parent / Path(told).name
+    try:
+        if not path.exists():
+            problem = f"{told} is not here"
+        elif digest in (None, content_sha256(path)):
             answers = [answer for answer in read_answers(path) if (answer.level or 1) == run.level]
             return {(answer.task, answer.sample): answer.answer for answer in answers}
-        except (AnswersError, OSError) as error:
-            notes.append(f"{run.label}: {error}")
+        else:
+            problem = f"{path.name} has changed since it was judged"
+    except (AnswersError, OSError) as error:
+        problem = str(error).rstrip(".")
+    notes.append(f"{run.label}: {problem}, so the text around the code is not shown.")
     return {}

@@ -3,23 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from . import tables
 from .cells import ABSENT, Cell, Column, Table, label, number_column, text_column
 from .collect import natural_key
 from .notes import counted, run_settings
 from .numbers import Report
 from .statistics import RESAMPLES, Rule
-from .tables import (
-    VERDICTS,
-    case_table,
-    comparison_table,
-    family_table,
-    flag_table,
-    main_table,
-    score_table,
-    timing_table,
-    token_table,
-    verdict_table,
-)
+from .tables import VERDICTS, main_table
 
 
 NOTED_TASKS = 20  # ids that a note lists; CSV has all
@@ -41,15 +31,15 @@ def sections(report: Report) -> list[Section]:
     ranks = "Best in bold, second-best underlined, within a model where it has several runs. A rank is no test: see the comparison."
     made = [
         ("results", "Results", [main_table(report, rule) for rule in Rule], ranks),
-        ("comparison", "Paired comparison", [comparison_table(report)], ""),
-        ("verdicts", "Verdicts", [verdict_table(report), flag_table(report)], ""),
-        ("tokens", "Tokens used", [token_table(report)], ""),
-        ("families", "Results by family", [family_table(report), case_table(report)], ""),
-        ("time", "Time and scores", [timing_table(report), score_table(report)], ""),
+        ("comparison", "Paired comparison", [tables.comparison_table(report)], ""),
+        ("verdicts", "Verdicts", [tables.verdict_table(report), tables.flag_table(report)], ""),
+        ("tokens", "Tokens used", [tables.token_table(report)], ""),
+        ("families", "Results by family", [tables.family_table(report), tables.case_table(report)], ""),
+        ("time", "Time and scores", [tables.timing_table(report), tables.score_table(report)], ""),
         ("audit", "Audit", [audit_table(report), *flagged, audit_note_table(report)], audit_text(report)),
         ("settings", "Settings", settings_tables(report), ""),
     ]
-    found = [Section(key, title, [table for table in tables if table], text) for key, title, tables, text in made]
+    found = [Section(key, title, [table for table in held if table], text) for key, title, held, text in made]
     return [section for section in found if section.tables or section.text]
 
 

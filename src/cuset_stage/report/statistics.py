@@ -28,16 +28,13 @@ class Rule(StrEnum):
 def pass_at_k_unbiased(n: int, c: int, k: int) -> float:
     """The probability that k of n samples, drawn without replacement, hold one of the c right ones.
 
-    1 - C(n - c, k) / C(n, k), Chen et al. 2021 (arXiv 2107.03374), Eq. 1. Evaluated as a sum of logarithms, so that neither a
-    large n overflows nor a small result cancels. ValueError unless 0 <= c <= n and 1 <= k <= n.
+    1 - C(n - c, k) / C(n, k), Chen et al. 2021 (arXiv 2107.03374), Eq. 1, in integers, of which Python rounds the quotient once.
+    ValueError unless 0 <= c <= n and 1 <= k <= n.
     """
     if not (0 <= c <= n and 1 <= k <= n):
         raise ValueError(f"n={n}, c={c}, k={k}: needs c in [0, n] right samples and k in [1, n]")
-    if c > n - k:
-        return 1.0
-    # The binomials' quotient has min(c, k) factors: it is symmetric in c and k.
-    few, many = sorted((c, k))
-    return -math.expm1(math.fsum(math.log1p(-many / (n - i)) for i in range(few)))
+    choices = math.comb(n, k)
+    return (choices - math.comb(n - c, k)) / choices
 
 
 def task_scores(outcomes: ArrayLike, k: int, rule: Rule) -> NDArray[np.float64]:
@@ -83,10 +80,6 @@ def estimate_means(
     0 or 1 is the exact (Clopper-Pearson) interval.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 2:
-        raise ValueError(f"scores of shape {scores.shape}: needs [tasks, columns]")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence}: a probability in (0, 1)")
     if not scores.size:
         return [None] * scores.shape[1]
     tail = (1 - confidence) / 2
@@ -134,8 +127,6 @@ def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> McNemar:
     test with probability 1/2 (McNemar 1947). Without such tasks the p-value is 1.
     """
     first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"outcomes of shapes {first.shape} and {second.shape}: needs [tasks] twice")
     known = ~(np.isnan(first) | np.isnan(second))
     a, b = first[known] > 0, second[known] > 0
     both, only_first, only_second, neither = (int(np.sum(cell)) for cell in (a & b, a & ~b, ~a & b, ~a & ~b))

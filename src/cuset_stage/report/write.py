@@ -116,13 +116,12 @@ def print_report(report: Report) -> None:
     shown = RichTable(title=Text(table.title), box=None, pad_edge=False)
     first = 1 if len({cell.text for cell in table.columns[0].cells}) == 1 else 0  # one model for all needs no column
     for column in table.columns[first:]:
-        group = column.group.split()[0] if column.group else ""
-        shown.add_column(Text(f"{group}\n{column.name}"), justify="left" if column.text else "right")
+        heading = Text(f"{(column.group.split() or [''])[0]}\n{column.name}")
+        shown.add_column(heading, justify="left" if column.text else "right")
     for row in table.rows:
         shown.add_row(*(Text(cell.text, style=("", "bold", "underline")[cell.rank]) for cell in row[first:]))
     console = Console(highlight=False)
     console.print(shown)
-    for comparison in report.comparisons:
-        if comparison.criterion == report.collection.criteria[-1]:
-            found = f"{comparison.first} and {comparison.second}: {conclusion(comparison)}"
-            console.print(Text(f"{found} (p {p_text(comparison.adjusted)})"))
+    for one in report.comparisons:
+        if one.criterion == report.collection.criteria[-1]:
+            console.print(Text(f"{one.first} and {one.second}: {conclusion(one)} (p {p_text(one.adjusted)})"))

@@ -83,3 +83,14 @@ def check_aliases(aliases: Iterable[str]) -> tuple[str, ...]:
         if not isinstance(alias, str) or not _IDENTIFIER.match(alias):
             raise ValueError(f"aliases: {alias!r} is not a macro name; give C identifiers such as 'MY_KERNEL'")
     return wanted
+
+
+def merged(extents: Iterable[tuple[int, int]], touching: bool) -> list[tuple[int, int]]:
+    """The extents sorted, those that overlap joined; also those that touch, as pieces of bodies in preprocessor branches do."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(extents):
+        if found and start < found[-1][1] + touching:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        elif start < end:
+            found.append((start, end))
+    return found

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .kinds import KERNEL_ALIASES
-from .scrub import DEFINE, blank_between, line_before, scrub
+from .scrub import DEFINE, blank, line_before, scrub
 
 
 _ATTRIBUTE = r"__attribute__\s*\(\(\s*(?:__)?global(?:__)?\s*\)\)"
@@ -78,8 +78,7 @@ def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
             words += found[:_ALIAS_LIMIT]
             for name in found:
                 del candidates[name]
-    code = blank_between(full, [match.span() for match in DEFINE.finditer(full)]) if macros else full
-    return Lexed(full, code, macros, tuple(words))
+    return Lexed(full, DEFINE.sub(blank, full) if macros else full, macros, tuple(words))
 
 
 def kernels(lexed: Lexed) -> list[Body]:

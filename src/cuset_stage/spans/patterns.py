@@ -52,7 +52,6 @@ _HINTS: dict[str, tuple[str, ...]] = {
     "memory_api": ("cuda", "hip", "cuMem"),
     "launch_setup": ("dim3", "Launch", "Occupancy", "FuncSet"),
 }
-PATTERN_KINDS = frozenset({*_CALLS, *_WORDS, "shared_memory"})
 _COMPILED = {kind: re.compile(rf"(?<!\w)(?:{source})(?!\w)") for kind, source in {**_CALLS, **_WORDS}.items()}
 _CALL_OPEN = re.compile(r"\s*(?:<[\w\s,:*]{0,200}>\s*)?\(")
 

@@ -26,24 +26,14 @@ _NOISE = re.compile(
 DEFINE = re.compile(r"^[ \t]*#[ \t]*define\b[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
 
 
-def _blank(match: re.Match[str]) -> str:
+def blank(match: re.Match[str]) -> str:
+    """As many spaces, for `sub`."""
     return " " * (match.end() - match.start())
 
 
 def scrub(text: str) -> str:
     """`text` with comments and literals replaced by spaces, character for character."""
-    return _NOISE.sub(_blank, text)
-
-
-def blank_between(text: str, ranges: list[tuple[int, int]]) -> str:
-    """`text` with the given ranges (sorted, disjoint) replaced by spaces."""
-    pieces, last = [], 0
-    for start, end in ranges:
-        pieces.append(text[last:start])
-        pieces.append(" " * (end - start))
-        last = end
-    pieces.append(text[last:])
-    return "".join(pieces)
+    return _NOISE.sub(blank, text)
 
 
 def line_before(text: str, position: int, bound: int = 300) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Span, check_aliases, check_kinds
+from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Span, check_aliases, check_kinds, merged
 from .lexer import device_functions, kernels, launches, lex
 from .patterns import might_match, pattern_spans, signature
 from .regions import Region, find_regions
@@ -67,18 +67,7 @@ def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ..
     return {
         Span(region.start + start, region.start + end, kind)
         for kind in kinds
-        for start, end in _merged(
+        for start, end in merged(
             found[kind] if kind in found else pattern_spans(lexed.full, kind), kind == "kernel_body"
         )
     }
-
-
-def _merged(extents: Iterable[tuple[int, int]], touching: bool) -> list[tuple[int, int]]:
-    """The extents sorted, those that overlap joined; also those that touch, as pieces of bodies in preprocessor branches do."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(extents):
-        if merged and start < merged[-1][1] + touching:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        elif start < end:
-            merged.append((start, end))
-    return merged

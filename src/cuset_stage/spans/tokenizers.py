@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from .kinds import Span
+from .kinds import Span, merged
 
 
 CHECKED_TEXTS = 4  # texts on which a tokenizer's own offsets are verified, per TokenAligner
@@ -38,14 +38,7 @@ def token_mask(
         ValueError: an offset lies outside the text, ends before it starts, or starts before an earlier token's start,
             which means that the offsets belong to another text or to several texts in a row.
     """
-    merged: list[list[int]] = []
-    for start, end, _ in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], end)
-        elif start < end:
-            merged.append([start, end])
-    merged.append([1 << 62, 1 << 62])
-    following = iter(merged)
+    following = iter([*merged(((start, end) for start, end, _ in spans), True), (1 << 62, 1 << 62)])
     span_start, span_end = next(following)
     limit = 1 << 62 if text_length is None else text_length
     mask: list[int] = []

@@ -13,8 +13,9 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ..answers import ExtractRule, extract_code
-from ..jsonl import Appender, LinesError, read_objects
+from ..jsonl import LinesError, read_objects
 from ..row_checks import Count, Finite, SampleNumber, Text, wrong_value
+from ..text import InputError
 
 
 Level = Annotated[int, Field(strict=True, ge=1, lt=100_000, description="a level, 1 to 3")]
@@ -23,7 +24,7 @@ CODE_SUFFIXES = (".cu", ".cpp", ".cc", ".py")
 TEXT_SUFFIXES = (".md", ".txt")
 
 
-class AnswersError(ValueError):
+class AnswersError(InputError):
     """An answers file breaks its format; the message names the file and the line, and what was expected."""
 
 
@@ -91,11 +92,6 @@ def read_answers(path: Path) -> list[Answer]:
                 "samples of a task 0, 1, 2, ..., and keep the answers of different models in different files."
             )
     return found
-
-
-def append_answer(appender: Appender, answer: Answer) -> None:
-    """Write one line, whole or not at all."""
-    appender.append(answer.to_record())
 
 
 def parse_answer(record: Mapping[str, Any], source: str) -> Answer:

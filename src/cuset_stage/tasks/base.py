@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..text import nearest
+from ..text import InputError, nearest
 
 
 DTYPE_BYTES: Mapping[str, int] = {
@@ -26,7 +26,7 @@ FILE_BYTES: Mapping[str, int] = {**DTYPE_BYTES, "bfloat16": 2}
 ORACLE_VERSION = 2  # raised when the way inputs, references or verdicts are made changes: old caches are then not read
 
 
-class TaskError(ValueError):
+class TaskError(InputError):
     """A task set breaks its format; the message names the file, the row and the key, and what was expected."""
 
 

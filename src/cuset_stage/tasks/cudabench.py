@@ -13,12 +13,12 @@ from pydantic import AfterValidator, Field, StrictInt
 from ..row_checks import RowModel
 from .base import DTYPE_BYTES, FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .messages import CUDABENCH_SYSTEM, cudabench_prompt
-from .task_rows import Filled, MaybeText, Name, Row, check_names
+from .task_rows import NAME, Filled, MaybeText, Name, Row, check_names
 
 
 SIGN = {"gen.py", "compare.py", "task_name"}
 UNDECLARED = "undeclared"  # the dtype of an output that only compare.py names
-_DATA_FILE = re.compile(r"""["'](?:\./)?data/([\w.+-]+)\.bin["']""")
+_DATA_FILE = re.compile(rf"""["'](?:\./)?data/({NAME.pattern})\.bin["']""")
 
 
 def _sizes(written: str) -> tuple[int, ...]:

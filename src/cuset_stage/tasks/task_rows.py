@@ -48,12 +48,10 @@ class Row:
 
 
 def check_names(row: Row, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]) -> None:
-    """Raise TaskError when a name is used twice or cannot be a file's."""
+    """Raise TaskError when a name is used twice."""
     seen = set()
     for key, tensors in (("inputs", inputs), ("outputs", outputs)):
         for tensor in tensors:
-            if not NAME.fullmatch(tensor.name):
-                row.fail(key, f"name {tensor.name!r}: expected letters, digits and _ . + - only")
             if tensor.name in seen:
                 row.fail(key, f"name {tensor.name!r} is used twice; inputs and outputs are files of one folder")
             seen.add(tensor.name)

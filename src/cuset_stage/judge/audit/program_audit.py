@@ -20,11 +20,10 @@ from ..oracle_runs import (
     run_generate,
 )
 from .findings import Code, Finding, Severity
-from .wrong_outputs import COMMONEST, NAN, NOISY_OUTPUTS, WRONG_OUTPUTS, Candidate, Output, input_copies, unchecked
+from .wrong_outputs import NAN, NOISY_OUTPUTS, WRONG_OUTPUTS, Candidate, Output, constants, input_copies, unchecked
 
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
-PLURAL = (Code.ZEROS_PASS, Code.ONES_PASS, Code.RANDOM_PASSES, Code.OUTPUT_UNCHECKED, Code.PART_UNCHECKED)
 
 
 @dataclass(frozen=True)
@@ -61,24 +60,22 @@ class ProgramAudit:
             views = self._views(prepared, again)
             for view in views:
                 self._check_files(view)
-            accepted = self._try_all(views)
+            self._try_all(views)
             if isinstance(oracle, ScriptOracle):
-                self._try_script(oracle, views[0], accepted)
+                self._try_script(oracle, views[0])
 
     def _views(self, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[_View]:
         """Each case with the right outputs of the case before it, the first with those of the last."""
         views: list[_View] = []
-        alone = len(prepared) == 1
         for index, (case, files) in enumerate(zip(self.task.cases, prepared, strict=True)):
-            others = again or ({} if alone else prepared[index - 1].expected)
+            others = again or (prepared[index - 1].expected if len(prepared) > 1 else {})
             outputs = []
-            for number, tensor in enumerate(case.outputs):
+            for tensor in case.outputs:
                 like = [row for row in case.inputs if (row.dtype, row.nbytes) == (tensor.dtype, tensor.nbytes)]
                 inputs = {row.name: files.inputs[row.file] for row in like}
                 inputs = {name: path for name, path in inputs.items() if path.stat().st_size == tensor.nbytes}
-                first = views[0].outputs[number] if views else None
                 expected, other = files.expected.get(tensor.file), others.get(tensor.file)
-                outputs.append(Output(tensor, expected, other, inputs, first, alone))
+                outputs.append(Output(tensor, expected, other, inputs))
             views.append(_View(case, files, tuple(outputs)))
         return views
 
@@ -131,19 +128,18 @@ class ProgramAudit:
             text += f"; gen.py ended with {check.generate_exit}"
         self.add(Code.REFERENCE_UNPAIRED, WARNING if check.generate_exit else NOTE, text)
 
-    def _try_all(self, views: Sequence[_View]) -> set[Code]:
-        """Try every kind of wrong output; the kinds that pass in every case."""
-        accepted = {candidate.code for candidate in WRONG_OUTPUTS if self._try(candidate, views)}
-        if Code.CONSTANT_PASSES not in accepted and self._try(COMMONEST, views):
-            accepted.add(Code.CONSTANT_PASSES)
-        any(self._try(candidate, views) for candidate in input_copies(views[0].outputs))
-        any(self._try(candidate, views) for candidate in NOISY_OUTPUTS)  # less noise than what passes passes, too
-        if Code.ZEROS_PASS not in accepted:
-            names = [output.tensor.name for output in views[0].outputs]
-            for name in names:
-                if len(names) == 1 or not self._try(unchecked(name), views):
-                    self._try(unchecked(name, half=True), views)
-        return accepted
+    def _try_all(self, views: Sequence[_View]) -> None:
+        """Try every kind of wrong output; of those that are alike only until one passes."""
+        outputs = views[0].outputs
+        alike = [constants(outputs, len(views) == 1), input_copies(outputs), NOISY_OUTPUTS]
+        for candidates in [*([candidate] for candidate in WRONG_OUTPUTS), *alike]:
+            any(self._try(candidate, views) for candidate in candidates)
+        for name in () if self._accepts(Code.ZEROS_PASS) else [output.tensor.name for output in outputs]:
+            if len(outputs) == 1 or not self._try(unchecked(name), views):
+                self._try(unchecked(name, half=True), views)
+
+    def _accepts(self, code: Code) -> bool:
+        return any(finding.code is code for finding in self.findings)
 
     def _try(self, candidate: Candidate, views: Sequence[_View]) -> bool:
         """Whether these outputs pass in every case; a finding when they do. An output for which this kind makes no sense is
@@ -155,8 +151,7 @@ class ProgramAudit:
                 covered &= names
                 if not covered or len(files) < count or not self._passes(view, files):
                     return False
-        pass_ = "pass" if candidate.code in PLURAL else "passes"
-        what = f"{candidate.what} {pass_} as {', '.join(sorted(covered))}{' in every case' if len(views) > 1 else ''}"
+        what = f"{candidate.what} as {', '.join(sorted(covered))}{' in every case' if len(views) > 1 else ''}"
         whole = len(covered) == count
         if not whole and candidate.code is not Code.OUTPUT_UNCHECKED:
             what += ", the other outputs being right"
@@ -171,7 +166,7 @@ class ProgramAudit:
         except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
             return False
 
-    def _try_script(self, oracle: ScriptOracle, view: _View, accepted: set[Code]) -> None:
+    def _try_script(self, oracle: ScriptOracle, view: _View) -> None:
         """What compare.py alone would accept. Our judge refuses these before it is asked; other judges may not."""
 
         def try_on(outputs: Mapping[str, Path], code: Code, what: str) -> None:
@@ -192,7 +187,7 @@ class ProgramAudit:
             empty = {output.tensor.file: folder / "empty.bin" for output in view.outputs}
             try_on(empty, Code.SCRIPT_ACCEPTS_EMPTY, "for empty output files")
         with _written(NAN, view) as (outputs, names):
-            if names and Code.NAN_PASSES not in accepted:
+            if names and not self._accepts(Code.NAN_PASSES):
                 try_on(outputs, Code.SCRIPT_ACCEPTS_NAN, f"for NaN everywhere in {', '.join(sorted(names))}")
 
     @contextmanager

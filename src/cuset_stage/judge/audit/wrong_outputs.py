@@ -60,15 +60,13 @@ class Output:
     """An output of a case, and the files that it may be made from.
 
     expected: its reference, whatever the size. other: what is right for other inputs. inputs: by name those of its dtype and
-    size. first: the same output of the task's first case, None in that one itself. alone: the task has no other case.
+    size.
     """
 
     tensor: Tensor
     expected: Path | None
     other: Path | None
     inputs: Mapping[str, Path] = field(default_factory=dict)
-    first: "Output | None" = None
-    alone: bool = False
 
     @cached_property
     def dtype(self) -> np.dtype | None:
@@ -91,14 +89,6 @@ class Output:
     @cached_property
     def seen(self) -> Profile | None:
         return None if self.right is None else profile([self.right])
-
-    @cached_property
-    def commonest(self) -> float:
-        """The mean of floats, the most frequent integer; where `right` is known."""
-        if self.is_float:
-            return self.seen.mean
-        values, counts = np.unique(self.right[:CHUNK], return_counts=True)
-        return values[counts.argmax()]
 
     def read(self, path: Path) -> np.ndarray:
         size = path.stat().st_size // self.dtype.itemsize
@@ -125,26 +115,9 @@ class Candidate:
 
     code: Code
     severity: Severity
-    what: str  # "... pass as C in every case"
+    what: str  # "... as C in every case"
     values: Callable[[Output, slice], np.ndarray | float]
     fits: Callable[[Output], bool]
-
-
-def _constant(output: Output, part: slice) -> float:
-    """The middle of the first case's range: the constant whose largest error is the smallest."""
-    seen = (output.first or output).seen
-    middle = seen.minimum / 2 + seen.maximum / 2
-    return middle if output.is_float else round(middle)
-
-
-def _commonest(output: Output, part: slice) -> float:
-    """The first case's commonest value, as a program that has memorized one answer would write it."""
-    return (output.first or output).commonest
-
-
-def _has_constant(output: Output) -> bool:
-    both = output.seen and (output.first or output).seen
-    return bool(both) and not (output.alone and output.seen.elements == 1)
 
 
 def _other(output: Output, part: slice) -> np.ndarray:
@@ -167,65 +140,77 @@ def _noisy(relative: float, severity: Severity) -> Candidate:
         off = (right.astype(np.float64) * (1 + relative * signs)).astype(right.dtype)
         return np.where(np.isfinite(off), off, right)
 
-    what = f"every value {relative:.0%} off"
+    what = f"every value {relative:.0%} off passes"
     return Candidate(Code.NOISE_PASSES, severity, what, disturb, lambda o: o.is_float and o.seen and o.seen.largest)
 
 
-def _known(output: Output) -> bool:
-    return output.dtype is not None
-
-
-def _varies(output: Output) -> bool:
-    return output.seen is not None and output.seen.std > 0
-
-
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
-NAN = Candidate(Code.NAN_PASSES, ERROR, "NaN everywhere", lambda *_: math.nan, lambda output: output.is_float)
+NAN = Candidate(Code.NAN_PASSES, ERROR, "NaN everywhere passes", lambda *_: math.nan, lambda output: output.is_float)
 WRONG_OUTPUTS = (
-    Candidate(Code.ZEROS_PASS, ERROR, "zeros", lambda *_: 0, _known),
-    Candidate(Code.ONES_PASS, ERROR, "ones", lambda *_: 1, _known),
-    Candidate(Code.CONSTANT_PASSES, ERROR, "one constant, the middle of the range,", _constant, _has_constant),
+    Candidate(Code.ZEROS_PASS, ERROR, "zeros pass", lambda *_: 0, lambda output: output.dtype is not None),
+    Candidate(Code.ONES_PASS, ERROR, "ones pass", lambda *_: 1, lambda output: output.dtype is not None),
     Candidate(
         Code.OTHER_CASE_PASSES,
         ERROR,
-        "what is right for other inputs",
+        "what is right for other inputs passes",
         _other,
         lambda output: output.other_values.size,
     ),
     Candidate(
         Code.RANDOM_PASSES,
         ERROR,
-        "random values of the same mean and deviation",
+        "random values of the same mean and deviation pass",
         _random,
-        _varies,
+        lambda output: output.seen is not None and output.seen.std > 0,
     ),
     NAN,
 )
-COMMONEST = Candidate(Code.CONSTANT_PASSES, ERROR, "one constant, the commonest value,", _commonest, _has_constant)
 NOISY_OUTPUTS = (_noisy(0.1, ERROR), _noisy(0.01, WARNING))
+
+
+def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
+    """One number for each output, from its right values in the task's first case: the middle of their range, whose largest error
+    is the smallest, and the commonest, as a program that has memorized one answer would write it.
+
+    alone: the task has no other case, so that a single element is no constant.
+    """
+    middles, commonest = {}, {}
+    for name, output, seen in ((output.tensor.name, output, output.seen) for output in outputs):
+        if not seen or (alone and seen.elements == 1):
+            continue
+        middle = seen.minimum / 2 + seen.maximum / 2
+        if output.is_float:
+            middles[name], commonest[name] = middle, seen.mean
+        else:
+            values, counts = np.unique(output.right[:CHUNK], return_counts=True)
+            middles[name], commonest[name] = round(middle), values[counts.argmax()]
+
+    def constant(what: str, values: Mapping[str, float]) -> Candidate:
+        def fits(output: Output) -> bool:
+            return output.tensor.name in values and output.seen is not None
+
+        what = f"one constant, {what}, passes"
+        return Candidate(Code.CONSTANT_PASSES, ERROR, what, lambda output, part: values[output.tensor.name], fits)
+
+    return [constant("the middle of the range", middles), constant("the commonest value", commonest)]
 
 
 def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
     """Copies of inputs as outputs, of the task's first case: each input that has the dtype and size of an output in turn."""
     fitting = {output.tensor.name: list(output.inputs) for output in outputs if output.inputs and output.dtype}
+
+    def copy_of(chosen: Mapping[str, str]) -> Candidate:
+        def source(output: Output) -> Path | None:
+            return output.inputs.get(chosen.get(output.tensor.name, ""))
+
+        def values(output: Output, part: slice) -> np.ndarray:
+            return output.read(source(output))[part]
+
+        what = f"a copy of the input {' and of '.join(dict.fromkeys(chosen.values()))} passes"
+        return Candidate(Code.INPUT_PASSES, ERROR, what, values, lambda output: bool(source(output)))
+
     choices = itertools.islice(itertools.product(*fitting.values()), MAX_COPIES)
-    return [_copy_of(dict(zip(fitting, chosen, strict=True))) for chosen in choices]
-
-
-def _copy_of(chosen: Mapping[str, str]) -> Candidate:
-    """chosen: output name -> name of the input that is copied into it."""
-
-    def source(output: Output) -> Path | None:
-        return output.inputs.get(chosen.get(output.tensor.name, ""))
-
-    what = f"a copy of the input {' and of '.join(dict.fromkeys(chosen.values()))}"
-    return Candidate(
-        Code.INPUT_PASSES,
-        ERROR,
-        what,
-        lambda output, part: output.read(source(output))[part],
-        lambda o: bool(source(o)),
-    )
+    return [copy_of(dict(zip(fitting, chosen, strict=True))) for chosen in choices]
 
 
 def unchecked(name: str, half: bool = False) -> Candidate:
@@ -241,6 +226,8 @@ def unchecked(name: str, half: bool = False) -> Candidate:
         return output.tensor.name == name and output.right is not None and output.right.size > half
 
     if not half:
-        return Candidate(Code.OUTPUT_UNCHECKED, WARNING, "zeros, while the other outputs are right,", values, fits)
-    what = "values of which only the first half is right (zeros behind it, ones where zeros are right)"
+        return Candidate(
+            Code.OUTPUT_UNCHECKED, WARNING, "zeros, while the other outputs are right, pass", values, fits
+        )
+    what = "values of which only the first half is right (zeros behind it, ones where zeros are right) pass"
     return Candidate(Code.PART_UNCHECKED, WARNING, what, values, fits)

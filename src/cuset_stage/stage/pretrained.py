@@ -1,0 +1,72 @@
+"""A model's folder and a LoRA adapter, checked for what libraries only warn about or need seconds to say. Loads peft when used."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+from safetensors import SafetensorError
+
+from ..settings import SettingsError
+from ..text import InputError, one_line
+
+
+def check_model(value: str) -> str:
+    """The value, when it is a model's folder or may be a name on the Hub. Raises ValueError."""
+    folder = Path(value).expanduser()
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        if (folder / "adapter_config.json").is_file():
+            raise ValueError("this is an adapter; give it as adapter=... and its base model as model=...")
+        raise ValueError("no config.json there, so it is not a model; was the training run finished?")
+    # Hub names have one slash; such a folder may be meant too, so a missing parent folder is no proof either way.
+    is_path = value.count("/") != 1 or value.startswith((".", "/", "~")) or folder.parent.is_dir()
+    if is_path and not folder.is_dir():
+        raise ValueError("there is no such folder; give a model's folder or its name on the Hub (owner/name).")
+    return value
+
+
+def check_adapter(value: str) -> str:
+    """The value, when it is an adapter's folder. Raises ValueError."""
+    if not (Path(value).expanduser() / "adapter_config.json").is_file():
+        raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
+    return value
+
+
+Model = Annotated[str, AfterValidator(check_model)]
+Adapter = Annotated[str, AfterValidator(check_adapter)]
+
+
+@contextlib.contextmanager
+def explained(what: str = "") -> Iterator[None]:
+    """Turn the errors of loading and reading into a sentence that begins with `what`. Raises SettingsError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError, SafetensorError) as error:
+        # Libraries chain the cause; without `what` it is our own sentence.
+        raise SettingsError(f"{what}: {one_line(error.__cause__ or error, 400)}" if what else str(error)) from error
+
+
+def with_adapter(model: Any, adapter: str) -> Any:
+    """The model with a LoRA adapter on it, all of it and nothing else. Raises SettingsError when it does not fit."""
+    from peft import PeftModel, get_peft_model_state_dict
+    from peft.utils import load_peft_weights
+
+    folder = str(Path(adapter).expanduser())
+    misfit = (
+        f"adapter={adapter} does not fit the model; give as model the base it was trained on (base_model_name_or_path in its "
+        "adapter_config.json)"
+    )
+    with explained(misfit):
+        adapted = PeftModel.from_pretrained(model, folder)
+        saved = set(load_peft_weights(folder, device="cpu"))
+    # peft only warns about weights that have no place, or a place without weights.
+    expected = set(get_peft_model_state_dict(adapted))
+    if saved != expected:
+        raise SettingsError(
+            f"{misfit}: {len(saved - expected)} of its {len(saved)} weights have no place in it, and {len(expected - saved)} places "
+            "stay empty."
+        )
+    return adapted.eval()
