@@ -23,7 +23,8 @@ from ..judge.oracle import ORACLE_LIMITS, OracleError
 from ..judge.oracle_runs import OracleUnavailable
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
-from ..sandbox import SandboxError, Verdict
+from ..sandbox import SandboxError, Verdict, cache_root
+from ..sandbox.cache import file_lock
 from ..tasks import ModuleTask, ProgramTask, TaskError
 from .adapt import load_task, program_of
 from .folders import input_rows
@@ -92,7 +93,8 @@ def _bench(settings: VerifySettings) -> Bench:
 
 @lru_cache(maxsize=16)
 def _bench_of(settings: VerifySettings, _visible: str | None) -> Bench:
-    bench = Bench(settings, ["cuda", "python"] if settings.runs_on_gpus else ["cuda"])
+    with file_lock(cache_root() / "bench.lock"):  # processes that begin together would try nvcc out on one file
+        bench = Bench(settings, ["cuda", "python"] if settings.runs_on_gpus else ["cuda"])
     if bench.judges["cuda"].cases is not None:
         bench.judges["cuda"].cases.limits = CASE_LIMITS
     return bench
