@@ -58,7 +58,7 @@ def by_sample():
 
     def collect(replies):
         return {
-            (reply.request.task, reply.request.sample): (
+            (reply.task, reply.sample): (
                 reply.answer,
                 reply.tokens,
                 reply.prompt_tokens,

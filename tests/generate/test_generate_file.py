@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from cuset_stage.generate import GenerationError
-from cuset_stage.generate.plan import Reply, generate, make_plan
-from cuset_stage.tasks.answers_file import read_answers
+from cuset_stage.generate.plan import generate, make_plan
+from cuset_stage.tasks.answers_file import Answer, read_answers
 
 
 def test_run_that_was_killed_goes_on_to_the_same_answers(settings, backend, kernels, tmp_path):
@@ -63,7 +63,7 @@ def test_other_settings_are_refused_by_name(settings, kernels, tmp_path, change,
 
     class One:
         def replies(self, requests):
-            return iter([Reply(requests[0], "x")])
+            return iter([Answer(requests[0].task, requests[0].sample, "x")])
 
     generate(kernels.tasks[:1], settings, samples=1, output=file, open_backend=One)
     before = file.read_bytes()
@@ -76,7 +76,7 @@ def test_other_settings_are_refused_by_name(settings, kernels, tmp_path, change,
 def test_changed_prompt_is_refused(settings, kernels, tmp_path):
     class One:
         def replies(self, requests):
-            return iter([Reply(requests[0], "x")])
+            return iter([Answer(requests[0].task, requests[0].sample, "x")])
 
     task = kernels.tasks[0]
     generate([task], settings, samples=1, output=tmp_path / "a.jsonl", open_backend=One)

@@ -36,8 +36,9 @@ def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
         ask("Write a kernel that transposes a matrix of floats.", task="b"),
         ask("x" * 90, task="c"),
     ]
+    messages = {request.task: request.messages for request in requests}
     for reply in backend.replies(requests):
-        ids = backend._prompter.encode(reply.request.messages).ids
+        ids = backend._prompter.encode(messages[reply.task]).ids
         expected = []
         while len(expected) < 12 and (not expected or expected[-1] not in backend._stop_ids):
             with torch.inference_mode():

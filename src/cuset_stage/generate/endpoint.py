@@ -23,9 +23,10 @@ from dataclasses import replace
 
 import httpx
 
+from ..tasks.answers_file import Answer
 from ..text import one_line
 from .completion import base_url, bearer, excerpt, read_choice, read_usage, retry_after
-from .plan import Failure, Reply, Request
+from .plan import Failure, Request
 from .settings import GenerationError, Settings
 
 
@@ -90,7 +91,7 @@ class EndpointBackend:
         self._failed_in_row = 0
         self._told_no_usage = False
 
-    def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
+    def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request, in any order, as soon as it is there.
 
         Raises:
@@ -99,7 +100,7 @@ class EndpointBackend:
         """
         timeout = httpx.Timeout(self._timeout_s, connect=15.0)
         limits = httpx.Limits(max_connections=self._concurrency + 1)
-        waiting, asked, trouble = iter(requests), set[asyncio.Task[Reply | Failure]](), None
+        waiting, asked, trouble = iter(requests), set[asyncio.Task[Answer | Failure]](), None
         # The runner stands still between two outcomes.
         with asyncio.Runner() as runner:
             client = httpx.AsyncClient(headers=self._headers, timeout=timeout, limits=limits)
@@ -119,7 +120,7 @@ class EndpointBackend:
                         if task.exception() is not None:
                             # No new requests; those in flight are paid for, and kept when they come, but not tried again.
                             trouble, self._tries = trouble or task.exception(), 0
-                        elif trouble is None or isinstance(task.result(), Reply):
+                        elif trouble is None or isinstance(task.result(), Answer):
                             yield task.result()
                 if trouble is not None:
                     raise trouble
@@ -146,7 +147,7 @@ class EndpointBackend:
             names = ", ".join(served[:5])
             logger.warning("%s serves %s; it is asked for %s all the same.", self.url, names, self._settings.model)
 
-    async def _ask(self, client: httpx.AsyncClient, request: Request) -> Reply | Failure:
+    async def _ask(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         started = time.perf_counter()
         for attempt in itertools.count(1):
             try:
@@ -176,7 +177,7 @@ class EndpointBackend:
             )
         return Failure(request, f"{again} ({self._tries} tries)")
 
-    async def _try(self, client: httpx.AsyncClient, request: Request) -> Reply | Failure:
+    async def _try(self, client: httpx.AsyncClient, request: Request) -> Answer | Failure:
         limit_key, settings = self._limit_key, self._settings
         body = {
             "model": settings.model,
@@ -217,7 +218,8 @@ class EndpointBackend:
                 logger.warning("%s does not say how many tokens it used: give tokenizer=... to count them.", self.url)
                 self._told_no_usage = True
         extra = {"endpoint": self.url, "tokens_from": source}
-        return Reply(request, answer, reasoning, tokens, prompt_tokens, finish_reason, extra=extra)
+        counted = {"tokens": tokens, "prompt_tokens": prompt_tokens, "finish_reason": finish_reason}
+        return Answer(request.task, request.sample, answer, reasoning=reasoning, **counted, extra=extra)
 
 
 def _reason(error: Exception) -> str:

@@ -17,7 +17,8 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from ..stage.pretrained import explained, with_adapter
-from .plan import Failure, Reply, Request
+from ..tasks.answers_file import Answer
+from .plan import Failure, Request
 from .prompting import Prompt, Prompter
 from .sampling import make_processors
 from .settings import GenerationError, Settings
@@ -99,7 +100,7 @@ class HFBackend:
             pad_token_id=self._pad_id,
         )
 
-    def replies(self, requests: Sequence[Request]) -> Iterator[Reply | Failure]:
+    def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request. Raises GenerationError when prompt and answer do not fit into the model's context."""
         prompts = {request.task: request.messages for request in requests}
         encoded = {task: self._prompter.encode(messages) for task, messages in prompts.items()}
@@ -108,7 +109,7 @@ class HFBackend:
         while queue:
             batch, shortage = queue[: self.batch_size], ""
             try:
-                outcomes: Sequence[Reply | Failure] = self._run(batch, [encoded[request.task] for request in batch])
+                outcomes: Sequence[Answer | Failure] = self._run(batch, [encoded[request.task] for request in batch])
             except RuntimeError as error:
                 if not should_reduce_batch_size(error):
                     raise
@@ -126,7 +127,7 @@ class HFBackend:
             del queue[: len(batch)]
 
     @torch.inference_mode()
-    def _run(self, batch: list[Request], prompts: list[Prompt]) -> list[Reply]:
+    def _run(self, batch: list[Request], prompts: list[Prompt]) -> list[Answer]:
         started = time.perf_counter()
         width = max(len(prompt.ids) for prompt in prompts)
         rows = [[self._pad_id] * (width - len(prompt.ids)) + prompt.ids for prompt in prompts]
@@ -143,8 +144,9 @@ class HFBackend:
         replies = []
         for request, prompt, ids in zip(batch, prompts, output[:, width:].tolist(), strict=True):
             end = next((index for index, token in enumerate(ids) if token in self._stop_ids), None)
-            reply = Reply(
-                request,
+            reply = Answer(
+                request.task,
+                request.sample,
                 answer=prompt.opened + self._prompter.decode(ids[:end]),
                 tokens=len(ids) if end is None else end + 1,
                 prompt_tokens=len(prompt.ids),

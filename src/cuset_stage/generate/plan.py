@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from .settings import GenerationError, Settings
 
 
 logger = logging.getLogger(__name__)
-MEASURED = ("answer", "reasoning", "tokens", "prompt_tokens", "finish_reason", "seconds")
 
 
 @dataclass(frozen=True)
@@ -34,20 +33,6 @@ class Request:
     messages: tuple[Mapping[str, str], ...]  # role and content
     seed: int
     prompt_sha256: str
-
-
-@dataclass(frozen=True)
-class Reply:
-    """One sample made. All goes to the answers line, `extra` as it is."""
-
-    request: Request
-    answer: str
-    reasoning: str | None = None
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    finish_reason: str | None = None
-    seconds: float | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,18 +136,17 @@ def generate(
     made, failures = 0, []
     with Appender(output) as appender:
         todo = missing(plan, settings, read_answers(output))
+        requests = {(request.task, request.sample): request for request in todo}
         kept = len(plan) - len(todo)
         progress(kept, len(plan))
         for outcome in open_backend().replies(todo) if todo else ():
-            request = outcome.request
             if isinstance(outcome, Failure):
                 failures.append(outcome)
-                logger.warning("%s, sample %d: %s", request.task, request.sample, outcome.message)
+                logger.warning("%s, sample %d: %s", outcome.request.task, outcome.request.sample, outcome.message)
                 continue
+            request = requests[outcome.task, outcome.sample]
             extra = {**record, "sample_seed": request.seed, "prompt_sha256": request.prompt_sha256, **outcome.extra}
-            measured = {name: getattr(outcome, name) for name in MEASURED}
-            answer = Answer(request.task, request.sample, **measured, **known, extra=extra)
-            appender.append(answer.to_record())
+            appender.append(replace(outcome, **known, extra=extra).to_record())
             made += 1
             progress(kept + made, len(plan))
     return Summary(kept, made, tuple(failures))
