@@ -138,7 +138,7 @@ def run_alone(spec: JudgeSpec, jobs: list[Job], caches: Caches) -> dict[str, Any
     seconds = cpu = 0.0
     for job in tqdm(jobs, desc="alone"):
         caches.empty()
-        judge = Bench(spec, ["cuda"]).judges["cuda"]
+        judge = Bench(spec, "cuda").judge
         begin, begin_cpu = time.perf_counter(), time.process_time()
         judged.append(judge.judge(job.task, job.code))
         seconds += time.perf_counter() - begin
@@ -147,7 +147,7 @@ def run_alone(spec: JudgeSpec, jobs: list[Job], caches: Caches) -> dict[str, Any
 
 
 def run_pipeline(spec: JudgeSpec, jobs: list[Job], at_a_time: int, name: str) -> dict[str, Any]:
-    pipeline = Bench(spec, ["cuda"]).pipeline(jobs=at_a_time)
+    pipeline = Bench(spec, "cuda").pipeline(jobs=at_a_time)
     begin, begin_cpu = time.perf_counter(), time.process_time()
     judged = [judgement for _, judgement in tqdm(pipeline.run(jobs), total=len(jobs), desc=name)]
     seconds, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
@@ -201,7 +201,7 @@ def main() -> int:
             tasks = [task for task in load_tasks(options.tasks) if isinstance(task, ProgramTask) and task.solution]
         jobs = make_jobs(tasks, options.samples or (24 if options.tasks is None else len(tasks)))
         spec = JudgeSpec(no_gpu=options.no_gpu, isolation=options.isolation)
-        described = Bench(spec, ["cuda"]).describe()
+        described = Bench(spec, "cuda").describe()
         loaded = spec.model_copy(update={"per_gpu": options.per_gpu})
         found: dict[str, list[dict[str, Any]]] = {
             "alone": [run_alone(spec, spread_evenly(jobs, options.alone), caches)]

@@ -163,7 +163,7 @@ class Run:
     def _judged(self, jobs: Sequence[Job], what: str) -> Iterator[tuple[Job, Judgement]]:
         """Jobs with their judgements, until time is up."""
         runs = len(self.pool) if self.pool else 1
-        pipeline = Pipeline({"cuda": self.judge}, jobs=self.options.jobs, runs=runs)
+        pipeline = Pipeline(self.judge, jobs=self.options.jobs, runs=runs)
         judged = pipeline.run(jobs)
         try:
             for pair in _bar(judged, what, len(jobs)):

@@ -43,15 +43,8 @@ def test_modules_that_pass_without_a_kernel_or_whatever_they_compute_are_dropped
     assert "return 2 * x" in constant["task"]["reference"]
     constant["task"]["reference"] = constant["task"]["reference"].replace("return 2 * x", "return 0 * x")
     constant["answer_code"] = answer("0 * x")
-    bench = module._bench
     judge = ModuleJudge(device="cpu", seeds=2)
-
-    def with_modules(settings):
-        found = bench(settings)
-        found.judges["python"] = judge
-        return found
-
-    monkeypatch.setattr(module, "_bench", with_modules)
+    monkeypatch.setattr(module, "_module_judge", lambda settings: judge)
     cased.append({**constant, "id": "unanswered", "answer_code": None})
     summary = verify(work, put(tmp_path / "cased.jsonl", cased), no_gpu=True, times=1, workers=1)
     assert summary.kept == 1 and not summary.unsettled

@@ -66,7 +66,7 @@ def test_the_bundled_programs_pass_twice_alike(tasks: Path, tmp_path: Path) -> N
 @pytest.fixture
 def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    return Bench(JudgeSpec(time_limit=10.0, flags="-O1"), ["cuda"]).judges["cuda"]
+    return Bench(JudgeSpec(time_limit=10.0, flags="-O1"), "cuda").judge
 
 
 TASK = {

@@ -68,6 +68,8 @@ def _run(command: list[str], folder: Path, said: list[Path], environment: Mappin
         runpy.run_path(command[place], run_name="__main__")
     except SystemExit as stop:
         code = stop.code or 0
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
     except BaseException:
         traceback.print_exc()
         code = 1

@@ -31,7 +31,7 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_the_gpus_that_were_asked_for(asked: tuple[int, ...] | None, chosen: list[int]) -> None:
     assert [gpu.index for gpu in choose_gpus(asked)] == chosen
-    bench = Bench(JudgeSpec(gpus=asked, isolation="none"), [])
+    bench = Bench(JudgeSpec(gpus=asked, isolation="none"), "python")
     assert bench.pool is not None and [gpu.index for gpu in bench.pool.gpus] == chosen
 
 
@@ -42,5 +42,5 @@ def test_a_gpu_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("limit", [None, 500 * MIB], ids=str)
 def test_gpu_memory_is_on_record(limit: int | None) -> None:
-    said = Bench(JudgeSpec(per_gpu=4, gpu_memory=limit and limit / GIB, isolation="none"), []).describe()
+    said = Bench(JudgeSpec(per_gpu=4, gpu_memory=limit and limit / GIB, isolation="none"), "python").describe()
     assert (said["per_gpu"], said["limits"]["gpu_memory_bytes"]) == (4, limit)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
-from cuset_stage.judge import oracle
+from cuset_stage.judge import oracle, oracle_runs
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
+from cuset_stage.sandbox import SandboxError
 from cuset_stage.tasks import TaskError, Tensor
 
 
@@ -81,7 +82,7 @@ def test_parameters_may_be_text(cache, tmp_path):
         (DOUBLE.replace("size=n", "size=n + 1"), "x is float32 .33,., the task declares float32 .32,."),
         (DOUBLE.replace("2 * inputs", "np.float32('nan') * inputs"), "y holds values that are not finite"),
         (DOUBLE.replace("2 * ", "float(1) / 0 * "), "ZeroDivisionError"),
-        (DOUBLE + "raise SystemExit(0)\n", "SystemExit|failed"),
+        (DOUBLE + "raise SystemExit(0)\n", "its oracle left inputs/x.bin: not written"),
         ("def f(:\n", "SyntaxError|invalid syntax"),
     ],
 )
@@ -236,14 +237,14 @@ def test_a_gen_that_fails(cache, tmp_path, gen, message):
 def test_limits_on_time_and_size(tmp_path, sandboxed):
     limits = replace(ORACLE_LIMITS, wall_s=2.0, file_bytes=1 << 20)
     cache = CaseCache(tmp_path / "cases", limits=limits)
-    with pytest.raises(OracleError, match="over its limit of 2 s"):
+    with pytest.raises(OracleError, match="wall time limit of 2 s"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "while True: pass"}))
     with pytest.raises(OracleError, match=r"gen\.py failed"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "open('data/x.bin', 'wb').write(bytes(2 << 20))"}))
 
 
 def test_a_case_that_is_too_large_is_not_begun(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 255)
+    monkeypatch.setattr(oracle_runs, "MAX_CASE_BYTES", 255)
     with pytest.raises(
         OracleError, match=r"task double, case even: its data takes .*more than the .*one case may take"
     ):
@@ -251,7 +252,7 @@ def test_a_case_that_is_too_large_is_not_begun(cache, tmp_path, monkeypatch):
 
 
 def test_a_gen_that_writes_more_than_it_declares(cache, tmp_path, monkeypatch):
-    monkeypatch.setattr(oracle, "MAX_CASE_BYTES", 4096)
+    monkeypatch.setattr(oracle_runs, "MAX_CASE_BYTES", 4096)
     gen = GEN + "open('data/more.bin', 'wb').write(bytes(4096))\n"
     with pytest.raises(OracleError, match=r"task 3, case default: its data takes .*one case may take"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": gen}))
@@ -320,9 +321,9 @@ def test_the_manifest_names_every_file(cache, tmp_path):
 def test_a_failure_is_not_tried_again_for_every_sample(cache, tmp_path, monkeypatch):
     tries = []
     monkeypatch.setattr(
-        oracle,
+        oracle_runs,
         "run_generate",
-        lambda *given, real=oracle.run_generate, **named: tries.append(1) or real(*given, **named),
+        lambda *given, real=oracle_runs.run_generate, **named: tries.append(1) or real(*given, **named),
     )
     for _ in range(2):
         with pytest.raises(OracleError, match=r"gen\.py failed"):
@@ -338,7 +339,7 @@ def test_the_longest_unused_goes_first(cache, tmp_path, monkeypatch):
 
     monkeypatch.setattr(oracle.shutil, "disk_usage", free)
     old, new = (prepare(cache, tmp_path, cuset_row(id=name)) for name in ("old", "new"))
-    with pytest.raises(OracleError, match="there is no room for it under"):
+    with pytest.raises(SandboxError, match="there is no room for it under"):
         prepare(cache, tmp_path, cuset_row(id="more"))  # both are in use
     for made, age in ((old, 5000), (new, 4000)):
         then = time.time() - age

@@ -118,8 +118,9 @@ def test_a_later_line_replaces_an_earlier_one(path: Path) -> None:
 
 def test_what_is_not_kept_is_not_lost(path: Path) -> None:
     before = read_results(path).samples
-    with ResultsWriter(path, {"run": "again"}, before[1:]) as writer:
-        aside = writer.replaced_path
+    with ResultsWriter(path, {"run": "again"}, before[1:]):
+        pass
+    aside = path.with_name(path.name + ".replaced")
     assert [s["task"] for s in read_results(path).samples] == ["b", "b"]
     assert [json.loads(text) for text in aside.read_text().splitlines()] == before[:1]
 
@@ -127,7 +128,7 @@ def test_what_is_not_kept_is_not_lost(path: Path) -> None:
 def test_two_processes_do_not_write_one_file(path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from cuset_stage.judge.results import *\n"
-        "try:\n    ResultsWriter(Path(sys.argv[1]), {})\nexcept ResultsError as error:\n    print(error)\n"
+        "try:\n    ResultsWriter(Path(sys.argv[1]), {})\nexcept ValueError as error:\n    print(error)\n"
     )
     with ResultsWriter(path, HEADER, read_results(path).samples) as writer:
         said = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True).stdout

@@ -242,7 +242,7 @@ def test_failures_of_the_judge_are_tried_again(
     monkeypatch.setattr("cuset_stage.judge.pipeline.FIRST_WAIT_S", 0.01)
     tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", TASKS))
     judge = Flaky(step, failures)
-    pipeline = Pipeline({"cuda": judge}, jobs=1, runs=1, retries=2)
+    pipeline = Pipeline(judge, jobs=1, runs=1, retries=2)
     jobs = [Job(tasks.by_id("one"), str(number)) for number in range(3)]
     judged = {job.code: judgement.verdict for job, judgement in pipeline.run(jobs)}
     pipeline.join()
@@ -379,7 +379,7 @@ def test_ctrl_c_keeps_what_is_judged(run: Any, cache: Path, scratch: Path, tmp_p
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "keeps what is judged" in said and "Traceback" not in said
+    assert "what was written is kept" in said and "Traceback" not in said
     wait_until_gone(scratch)
     assert not list(scratch.iterdir())
     before = len(read_results(output).samples)

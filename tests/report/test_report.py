@@ -16,8 +16,7 @@ from results_factory import write_results
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.results import ResultsError
-from cuset_stage.judge.run_header import content_sha256
+from cuset_stage.judge.results import ResultsError, content_sha256
 from cuset_stage.report import AuditError, ReportError, build_report, collect, write_report
 from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html

@@ -11,8 +11,7 @@ from results_factory import sample, write_results
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.results import ResultsWriter
-from cuset_stage.judge.run_header import describe_run
+from cuset_stage.judge.results import ResultsWriter, describe_run
 from cuset_stage.report import build_report, collect, read_audit
 from cuset_stage.report.collection import NO_ANSWER, NOT_JUDGED, Collection
 from cuset_stage.report.markdown import render_markdown

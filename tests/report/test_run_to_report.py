@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.judgement import Built, Judgement
 from cuset_stage.judge.pipeline import Pipeline
-from cuset_stage.judge.run_header import describe_run
+from cuset_stage.judge.results import describe_run
 from cuset_stage.judge.runner import evaluate, make_samples
 from cuset_stage.report import build_report, collect
 from cuset_stage.report.markdown import render_markdown
@@ -83,8 +83,8 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
     answers = read_answers(path)
     samples = make_samples(answers, task_set)
     header = describe_run(answers_path=path, answers=answers, chosen=3, tasks=task_set, spec={})
-    pipeline = Pipeline({"cuda": Measured()}, jobs=1, runs=1)
-    evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={"cuda": {}})
+    pipeline = Pipeline(Measured(), jobs=1, runs=1)
+    evaluate(samples, pipeline, tmp_path / "results.jsonl", header=header, settings={})
     report = build_report(collect([tmp_path / "results.jsonl"]), ks=(1,))
     (row,) = score_table(report).rows
     assert [cell.text for cell in row] == [

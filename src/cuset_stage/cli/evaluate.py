@@ -48,7 +48,7 @@ def evaluate(settings: EvaluateSettings) -> None:
     """
     from tqdm import tqdm
 
-    from ..judge.run_header import describe_run
+    from ..judge.results import describe_run
     from ..judge.runner import choose_samples, make_samples
     from ..judge.runner import evaluate as run
     from ..tasks import load_tasks
@@ -68,7 +68,7 @@ def evaluate(settings: EvaluateSettings) -> None:
         everything = make_samples(found, tasks, rule=settings.extract)
         chosen = choose_samples(everything, tasks, split=settings.split, level=settings.level)
         samples = chosen[: settings.limit]
-        backend, judge = _open_backend(settings, sorted({sample.task.language for sample in samples}))
+        backend, judge = _open_backend(settings, samples[0].task.language)
         header = describe_run(
             answers_path=answers,
             answers=found,
@@ -111,17 +111,17 @@ def evaluate(settings: EvaluateSettings) -> None:
         raise typer.Exit(3)
 
 
-def _open_backend(settings: EvaluateSettings, languages: list[str]) -> tuple[Any, Any]:
+def _open_backend(settings: EvaluateSettings, language: str) -> tuple[Any, Any]:
     """What judges, and what knows how: `describe()` and `settings`."""
     options = {"jobs": settings.jobs, "retries": settings.retry_infra}
     if settings.ray:
         from ..judge.distributed import RayBackend
 
-        backend = RayBackend(settings, languages, **options)
+        backend = RayBackend(settings, language, **options)
         return backend, backend
     from ..judge.bench import Bench
 
-    bench = Bench(settings, languages)
+    bench = Bench(settings, language)
     return bench.pipeline(**options), bench
 
 

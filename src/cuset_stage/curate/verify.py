@@ -17,10 +17,10 @@ from typing import Any
 from ..judge.audit import Code, Severity, audit_task
 from ..judge.bench import Bench
 from ..judge.devices import NoGpuLeft
+from ..judge.distributed import differences
 from ..judge.modules.checks import NO_KERNEL
 from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, OracleError
-from ..judge.oracle_runs import OracleUnavailable
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
 from ..sandbox import SandboxError, Verdict, cache_root
@@ -75,29 +75,32 @@ def run_verify(settings: VerifySettings) -> Summary:
 
 def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the machines of a cluster say of themselves, if it is the same."""
-    for name, value in records[0].items():
-        if said := sorted({str(record[name]) for record in records if record[name] != value}):
-            both = " and ".join(sorted([str(value), *said]))
-            raise CurationError(f"executor=ray: machines differ in what decides verdicts: {name}: {both}")
+    if differing := differences(records):
+        raise CurationError(f"executor=ray: machines differ in what decides verdicts: {differing}")
     return records[0]
 
 
-def _bench(settings: VerifySettings) -> Bench:
+def _bench(settings: VerifySettings, language: str = "cuda") -> Bench:
     """Built once a process: with Ray, every worker has its own for each GPU that it is given.
 
     Raises:
         SandboxError: no nvcc, no GPU where one is wanted, or one that cannot run what `arch` says.
     """
-    return _bench_of(settings, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    return _bench_of(settings, language, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 @lru_cache(maxsize=16)
-def _bench_of(settings: VerifySettings, _visible: str | None) -> Bench:
+def _bench_of(settings: VerifySettings, language: str, _visible: str | None) -> Bench:
     with file_lock(cache_root() / "bench.lock"):  # processes that begin together would try nvcc out on one file
-        bench = Bench(settings, ["cuda", "python"] if settings.runs_on_gpus else ["cuda"])
-    if bench.judges["cuda"].cases is not None:
-        bench.judges["cuda"].cases.limits = CASE_LIMITS
+        bench = Bench(settings, language)
+    if isinstance(bench.judge, ProgramJudge) and bench.judge.cases is not None:
+        bench.judge.cases.limits = CASE_LIMITS
     return bench
+
+
+def _module_judge(settings: VerifySettings) -> Any:
+    """None without a GPU."""
+    return _bench(settings, "python").judge if settings.runs_on_gpus else None
 
 
 def _describe(settings: VerifySettings) -> dict[str, Any]:
@@ -124,24 +127,25 @@ class Verifier:
                 "no_answer", "a task without an answer, and answers are what is verified: import it with one"
             )
         try:
-            judges, task = _bench(self.settings).judges, load_task(row)
-            found = (self._module if isinstance(task, ModuleTask) else self._program)(judges, task, code)
+            task = load_task(row)
+            found = (self._module if isinstance(task, ModuleTask) else self._program)(task, code)
         except TaskError as error:
             return Dropped("bad_task", str(error))
         except NoGpuLeft as error:
             return Unsettled("gpu_lost", str(error))
-        except (OracleError, SandboxError) as error:
-            ours = isinstance(error, SandboxError | OracleUnavailable) or error.__cause__ is not None
-            return Unsettled("judge", str(error)) if ours else Dropped("reference_fails", str(error))
+        except SandboxError as error:
+            return Unsettled("judge", str(error))
+        except OracleError as error:
+            return Dropped("reference_fails", str(error))
         if not isinstance(found, dict):
             return found
         machine = _describe(self.settings)
         record = {**found, **machine, "code_sha256": sha256_text(code)}
         return Kept({**row, "verified": record}, {**machine, "verdict": found["verdict"]})
 
-    def _program(self, judges: dict[str, Any], task: ProgramTask, code: str) -> Outcome | dict[str, Any]:
+    def _program(self, task: ProgramTask, code: str) -> Outcome | dict[str, Any]:
         """What is known of a program that is right, else what becomes of the row."""
-        judge: ProgramJudge = judges["cuda"]
+        judge = _bench(self.settings).judge
         built = judge.build(task, code)
         if built.product is None:
             if built.judgement.verdict is Verdict.COMPILED:
@@ -189,12 +193,13 @@ class Verifier:
             tested["passed"].append(f"{mutant.operator} in line {mutant.line}")
         return tested
 
-    def _module(self, judges: dict[str, Any], task: ModuleTask, code: str) -> Outcome | dict[str, Any]:
-        if "python" not in judges:
+    def _module(self, task: ModuleTask, code: str) -> Outcome | dict[str, Any]:
+        judge = _module_judge(self.settings)
+        if judge is None:
             return Unsettled("needs_gpu", "PyTorch modules are verified on a GPU; run the stage on a machine with one")
         runs: list[Judgement] = []
         for number in range(1, self.settings.times + 1):
-            runs.append(judges["python"].judge(task, code))
+            runs.append(judge.judge(task, code))
             if not runs[-1].passed:
                 return _failed(runs[-1], number)
         best = min(runs, key=lambda each: each.speedup or 0.0)  # the smaller of two is the one to believe

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -35,14 +35,14 @@ class Bench:
     """This machine, set up to judge as a `JudgeSpec` says.
 
     Args:
-        languages: Of the tasks: "cuda", "python".
+        language: Of the tasks: "cuda" or "python".
 
     Raises:
         SandboxError: What is needed is missing: a GPU, nvcc, torch, bubblewrap when it was asked for; or nvcc refuses
             the flags or the architecture.
     """
 
-    def __init__(self, spec: JudgeSpec, languages: Collection[str]) -> None:
+    def __init__(self, spec: JudgeSpec, language: str) -> None:
         self.spec = spec
         self.isolation = resolve_isolation(Isolation(spec.isolation))
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
@@ -55,37 +55,33 @@ class Bench:
         self.arch = spec.arch or kinds[0]
         for gpu in chosen:
             check_arch(self.arch, gpu)
-        self.limits = spec.limited(Limits())
-        self.judges: dict[str, Judge] = {}
-        if "cuda" in languages:
+        self.judge: Judge
+        if language == "cuda":
             compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), isolation=self.isolation)
             check_options(compiler)
             cases = None if spec.compile_only else CaseCache(isolation=self.isolation)
-            self.judges["cuda"] = ProgramJudge(
-                compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only
-            )
-        if "python" in languages:
+            self.limits = spec.limited(Limits())
+            self.judge = ProgramJudge(compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only)
+        else:
             from .modules import ModuleJudge
             from .modules.runs import RUN_LIMITS
 
-            limits = spec.limited(RUN_LIMITS)
-            self.judges["python"] = ModuleJudge(
+            self.limits = spec.limited(RUN_LIMITS)
+            self.judge = ModuleJudge(
                 device="cpu" if spec.no_gpu else "cuda",
                 gpus=self.pool,
                 arch=self.arch,
-                limits=limits,
+                limits=self.limits,
                 isolation=self.isolation,
                 compile_only=spec.compile_only,
             )
-            self.limits = self.limits if "cuda" in languages else limits
-        self.settings = {language: judge.settings() for language, judge in self.judges.items()}
-        """language -> what its verdicts depend on"""
+        self.settings = self.judge.settings()
 
     def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:
         """jobs: compilations at a time; None: one a CPU. retries: further tries when the judge's side fails."""
         jobs = jobs or len(os.sched_getaffinity(0))
         runs = 2 * len(self.pool) if self.pool else jobs  # one compares while the other's program runs
-        return Pipeline(self.judges, jobs=jobs, runs=runs, retries=retries)
+        return Pipeline(self.judge, jobs=jobs, runs=runs, retries=retries)
 
     def describe(self) -> dict[str, Any]:
         """What a results file's header says of the judge."""
@@ -94,8 +90,8 @@ class Bench:
                 {name: getattr(gpu, name) for name in ("name", "driver", "compute_capability")}
                 for gpu in (self.pool.gpus if self.pool else ())
             ],
-            "toolkit": self.settings.get("cuda", {}).get("toolkit"),
-            "torch": self.settings.get("python", {}).get("torch"),
+            "toolkit": self.settings.get("toolkit"),
+            "torch": self.settings.get("torch"),
             "arch": self.arch,
             "flags": shlex.split(self.spec.flags),
             "isolation": str(self.isolation),

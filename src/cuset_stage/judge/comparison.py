@@ -13,27 +13,25 @@ right and wrong outputs alike are an OracleError.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from ..sandbox import Isolation, Limits
+from ..sandbox import Isolation, SandboxError
 from ..tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
 from .closeness import Distance, distance, first_difference
 from .oracle import OracleError, PreparedCase
-from .oracle_runs import BROKEN, COMPARE_LIMITS, OracleStopped, OracleUnavailable, run_compare
+from .oracle_runs import BROKEN, OracleStopped, run_compare
 
 
 @dataclass(frozen=True)
 class Comparison:
     """max_abs_error and max_rel_error are over all outputs and, for the latter, over expected values other than 0; None where
-    nothing could be compared. first_mismatch: see `closeness.first_difference`."""
+    nothing could be compared."""
 
     passed: bool
     message: str
     max_abs_error: float | None = None
     max_rel_error: float | None = None
-    first_mismatch: dict[str, Any] | None = None
 
 
 def compare_outputs(
@@ -42,12 +40,11 @@ def compare_outputs(
     prepared: PreparedCase,
     outputs: Mapping[str, Path],
     *,
-    limits: Limits = COMPARE_LIMITS,
     isolation: Isolation = Isolation.AUTO,
 ) -> Comparison:
     """Judge `outputs` ("data/<name>.bin" -> file, as run_program gives them) for one case.
 
-    Raises OracleError when the judge's side fails: a reference that is gone, a compare.py that cannot judge.
+    Raises OracleError for a compare.py that cannot judge, SandboxError for a reference that is gone.
     """
     by_script = isinstance(task.oracle, ScriptOracle)
     if by_script:
@@ -57,34 +54,32 @@ def compare_outputs(
             return Comparison(False, problem)
         distances = _distances(case, prepared, outputs)
     except OSError as error:
-        raise OracleUnavailable(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
+        raise SandboxError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
 
-    def failed(tensor: Tensor, what: str, position: int, *errors: float | None) -> Comparison:
+    def named(tensor: Tensor, count: int, what: str, position: int) -> str:
+        """What is wrong with so many of an output's values, and the first of them."""
         files = (prepared.expected[tensor.file], outputs[tensor.file])
         first = first_difference(tensor.name, tensor.shape, *files, tensor.dtype, position)
         at = f"first at {tuple(first['index'])}: expected {first['expected']}, found {first['actual']}"
-        return Comparison(False, f"{tensor.file}: {what}, {at}", *errors, first_mismatch=first)
+        return f"{tensor.file}: {count} of {math.prod(tensor.shape)} values {what}, {at}"
 
     for tensor, found in distances:
         if found.not_finite:
-            what = f"{found.not_finite} of {math.prod(tensor.shape)} values are not finite"
-            return failed(tensor, what, found.first_not_finite)
+            return Comparison(False, named(tensor, found.not_finite, "are not finite", found.first_not_finite))
     max_abs = max((found.max_abs for _, found in distances), default=None)
     max_rel = max((found.max_rel for _, found in distances), default=None)
     passed, said = True, ""
     if by_script:
-        passed, said = _judge_by_script(task, task.oracle, prepared, outputs, limits, isolation)
+        passed, said = _judge_by_script(task, prepared, outputs, isolation)
     wrong = next(((tensor, found) for tensor, found in distances if found.wrong), None)
     if wrong is None or (by_script and passed):
         return Comparison(passed, said, max_abs, max_rel)
     tensor, found = wrong
-    what = f"{found.wrong} of {math.prod(tensor.shape)} values"
     if by_script:  # for people: compare.py may allow a difference, so the largest is named too
-        what += f" differ from the reference (by {found.max_abs:.3g} at most)"
-        found_wrong = failed(tensor, what, found.first_wrong, max_abs, max_rel)
-        return replace(found_wrong, message=f"{said}; {found_wrong.message}")
-    rtol, atol = prepared.tolerance[tensor.name]
-    return failed(tensor, f"{what} are wrong (rtol {rtol:g}, atol {atol:g})", found.first_wrong, max_abs, max_rel)
+        said, what = f"{said}; ", f"differ from the reference (by {found.max_abs:.3g} at most)"
+    else:
+        what = "are wrong (rtol {:g}, atol {:g})".format(*prepared.tolerance[tensor.name])
+    return Comparison(False, said + named(tensor, found.wrong, what, found.first_wrong), max_abs, max_rel)
 
 
 def check_oracle(task: ProgramTask, prepared: PreparedCase) -> None:
@@ -129,20 +124,15 @@ def _distances(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) 
 
 
 def _judge_by_script(
-    task: ProgramTask,
-    oracle: ScriptOracle,
-    prepared: PreparedCase,
-    outputs: Mapping[str, Path],
-    limits: Limits,
-    isolation: Isolation,
+    task: ProgramTask, prepared: PreparedCase, outputs: Mapping[str, Path], isolation: Isolation
 ) -> tuple[bool, str]:
     files = {**prepared.inputs, **prepared.references}
     accepts_reference = prepared.self_check is not None and prepared.self_check.passed
     try:
-        said = run_compare(task, oracle, {**files, **outputs}, limits, isolation)
+        said = run_compare(task, {**files, **outputs}, isolation)
     except OracleStopped as stopped:
         # Where the reference passes right after, it is not this machine that is slow.
-        if accepts_reference and run_compare(task, oracle, {**files, **prepared.expected}, limits, isolation).passed:
+        if accepts_reference and run_compare(task, {**files, **prepared.expected}, isolation).passed:
             return False, f"{stopped}, where the reference passes"
         raise
     if said.passed:

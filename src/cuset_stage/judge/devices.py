@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ..sandbox import Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
+from ..sandbox import Finished, Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
 from ..sandbox.isolation import python_paths
 
 
@@ -43,11 +43,6 @@ check("cuMemcpyDtoH_v2", ctypes.byref(back), ctypes.c_uint64(memory.value + (1 <
 if back.value != 0x5EED5EED:
     raise SystemExit("memory does not hold what was written")
 """
-
-
-def is_suspicious(text: str) -> bool:
-    """Whether a failed program's output speaks of a device that may be lost."""
-    return _SUSPICIOUS.search(text) is not None
 
 
 def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float = 60.0) -> str | None:
@@ -87,8 +82,6 @@ class GpuPool:
     """
 
     def __init__(self, gpus: Sequence[Gpu], *, per_gpu: int = 1, isolation: Isolation = Isolation.AUTO) -> None:
-        if not gpus:
-            raise ValueError("a pool needs at least one GPU; without one, judge with gpus=None")
         self.gpus = tuple(gpus)
         self.per_gpu = per_gpu
         self.isolation = isolation
@@ -110,16 +103,20 @@ class GpuPool:
         """
         working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
         if not working:
-            raise NoGpuLeft(f"no GPU left: {'; '.join(list(self.lost.values()))}")
-        if wanted is None and alone:
-            wanted = random.choice(working)
-        elif wanted is not None and wanted not in working:
+            raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
+        if wanted is not None and wanted not in working:
             raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
-        with lease_gpu([wanted] if wanted else working, slots=self.per_gpu, alone=alone) as gpu:
+        chosen = [wanted] if wanted else random.sample(working, len(working))
+        with lease_gpu(chosen, slots=self.per_gpu, alone=alone) as gpu:
             yield gpu
 
-    def is_lost(self, gpu: Gpu) -> str | None:
-        """Probe a GPU after a suspicious failure; what is wrong with it, or None. A lost one is leased no more."""
+    def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
+        """What is wrong with the GPU of a run that failed, or None. A lost one is leased no more.
+
+        It is probed when the run took too long or speaks of a device. said: what it wrote elsewhere than to stdout and stderr.
+        """
+        if not failed.out_of_time and not _SUSPICIOUS.search(f"{failed.stdout}{failed.stderr}{said}"):
+            return None
         if (problem := probe_gpu(gpu, isolation=self.isolation)) is None:
             return None
         return self.lost.setdefault(gpu.uuid, f"GPU {gpu.index} ({gpu.name}): {problem}")

@@ -8,12 +8,14 @@ import logging
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..sandbox import SandboxError
 from .bench import Bench
 from .judge_spec import JudgeSpec
 from .judgement import Judgement, infra_error
+from .oracle_runs import last_line
 from .pipeline import Job, describe
 
 
@@ -23,14 +25,14 @@ logger = logging.getLogger(__name__)
 class Node:
     """What runs on each machine, as a Ray actor; its methods are called from several threads."""
 
-    def __init__(self, spec: JudgeSpec, languages: Sequence[str], jobs: int, retries: int) -> None:
-        self._bench = Bench(spec, languages)
-        self._pipeline = self._bench.pipeline(jobs=jobs, retries=retries)
-        self._width = jobs + (2 * len(self._bench.pool) if self._bench.pool else jobs)
+    def __init__(self, spec: JudgeSpec, language: str, jobs: int, retries: int) -> None:
+        bench = Bench(spec, language)
+        self._pipeline = bench.pipeline(jobs=jobs, retries=retries)
+        self._described = bench.describe(), bench.settings, self._pipeline.width
 
-    def describe(self) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]], int]:
-        """What the header says, the settings of each language, and how many jobs keep this machine busy."""
-        return self._bench.describe(), self._bench.settings, self._width
+    def describe(self) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+        """What the header says, what verdicts depend on, and how many jobs keep this machine busy."""
+        return self._described
 
     def judge(self, job: Job) -> Judgement:
         return self._pipeline.submit(job).result()
@@ -47,7 +49,7 @@ class RayBackend:
         SandboxError: Ray is not installed, a machine lacks what is needed, or machines differ in what decides verdicts.
     """
 
-    def __init__(self, spec: JudgeSpec, languages: Sequence[str], *, jobs: int | None, retries: int = 2) -> None:
+    def __init__(self, spec: JudgeSpec, language: str, *, jobs: int | None, retries: int = 2) -> None:
         try:
             import ray
         except ImportError:
@@ -59,16 +61,16 @@ class RayBackend:
         self._nodes = []
         for node in ray.nodes():
             gpus, cpus = node["Resources"].get("GPU", 0), int(node["Resources"].get("CPU", 1))
-            if not node["Alive"] or (spec.runs_on_gpus and not gpus):
-                continue
-            where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            actor = ray.remote(Node).options(
-                num_cpus=0,
-                num_gpus=gpus if spec.runs_on_gpus else 0,
-                scheduling_strategy=where,
-                max_concurrency=4 * (cpus + 16),
-            )
-            self._nodes.append(actor.remote(spec, tuple(languages), jobs or cpus, retries))
+            if node["Alive"] and (gpus or not spec.runs_on_gpus):
+                actor = ray.remote(Node).options(
+                    num_cpus=0,
+                    num_gpus=gpus if spec.runs_on_gpus else 0,
+                    scheduling_strategy=ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+                        node["NodeID"], soft=False
+                    ),
+                    max_concurrency=4 * (cpus + 16),
+                )
+                self._nodes.append(actor.remote(spec, language, jobs or cpus, retries))
         if not self._nodes:
             raise SandboxError(
                 "ray=true: no machine of the cluster has a GPU; no_gpu=true and compile_only=true need none."
@@ -77,12 +79,12 @@ class RayBackend:
             described = ray.get([node.describe.remote() for node in self._nodes])
         except ray.exceptions.RayError as error:
             self.stop()
-            raise SandboxError(f"ray=true: a machine cannot judge: {_cause(error)}") from None
+            raise SandboxError(f"ray=true: a machine cannot judge: {last_line(str(error))}") from None
         records, settings, self._widths = zip(*described, strict=True)
-        if any(one != settings[0] for one in settings):
+        if differing := differences(settings):
             self.stop()
-            raise SandboxError(f"ray=true: machines differ in what decides verdicts: {_differences(settings)}")
-        self.settings: Mapping[str, Mapping[str, Any]] = settings[0]
+            raise SandboxError(f"ray=true: machines differ in what decides verdicts: {differing}")
+        self.settings: Mapping[str, Any] = settings[0]
         self._record = {**records[0], "gpus": [gpu for record in records for gpu in record["gpus"]]}
 
     def describe(self) -> dict[str, Any]:
@@ -95,12 +97,11 @@ class RayBackend:
         waiting = deque((job, 0) for job in jobs)
         free = [node for node, width in zip(self._nodes, self._widths, strict=True) for _ in range(width)]
         running: dict[Any, tuple[Job, int, Any]] = {}
-        lost: set[Any] = set()
         while waiting or running:
             while waiting and free:
                 job, tries = waiting.popleft()
                 node = free.pop()
-                running[node.judge.remote(job)] = (job, tries, node)
+                running[node.judge.remote(replace(job, samples=()))] = job, tries, node
             if not running:
                 for job, _ in waiting:
                     yield job, infra_error("ray=true: every machine of the cluster was lost")
@@ -109,19 +110,17 @@ class RayBackend:
             job, tries, node = running.pop(ready)
             try:
                 judgement = ray.get(ready)
+                free.append(node)
             except ray.exceptions.RayActorError as error:
-                if node not in lost:
-                    lost.add(node)
-                    logger.warning("a machine of the cluster was lost: %s", _cause(error))
-                free = [other for other in free if other not in lost]
+                free = [other for other in free if other is not node]
+                judgement = infra_error(f"its machine was lost: {last_line(str(error))}")
                 if tries < self._retries:
+                    logger.warning("task %s, tried on another machine: %s", job.task.id, judgement.message)
                     waiting.append((job, tries + 1))
-                else:
-                    yield job, infra_error(f"its machine was lost: {_cause(error)}")
-                continue
+                    continue
             except ray.exceptions.RayError as error:
+                free.append(node)
                 judgement = infra_error(describe(error))
-            free.append(node)
             yield job, judgement
 
     def stop(self) -> None:
@@ -133,16 +132,7 @@ class RayBackend:
     join = stop  # nothing to wait for
 
 
-def _cause(error: BaseException) -> str:
-    """The last line of Ray's message: what the machine itself said."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
-
-
-def _differences(settings: Sequence[Mapping[str, Mapping[str, Any]]]) -> str:
-    found: dict[str, set[str]] = {}
-    for one in settings:
-        for language, values in one.items():
-            for name, value in values.items():
-                found.setdefault(f"{language} {name}", set()).add(str(value))
-    return "; ".join(f"{name}: {' and '.join(sorted(values))}" for name, values in found.items() if len(values) > 1)
+def differences(records: Sequence[Mapping[str, Any]]) -> str:
+    """ "toolkit: 12.8 and 13.0; ...": what is not the same on all machines."""
+    found = {name: sorted({str(record.get(name)) for record in records}) for name in records[0]}
+    return "; ".join(f"{name}: {' and '.join(values)}" for name, values in found.items() if len(values) > 1)

@@ -1,9 +1,10 @@
 """Runs inside the sandbox, in a process of its own: a task set's script, or a reference with its inputs. Never imported.
 
     python oracle_driver.py script FILE [SEED]    run FILE as __main__; exit() in it ends it, it does not fail
-    python oracle_driver.py reference JOB         inputs/<name>.bin, expected/<name>.bin and result.json for one case
+    python oracle_driver.py reference JOB         inputs/<name>.bin, expected/<name>.bin and tolerance.json for one case
 
-The exit code is 0, or CRASHED with a traceback on standard error. Needs the standard library and NumPy; torch where a script draws from it.
+What fails ends with another exit code than 0 and, as the last line of standard error, why. Needs the standard library and NumPy; torch
+where a script draws from it.
 """
 
 import json
@@ -12,16 +13,7 @@ import os
 import random
 import runpy
 import sys
-import traceback
 import zlib
-
-
-CRASHED = 70
-REFUSED = 71  # the reference breaks its contract; the last line of standard error says how
-
-
-class Refused(Exception):
-    """The reference breaks its contract."""
 
 
 def run_script(file, seed=None):
@@ -62,19 +54,19 @@ def run_reference(job_file):
     module = runpy.run_path("reference.py", run_name="reference")
     for name in ("make_inputs", "reference", "TOLERANCE"):
         if name not in module:
-            raise Refused(f"does not define {name}")
+            sys.exit(f"does not define {name}")
     tolerance = check_tolerance(module["TOLERANCE"], [tensor["name"] for tensor in job["outputs"]])
     rng = np.random.default_rng(zlib.crc32(f"{job['id']}/{job['case']}".encode()))
     inputs = module["make_inputs"](rng, **job["parameters"])
     save("make_inputs", "inputs", job["inputs"], inputs)
     save("reference", "expected", job["outputs"], module["reference"](inputs))
-    with open("result.json", "w", encoding="utf-8") as file:
-        json.dump({"tolerance": tolerance}, file)
+    with open("tolerance.json", "w", encoding="utf-8") as file:
+        json.dump(tolerance, file)
 
 
 def check_tolerance(tolerance, outputs):
     if not isinstance(tolerance, dict) or set(tolerance) != set(outputs):
-        raise Refused(f"TOLERANCE is {tolerance!r:.200}, expected {{output: (rtol, atol)}} for {', '.join(outputs)}")
+        sys.exit(f"TOLERANCE is {tolerance!r:.200}, expected {{output: (rtol, atol)}} for {', '.join(outputs)}")
     checked = {}
     for name, pair in tolerance.items():
         try:
@@ -82,7 +74,7 @@ def check_tolerance(tolerance, outputs):
         except (TypeError, ValueError):
             rtol = atol = -1.0
         if not all(math.isfinite(value) and value >= 0 for value in (rtol, atol)):
-            raise Refused(f"TOLERANCE[{name!r}] is {pair!r}, expected (rtol, atol), both finite and at least 0")
+            sys.exit(f"TOLERANCE[{name!r}] is {pair!r}, expected (rtol, atol), both finite and at least 0")
         checked[name] = [rtol, atol]
     return checked
 
@@ -93,31 +85,21 @@ def save(function, folder, tensors, arrays):
     names = [tensor["name"] for tensor in tensors]
     if not isinstance(arrays, dict) or set(arrays) != set(names):
         found = sorted(map(str, arrays)) if isinstance(arrays, dict) else type(arrays).__name__
-        raise Refused(f"{function} returns {found}, the task declares {sorted(names)}")
+        sys.exit(f"{function} returns {found}, the task declares {sorted(names)}")
     os.mkdir(folder)
     for tensor in tensors:
         name, array = tensor["name"], arrays[tensor["name"]]
         if not isinstance(array, np.ndarray):
-            raise Refused(f"{function}: {name} is {type(array).__name__}, expected a NumPy array")
+            sys.exit(f"{function}: {name} is {type(array).__name__}, expected a NumPy array")
         if array.dtype != np.dtype(tensor["dtype"]) or list(array.shape) != tensor["shape"]:
-            raise Refused(
+            sys.exit(
                 f"{function}: {name} is {array.dtype} {array.shape}, the task declares "
                 f"{tensor['dtype']} {tuple(tensor['shape'])}"
             )
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
-            raise Refused(f"{function}: {name} holds values that are not finite")
+            sys.exit(f"{function}: {name} holds values that are not finite")
         array.astype(array.dtype.newbyteorder("<"), copy=False).tofile(os.path.join(folder, f"{name}.bin"))
 
 
 if __name__ == "__main__":
-    modes = {"script": run_script, "reference": run_reference}
-    try:
-        modes[sys.argv[1]](*sys.argv[2:])
-        sys.stdout.flush()
-    except Refused as refused:
-        print(refused, file=sys.stderr)
-        sys.exit(REFUSED)
-    except BaseException:
-        sys.stdout.flush()
-        traceback.print_exc()
-        sys.exit(CRASHED)
+    {"script": run_script, "reference": run_reference}[sys.argv[1]](*sys.argv[2:])

@@ -1,14 +1,15 @@
-"""Runs the scripts of an oracle in the sandbox, each in a process and a folder of its own: gen.py, compare.py, a reference."""
+"""Makes a case by the scripts of its oracle, each in the sandbox, in a process and a folder of its own: gen.py, compare.py, a reference."""
 
 import itertools
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -24,7 +25,8 @@ from ..sandbox import (
     run_sandboxed,
     scratch_folder,
 )
-from ..tasks.base import Case, ProgramTask, ReferenceOracle, ScriptOracle, Tensor
+from ..sandbox.folders import take_output
+from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from ..text import one_line
 
 
@@ -34,6 +36,7 @@ ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, fol
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
 the machine has, less a tenth."""
 COMPARE_LIMITS = replace(ORACLE_LIMITS, wall_s=300.0)
+MAX_CASE_BYTES = 16 * GIB  # of the data of one case
 MAX_REFERENCES = MAX_TRIES = 6  # more files than this are not told apart
 BROKEN = {"refused": "prints F", "crashed": "stops with a traceback", "silent": "prints neither T nor F"}
 
@@ -42,11 +45,10 @@ _TRUE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
 
 
 class OracleError(RuntimeError):
-    """The judge's own side failed: a reference that cannot be made or read. Never charged to a model."""
+    """A task's oracle failed: its reference cannot be made, its compare.py cannot judge. Never charged to a model.
 
-
-class OracleUnavailable(OracleError):
-    """Something of this machine failed, not the task: no space, no process. Another try may work."""
+    Where something of this machine failed (no space, no process), so that another try may work, it is a SandboxError.
+    """
 
 
 class OracleStopped(OracleError):
@@ -76,23 +78,72 @@ class Said:
         return self.state in BROKEN
 
 
-def run_reference(
-    task: ProgramTask, case: Case, oracle: ReferenceOracle, folder: Path, limits: Limits, isolation: Isolation
-) -> None:
-    """Leave inputs/<name>.bin, expected/<name>.bin and result.json in `folder`."""
-    inputs, outputs = (
-        [{"name": one.name, "dtype": one.dtype, "shape": list(one.shape)} for one in tensors]
-        for tensors in (case.inputs, case.outputs)
-    )
-    job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), "inputs": inputs, "outputs": outputs}
-    scripts = {"reference.py": oracle.source, "job.json": json.dumps(job)}
-    finished = _run_driver(["reference", "job.json"], scripts, {}, folder, limits, isolation)
-    _check(finished, f"task {task.id}, case {case.name}: the reference", limits)
+@dataclass(frozen=True)
+class CaseMaker:
+    """Makes one case in `work`, an `oracle_folder`, and leaves it in `kept` beside it, out of reach of the scripts."""
+
+    task: ProgramTask
+    case: Case
+    work: Path
+    limits: Limits
+    isolation: Isolation
+
+    @property
+    def kept(self) -> Path:
+        return self.work.parent / "kept"
+
+    def make(self) -> dict[str, Any]:
+        """Which file is what, by paths in `kept`, as `PreparedCase` has it."""
+        self.kept.mkdir()
+        return self._run_scripts() if isinstance(self.task.oracle, ScriptOracle) else self._run_reference()
+
+    def _run_reference(self) -> dict[str, Any]:
+        task, case = self.task, self.case
+        tensors = {name: [asdict(one) for one in getattr(case, name)] for name in ("inputs", "outputs")}
+        job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), **tensors}
+        scripts = {"reference.py": task.oracle.source, "job.json": json.dumps(job)}
+        finished = _run_driver(["reference", "job.json"], scripts, {}, self.work, self.limits, self.isolation)
+        _check(finished, f"task {task.id}, case {case.name}: the reference", self.limits)
+        record: dict[str, Any] = {"references": {}, "self_check": None}
+        for key, tensors in (("inputs", case.inputs), ("expected", case.outputs)):
+            self._take({f"{key}/{tensor.name}.bin": tensor.nbytes for tensor in tensors})
+            record[key] = {tensor.file: f"{key}/{tensor.name}.bin" for tensor in tensors}
+        self._take({"tolerance.json": None})
+        return {**record, "tolerance": json.loads((self.kept / "tolerance.json").read_bytes())}
+
+    def _run_scripts(self) -> dict[str, Any]:
+        ended = run_generate(self.task, self.work, self.limits, self.isolation)
+        written = written_files(self.work)
+        inputs = {tensor.file: tensor.file for tensor in self.case.inputs}
+        if missing := [name for name in inputs if name not in written]:
+            how = f"; it ended with {ended}" if ended else ""
+            raise OracleError(f"task {self.task.id}: gen.py did not write {', '.join(missing)}{how}")
+        check_size(self.task, self.case, written.values())
+        self._take(dict.fromkeys(written))
+        files = {name: self.kept / name for name in written}
+        expected, said = pair_references(
+            self.case.outputs,
+            {name: path for name, path in files.items() if name not in inputs},
+            lambda outputs: run_compare(self.task, files | outputs, self.isolation),
+        )
+        outputs = {tensor.file for tensor in self.case.outputs}
+        return {
+            "inputs": inputs,
+            "expected": {name: str(path.relative_to(self.kept)) for name, path in expected.items()},
+            # A gen.py that writes an output itself must not help a program that writes none.
+            "references": {name: name for name in written if name not in inputs and name not in outputs},
+            "tolerance": {},
+            "self_check": asdict(replace(said, generate_exit=ended)),
+        }
+
+    def _take(self, sizes: Mapping[str, int | None]) -> None:
+        """Take these files out of the folder that a script could write to."""
+        for name, size in sizes.items():
+            if refused := take_output(self.work, name, self.kept / name, size=size):
+                raise OracleError(f"task {self.task.id}, case {self.case.name}: its oracle left {refused.reason}")
 
 
-def run_generate(
-    task: ProgramTask, oracle: ScriptOracle, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True
-) -> str:
+def run_generate(task: ProgramTask, folder: Path, limits: Limits, isolation: Isolation, *, seeded: bool = True) -> str:
     """Run gen.py in `folder`; what it writes is in data/. A script that asks for a CUDA device gets one, where there is one.
 
     seeded: whether a generator that gen.py leaves unseeded (random, numpy.random, numpy's default_rng, torch) starts from a seed of
@@ -102,33 +153,31 @@ def run_generate(
     """
     (folder / "data").mkdir()
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
-    needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", oracle.generate) is not None
+    script = task.oracle.generate
+    needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", script) is not None
     gpus = list_gpus() if needs_gpu else []
     with lease_gpu(gpus) if gpus else nullcontext() as gpu:
-        scripts = {"gen.py": oracle.generate}
-        finished = _run_driver(["script", "gen.py", *seed], scripts, {}, folder, limits, isolation, gpu=gpu)
+        finished = _run_driver(["script", "gen.py", *seed], {"gen.py": script}, {}, folder, limits, isolation, gpu)
     lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
     _check(finished, f"task {task.id}: gen.py", limits, lacking)
     said = finished.stderr.rpartition(_EXIT_SAID)
     return f"sys.exit: {one_line(said[2], 500)}" if said[1] else ""
 
 
-def run_compare(
-    task: ProgramTask, oracle: ScriptOracle, files: Mapping[str, Path], limits: Limits, isolation: Isolation
-) -> Said:
+def run_compare(task: ProgramTask, files: Mapping[str, Path], isolation: Isolation) -> Said:
     """Run compare.py on read-only files ("data/x.bin" -> host file): inputs, references and outputs.
 
-    Raises OracleStopped at a limit, OracleError when the sandbox fails.
+    Raises OracleStopped at a limit, SandboxError when the sandbox fails.
     """
     with oracle_folder() as folder:
         (folder / "data").mkdir()
-        scripts = {"compare.py": oracle.compare}
-        finished = _run_driver(["script", "compare.py"], scripts, files, folder, limits, isolation)
+        scripts = {"compare.py": task.oracle.compare}
+        finished = _run_driver(["script", "compare.py"], scripts, files, folder, COMPARE_LIMITS, isolation)
     crashed = finished.returncode != 0
     if finished.infra is not None or finished.stopped is not None:
-        _check(finished, f"task {task.id}: compare.py", limits)
+        _check(finished, f"task {task.id}: compare.py", COMPARE_LIMITS)
     said = finished.stdout
-    message = _last_line(finished.stderr) if crashed else said.strip()[-300:]
+    message = last_line(finished.stderr)[:500] if crashed else said.strip()[-300:]
     if "F" in said:
         return Said("refused", message)
     return Said("crashed" if crashed else "passed" if _TRUE.search(said) else "silent", message)
@@ -143,33 +192,42 @@ def pair_references(
     names, that compare.py accepts is taken. Without one that passes there are no pairs, since what compare.py refuses is not what is
     right; what it said is then that of the likeliest assignment whose sizes fit.
     """
+
+    def score(names: Sequence[str]) -> tuple[int, float]:
+        """How many references have their output's size, and how alike the names are."""
+        pairs = list(zip(outputs, names, strict=True))
+        fitting = sum(one.nbytes in (None, references[name].stat().st_size) for one, name in pairs)
+        return fitting, sum(SequenceMatcher(None, one.file, name).ratio() for one, name in pairs)
+
     first: Said | None = None
-    for pairs in _assignments(outputs, references):
-        said = compare(pairs)
-        if said.passed:
-            return pairs, said
-        if first is None and _fitting(outputs, pairs.values()) == len(outputs):
-            first = said
+    if outputs and len(outputs) <= len(references) <= MAX_REFERENCES:
+        ranked = sorted(itertools.permutations(references, len(outputs)), key=score, reverse=True)
+        for names in ranked[:MAX_TRIES]:
+            pairs = {output.file: references[name] for output, name in zip(outputs, names, strict=True)}
+            said = compare(pairs)
+            if said.passed:
+                return pairs, said
+            if first is None and score(names)[0] == len(outputs):
+                first = said
     names = ", ".join(references) or "none"
     return {}, first or Said("unpaired", f"{len(outputs)} outputs and as references {names}")
 
 
-def _assignments(outputs: Sequence[Tensor], references: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
-    if not outputs or not len(outputs) <= len(references) <= MAX_REFERENCES:
-        return
-
-    def score(names: tuple[str, ...]) -> tuple[int, float]:
-        alike = (SequenceMatcher(None, one.file, name).ratio() for one, name in zip(outputs, names, strict=True))
-        return _fitting(outputs, (references[name] for name in names)), sum(alike)
-
-    ranked = sorted(itertools.permutations(references, len(outputs)), key=score, reverse=True)
-    for names in ranked[:MAX_TRIES]:
-        yield {output.file: references[name] for output, name in zip(outputs, names, strict=True)}
+def check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
+    """The sum of the sizes of a case's files. Raises OracleError when that is too much."""
+    need = sum(sizes)
+    if need > MAX_CASE_BYTES:
+        raise OracleError(
+            f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, more than the "
+            f"{MAX_CASE_BYTES / GIB:.2f} GiB that one case may take"
+        )
+    return need
 
 
-def _fitting(outputs: Sequence[Tensor], files: Iterable[Path]) -> int:
-    """How many files have their output's size."""
-    return sum(one.nbytes in (None, file.stat().st_size) for one, file in zip(outputs, files, strict=True))
+def written_files(folder: Path) -> dict[str, int]:
+    """The regular files under folder/data, "data/x.bin" -> bytes. Links are not followed, and other kinds left out."""
+    files = sorted(path for path in (folder / "data").rglob("*") if not path.is_symlink() and path.is_file())
+    return {str(path.relative_to(folder)): path.stat().st_size for path in files}
 
 
 def _run_driver(
@@ -185,51 +243,38 @@ def _run_driver(
         limits = replace(limits, memory_bytes=psutil.virtual_memory().total * 9 // 10)
     with oracle_folder() as aside:  # the scripts lie outside the folder that they may write to
         readonly = {"oracle_driver.py": DRIVER, **files}
-        try:
-            for name, text in scripts.items():
-                (aside / name).write_text(text, encoding="utf-8", newline="\n")
-                readonly[name] = aside / name
-            return run_sandboxed(
-                [sys.executable, "-s", "-B", "oracle_driver.py", *arguments],
-                folder=folder,
-                readonly=readonly,
-                visible=python_paths(),
-                limits=limits,
-                environment={"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"},
-                gpu=gpu,
-                isolation=isolation,
-            )
-        except (SandboxError, OSError) as error:
-            raise OracleUnavailable(f"the sandbox failed: {error}") from error
+        for name, text in scripts.items():
+            readonly[name] = aside / name
+            readonly[name].write_text(text, encoding="utf-8", newline="\n")
+        return run_sandboxed(
+            [sys.executable, "-s", "-B", "oracle_driver.py", *arguments],
+            folder=folder,
+            readonly=readonly,
+            visible=python_paths(),
+            limits=limits,
+            environment={"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"},
+            gpu=gpu,
+            isolation=isolation,
+        )
 
 
 @contextmanager
 def oracle_folder() -> Iterator[Path]:
     """A folder that a script may write to, in a scratch folder that holds what it may not."""
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(scratch_folder()) / "work"
-            folder.mkdir()
-        except (SandboxError, OSError) as error:
-            raise OracleUnavailable(f"no folder to work in: {error}") from error
-        yield folder
+    with scratch_folder() as scratch:
+        (scratch / "work").mkdir()
+        yield scratch / "work"
 
 
 def _check(finished: Finished, what: str, limits: Limits, hint: str = "") -> None:
     if finished.infra is not None:
-        raise OracleUnavailable(f"{what} could not be run: {finished.infra}")
+        raise SandboxError(f"{what} could not be run: {finished.infra}")
     if finished.stopped is not None:
-        allowed = {
-            "wall": f"{limits.wall_s:g} s",
-            "cpu": f"{limits.cpu_s} s of CPU",
-            "memory": f"{limits.memory_bytes} bytes of memory",
-            "disk": f"{limits.folder_bytes} bytes on disk",
-        }
-        raise OracleStopped(f"{what} was stopped: over its limit of {allowed.get(finished.stopped, finished.stopped)}")
+        raise OracleStopped(f"{what} {finished.ending(limits)}")
     if finished.returncode != 0:
-        raise OracleError(f"{what} failed (exit code {finished.returncode}): {_last_line(finished.stderr)}{hint}")
+        said = last_line(finished.stderr)[:500]
+        raise OracleError(f"{what} failed (exit code {finished.returncode}): {said}{hint}")
 
 
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1][:500] if lines else "it printed nothing"
+def last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2] or "it printed nothing"

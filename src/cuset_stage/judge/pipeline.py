@@ -7,7 +7,7 @@ prepared once, as soon as the first answer to it compiles.
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ..sandbox import SandboxError
 from ..tasks import Task
 from .devices import NoGpuLeft
 from .judgement import Built, Judge, Judgement, infra_error
-from .oracle_runs import OracleError
+from .oracle_runs import OracleError, last_line
 
 
 logger = logging.getLogger(__name__)
@@ -45,20 +45,20 @@ class Pipeline:
     """Judges jobs with threads.
 
     Args:
-        judges: language -> the judge for tasks of that language.
         jobs: Compilations at a time.
         runs: Programs at a time; the GPU pool lets in as many as there are GPUs.
         retries: Further tries when the judge's side fails, after 1, 2, 4, ... seconds.
     """
 
-    def __init__(self, judges: Mapping[str, Judge], *, jobs: int, runs: int, retries: int = 2) -> None:
-        self._judges = judges
+    def __init__(self, judge: Judge, *, jobs: int, runs: int, retries: int = 2) -> None:
+        self.width = jobs + runs  # so many answers keep it busy
+        self._judge = judge
         self._retries = retries
         self._stop = threading.Event()
-        self._threads = ThreadPoolExecutor(2 * (jobs + runs), thread_name_prefix="judge")
+        self._threads = ThreadPoolExecutor(2 * self.width, thread_name_prefix="judge")
         self._builds = threading.Semaphore(jobs)
         self._preparations = threading.Semaphore(max(1, jobs // 2))
-        self._runs = threading.Semaphore(runs)
+        self._programs = threading.Semaphore(runs)
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
@@ -76,7 +76,7 @@ class Pipeline:
         """Judge a job in one of the threads. The future raises CancelledError for what had not begun when `stop` was called."""
         with self._guard:
             self._left[job.task.fingerprint] += 1
-        return self._threads.submit(self._judge, job)
+        return self._threads.submit(self._run, job)
 
     def stop(self) -> None:
         """Start nothing more; what is running ends in its own time."""
@@ -87,24 +87,23 @@ class Pipeline:
         """Wait for what is running."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _judge(self, job: Job) -> Judgement:
-        judge = self._judges[job.task.language]
+    def _run(self, job: Job) -> Judgement:
         built: Built | None = None
         try:
             with self._turn(self._builds):
-                built = self._retried(lambda: judge.build(job.task, job.code))
+                built = self._retried(lambda: self._judge.build(job.task, job.code))
             if built.product is None:
                 return built.judgement
-            prepared = self._prepare(judge, job.task)
-            with self._turn(self._runs):
-                return self._retried(lambda: judge.execute(job.task, built, prepared))
+            prepared = self._prepare(job.task)
+            with self._turn(self._programs):
+                return self._retried(lambda: self._judge.execute(job.task, built, prepared))
         except Exception as error:
             if isinstance(error, CancelledError):
                 raise
             return infra_error(describe(error), built.judgement if built is not None else None)
         finally:
             try:
-                self._tidy(judge, job.task, built)
+                self._tidy(job.task, built)
             except Exception as error:  # a verdict is not lost because a folder cannot be removed
                 logger.warning("task %s: %s", job.task.id, describe(error))
 
@@ -115,7 +114,7 @@ class Pipeline:
                 raise CancelledError
             yield
 
-    def _prepare(self, judge: Judge, task: Task) -> Any:
+    def _prepare(self, task: Task) -> Any:
         """What all answers to the task are judged with; the first of them makes it, or fails for all."""
         with self._guard:
             first = task.fingerprint not in self._prepared
@@ -123,7 +122,7 @@ class Pipeline:
         if first:
             try:
                 with self._turn(self._preparations):
-                    ready.set_result(self._retried(lambda: judge.prepare(task)))
+                    ready.set_result(self._retried(lambda: self._judge.prepare(task)))
             except Exception as error:
                 ready.set_exception(error)
         return ready.result()
@@ -145,17 +144,17 @@ class Pipeline:
                     raise
                 problem = describe(error)
             wait = FIRST_WAIT_S * 2 ** (self._retries - tries_left)
-            logger.warning("the judge failed, next try in %g s: %s", wait, problem.strip().rpartition("\n")[2])
+            logger.warning("the judge failed, next try in %g s: %s", wait, last_line(problem))
             if self._stop.wait(wait):
                 break
         raise CancelledError
 
-    def _tidy(self, judge: Judge, task: Task, built: Built | None) -> None:
+    def _tidy(self, task: Task, built: Built | None) -> None:
         """Remove what was kept for this answer, and for its task when this was the last one."""
         if built is not None:
-            judge.discard(built)
+            self._judge.discard(built)
         with self._guard:
             self._left[task.fingerprint] -= 1
             ready = None if self._left[task.fingerprint] else self._prepared.pop(task.fingerprint, None)
         if ready is not None and ready.exception() is None:
-            judge.release(ready.result())
+            self._judge.release(ready.result())

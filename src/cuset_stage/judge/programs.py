@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..sandbox import Compiler, Gpu, Isolation, Limits, Ran, SandboxError, Verdict, resolve_isolation, run_program
+from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, resolve_isolation, run_program
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .comparison import check_oracle, compare_outputs
-from .devices import GpuPool, NoGpuLeft, is_suspicious
+from .devices import GpuPool, NoGpuLeft
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
 
@@ -161,7 +161,12 @@ class ProgramJudge(Judge):
                 )
                 ran = outputs.enter_context(running)
                 clock.exclude(ran.finished.seconds)
-                if problem := ran.finished.infra or self._lost(gpu, ran):
+                lost = (
+                    gpu
+                    and ran.verdict in (Verdict.TIMEOUT, Verdict.RUNTIME_ERROR)
+                    and self.gpus.blame(gpu, ran.finished)
+                )
+                if problem := ran.finished.infra or lost:
                     raise SandboxError(problem)
             seconds = ran.finished.seconds
             if ran.verdict is not None:
@@ -171,13 +176,6 @@ class ProgramJudge(Judge):
             verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
             result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
             return result, "" if compared.passed else compared.message, time.perf_counter() - begin
-
-    def _lost(self, gpu: Gpu | None, ran: Ran) -> str | None:
-        """What is wrong with the GPU, when a failed run gives reason to look and there is something."""
-        if self.gpus is None or gpu is None or ran.verdict in (None, Verdict.MISSING_OUTPUT, Verdict.MISMATCH):
-            return None
-        suspicious = ran.verdict is Verdict.TIMEOUT or is_suspicious(ran.finished.stdout + ran.finished.stderr)
-        return self.gpus.is_lost(gpu) if suspicious else None
 
 
 def _explain(ran: Ran) -> str:

@@ -4,26 +4,33 @@ A line is appended and flushed to the disk as soon as its sample is judged, so a
 nothing else. The first line describes the run (`"type": "run"`), every other a sample (`"type": "sample"`).
 """
 
+import datetime
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, create_model
 
-from ..files import write_atomically
+from .. import __version__
+from ..files import file_sha256, write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
 from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
-from ..text import InputError
+from ..tasks import TaskSet
+from ..tasks.answers_file import Answer
 from .judgement import Judgement
 
 
 FORMAT = 1
+GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
+NOT_AUDITED: Mapping[str, Any] = {"findings": {}, "notes": {}, "audited": 0}
 
 
-class ResultsError(InputError):
+class ResultsError(LinesError):
     """A results file that cannot be read or written; the message names the file, the line and the fix."""
 
 
@@ -32,6 +39,11 @@ Levels = Annotated[
     dict[Annotated[str, Field(pattern="^[0-9]{1,5}$")], Count],
     Field(description='an object of level -> count, such as {"1": 500}'),
 ]
+
+
+def _object(**kinds: Any) -> type[RowModel]:
+    """An object in which each of these keys may be missing or null. Further keys may hold anything."""
+    return create_model("Object", __base__=RowModel, **{key: (kind | None, None) for key, kind in kinds.items()})
 
 
 class SampleLine(RowModel):
@@ -53,39 +65,15 @@ class SampleLine(RowModel):
     code: Text | None = None
 
 
-class TasksOfRun(RowModel):
-    path: Text | None = None
-    format: Text | None = None
-    sha256: Text | None = None
-    split: Text | None = None
-    count: TaskCount | None = None
-    level: SampleNumber | None = None
-    ids: Texts | None = None
-
-
-class AnswersOfRun(RowModel):
-    path: Text | None = None
-    sha256: Text | None = None
-    count: Count | None = None
-    chosen: Count | None = None
-    levels: Levels | None = None
-
-
-class RunLine(RowModel):
-    """The header: `run_header.describe_run` writes it. Further keys may hold anything."""
-
-    run: Text | None = None
-    method: Text | None = None
-    compile_only: Truth | None = None
-    tasks: TasksOfRun | None = None
-    answers: AnswersOfRun | None = None
-    generation: Object | None = None
-    limits: Object | None = None
-    gpus: Annotated[list[dict[str, Any]], Field(description="a list of objects")] | None = None
-    flags: Texts | None = None
-    findings: Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")] | None = None
-    notes: Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")] | None = None
-    audited: Count | None = None
+Tasks = _object(path=Text, format=Text, sha256=Text, split=Text, count=TaskCount, level=SampleNumber, ids=Texts)
+Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Levels)
+Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
+Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
+Notes = Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")]
+Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth}
+Audited = {"findings": Findings, "notes": Notes, "audited": Count}
+RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
+"""The header: `describe_run` makes it."""
 
 
 @dataclass(frozen=True)
@@ -123,24 +111,25 @@ def read_results(path: Path) -> Results:
     run: dict[str, Any] | None = None
     samples: dict[tuple[str, int, str, int], dict[str, Any]] = {}
     try:
-        for number, record in read_objects(path):
-            if record.get("type") == "run":
-                _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
-                run = record
-            elif record.get("type") == "sample":
-                which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
-                way_out = "or take it out to have the sample judged again"
-                _check(record, f"{path}:{number}: {which}: ", way_out, SampleLine, Judgement)
-                key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
-                samples.pop(key, None)  # what was written last also stands last
-                samples[key] = record
-            else:
-                raise ResultsError(
-                    f'{path}:{number}: not a line of a results file; expected "type": "run", or "type": "sample". '
-                    "`cuset evaluate` writes such a file."
-                )
+        lines = list(read_objects(path))
     except LinesError as error:
         raise ResultsError(f"{error} Take the line out to have its sample judged again.") from None
+    for number, record in lines:
+        if record.get("type") == "run":
+            _check(record, f"{path}:{number}: the header's ", "or judge again into another file", RunLine)
+            run = record
+        elif record.get("type") == "sample":
+            which = f"sample {str(record.get('sample'))[:20]} of task {str(record.get('task'))[:40]}"
+            way_out = "or take it out to have the sample judged again"
+            _check(record, f"{path}:{number}: {which}: ", way_out, SampleLine, Judgement)
+            key = (record["task"], record["sample"], record["code_sha256"], record.get("level") or 1)
+            samples.pop(key, None)  # what was written last also stands last
+            samples[key] = record
+        else:
+            raise ResultsError(
+                f'{path}:{number}: not a line of a results file; expected "type": "run", or "type": "sample". '
+                "`cuset evaluate` writes such a file."
+            )
     if run is None:
         raise ResultsError(f'{path}: no header ("type": "run" in line 1): not a file that `cuset evaluate` wrote.')
     if run.get("format") != FORMAT:
@@ -166,47 +155,102 @@ def _check(record: Mapping[str, Any], where: str, way_out: str, *models: type) -
             raise ResultsError(f"{where}{wrong_value(error, model, record)}. Correct the line, {way_out}.") from None
 
 
-class ResultsWriter:
+def describe_run(
+    *,
+    answers_path: Path,
+    answers: Sequence[Answer],
+    chosen: int,
+    tasks: TaskSet,
+    spec: Mapping[str, Any],
+    method: str | None = None,
+    level: int | None = None,
+    split: str | None = None,
+    extract: str | None = None,
+    audit: Mapping[str, Any] = NOT_AUDITED,
+) -> dict[str, Any]:
+    """The header of a run.
+
+    chosen: how many of the answers a finished run judges. spec: how it is judged (`Bench.describe`). extract: the rule that found the
+    code in answers. audit: findings, notes and audited, as `NOT_AUDITED` has them: task -> what `cuset audit-tasks` found, code of a
+    note -> task -> what it notes, and of how many tasks these speak.
+    """
+    asked = [task.id for task in tasks if split is None or task.split == split]
+    levels = Counter(str(one.level or 1) for one in answers if split is None or tasks.by_id(one.task).split == split)
+    generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
+    return {
+        "run": answers_path.stem if answers_path.is_file() else answers_path.name,
+        "method": method,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "cuset_stage": __version__,
+        "python": platform.python_version(),
+        "tasks": {
+            "path": str(tasks.path),
+            "format": tasks.format,
+            "sha256": tasks.sha256,
+            "count": len(asked),
+            "ids": asked,  # a report tells lines of this split from those that an earlier part left in the file
+            "level": level,
+            "split": split,
+        },
+        "answers": {
+            "path": str(answers_path),
+            "sha256": content_sha256(answers_path),
+            "count": len(answers),
+            "chosen": chosen,
+            "levels": dict(levels),  # how many answers to these tasks each level has, chosen or not
+        },
+        "extract": extract,
+        **spec,
+        "generation": {name: found[0] if len(found) == 1 else found for name, found in generation.items()},
+        **audit,
+    }
+
+
+def content_sha256(path: Path) -> str:
+    """SHA-256 of a file, or of the names and contents of a folder's files."""
+    digest = hashlib.sha256()
+    for file in [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file()):
+        if file is not path:
+            digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
+        digest.update(bytes.fromhex(file_sha256(file)))
+    return digest.hexdigest()
+
+
+class ResultsWriter(Appender):
     """Appends samples to a results file, one flushed and synchronised line each, under an exclusive lock.
 
     Opening it rewrites the file in one step: the header of this run, then the samples to keep. Samples that the file held
     before and that are not kept are added to `<name>.replaced` beside it.
 
     Raises:
-        ResultsError: Another process writes the file, or it cannot be written.
+        LinesError: Another process writes the file, or it cannot be written.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any], keep: Iterable[Mapping[str, Any]] = ()) -> None:
-        self.path = Path(path)
-        self.replaced_path = self.path.with_name(self.path.name + ".replaced")
         lines = [to_line({"type": "run", "format": FORMAT, **header}), *map(to_line, keep)]
+        # Held to the end: whoever opened the old file in the moment before the renaming finds it locked.
+        self._old = Appender(path)
+        staying = set(lines)
+        before = (to_line(record) for _, record in read_objects(path) if record.get("type") != "run")
+        gone = [line for line in before if line not in staying]
         try:
-            # Held to the end: whoever opened the old file in the moment before the renaming finds it locked.
-            self._old = Appender(self.path)
-            staying = set(lines)
-            before = (to_line(record) for _, record in read_objects(self.path) if record.get("type") != "run")
-            if gone := [line for line in before if line not in staying]:
-                with self.replaced_path.open("a", encoding="utf-8") as file:
+            if gone:
+                with path.with_name(path.name + ".replaced").open("a", encoding="utf-8") as file:
                     file.writelines(gone)
-            write_atomically(self.path, lines)
-            self._appender = Appender(self.path)
-        except LinesError as error:
-            raise ResultsError(str(error)) from None
+            write_atomically(path, lines)
         except OSError as error:
-            raise ResultsError(f"cannot write {self.path}: {error.strerror}.") from None
+            raise ResultsError(f"cannot write {path}: {error.strerror}.") from None
+        super().__init__(path)
 
     def append(self, sample: Mapping[str, Any]) -> None:
         """Write one sample's line and wait until it is on the disk."""
         try:
-            self._appender.append({"type": "sample", **sample})
+            super().append({"type": "sample", **sample})
         except LinesError as error:
             raise ResultsError(
                 f"{error} What was judged before is in the file; start again when there is room."
             ) from None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._appender.close()
+    def close(self) -> None:
+        super().close()
         self._old.close()

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,13 +99,8 @@ def choose_samples(
 def resume_key(sample: Sample, settings: Mapping[str, Any]) -> str:
     """SHA-256 over all that a verdict depends on: a line with another one is judged again."""
     _, number, level = sample.key
-    parts = {
-        "task": sample.task.fingerprint,
-        "sample": number,
-        "level": level,
-        "code": sample.sha256,
-        "settings": settings,
-    }
+    task, code = sample.task.fingerprint, sample.sha256
+    parts = {"task": task, "sample": number, "level": level, "code": code, "settings": settings}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
@@ -115,7 +110,7 @@ def evaluate(
     output: Path,
     *,
     header: Mapping[str, Any],
-    settings: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Any],
     everything: Iterable[Sample] = (),
     progress: Callable[[Summary], None] = lambda _: None,
 ) -> Summary:
@@ -123,20 +118,20 @@ def evaluate(
 
     Args:
         samples: What to judge. Equal code for one task is judged once, and written for every sample that has it.
-        header: The run's line; `run_header.describe_run` makes it.
-        settings: language -> what verdicts depend on (`Judge.settings`).
+        header: The run's line; `results.describe_run` makes it.
+        settings: What verdicts depend on (`Judge.settings`).
         everything: All samples of the answers file: earlier results for those not in `samples` (another split or limit)
             stay in the file when they were judged in the same way, since the header speaks for all lines. Other
             results go to `<output>.replaced`.
         progress: Called after every sample.
 
     Raises:
-        ResultsError: The file holds results of another model or method, or cannot be written.
+        LinesError: The file holds results of another model or method (ResultsError), or cannot be written.
     """
-    keys = {sample.key: resume_key(sample, settings[sample.task.language]) for sample in samples}
-    others = {one.key: resume_key(one, settings[one.task.language]) for one in everything if one.key not in keys}
-    kept = _take_up(output, header, keys, others)
-    verdicts = Counter(Verdict(line["verdict"]) for key, line in kept.items() if key in keys)
+    keys = {one.key: resume_key(one, settings) for one in (*everything, *samples)}
+    wanted = {sample.key for sample in samples}
+    kept = _take_up(output, header, keys, wanted)
+    verdicts = Counter(Verdict(line["verdict"]) for key, line in kept.items() if key in wanted)
     summary = Summary(verdicts, resumed=verdicts.total())
     left = [sample for sample in samples if sample.key not in kept]
     begin = time.monotonic()
@@ -197,9 +192,9 @@ def sample_record(sample: Sample, judgement: Judgement, key: str, first: Sample 
 
 
 def _take_up(
-    output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], others: Mapping[Key, str]
+    output: Path, header: Mapping[str, Any], keys: Mapping[Key, str], wanted: Set[Key]
 ) -> dict[Key, dict[str, Any]]:
-    """The lines of an earlier run that stay. One of `keys` that the judge itself failed on is judged again."""
+    """The lines of an earlier run that stay. A wanted one that the judge itself failed on is judged again."""
     if not output.exists() or not output.stat().st_size:
         return {}
     earlier = read_results(output)
@@ -213,10 +208,8 @@ def _take_up(
     kept = {}
     for line in earlier.samples:
         place = (line["task"], line["sample"], line.get("level") or 1)
-        if place in keys and line["verdict"] == Verdict.INFRA_ERROR:
-            continue
-        expected = keys.get(place) or others.get(place)
-        if expected is not None and line.get("key") == expected:
+        again = place in wanted and line["verdict"] == Verdict.INFRA_ERROR
+        if not again and place in keys and line.get("key") == keys[place]:
             kept[place] = line
     return kept
 

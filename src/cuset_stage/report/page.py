@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment
 from markupsafe import Markup
 
-from ..judge.run_header import content_sha256
+from ..judge.results import content_sha256
 from ..tasks.answers_file import AnswersError, read_answers
 from ..text import shorten
 from .cells import percent

@@ -9,16 +9,8 @@ from ...files import file_sha256
 from ...sandbox import scratch_folder
 from ...tasks.base import Case, ProgramTask, ScriptOracle
 from ..comparison import compare_outputs
-from ..oracle import CaseCache, PreparedCase, written_files
-from ..oracle_runs import (
-    BROKEN,
-    COMPARE_LIMITS,
-    OracleError,
-    OracleUnavailable,
-    oracle_folder,
-    run_compare,
-    run_generate,
-)
+from ..oracle import CaseCache, PreparedCase
+from ..oracle_runs import BROKEN, OracleError, oracle_folder, run_compare, run_generate, written_files
 from .findings import Code, Finding, Severity
 from .wrong_outputs import NAN, NOISY_OUTPUTS, WRONG_OUTPUTS, Candidate, Output, constants, input_copies, unchecked
 
@@ -62,7 +54,7 @@ class ProgramAudit:
                 self._check_files(view)
             self._try_all(views)
             if isinstance(oracle, ScriptOracle):
-                self._try_script(oracle, views[0])
+                self._try_script(views[0])
 
     def _views(self, prepared: Sequence[PreparedCase], again: Mapping[str, Path]) -> list[_View]:
         """Each case with the right outputs of the case before it, the first with those of the last."""
@@ -161,20 +153,16 @@ class ProgramAudit:
     def _passes(self, view: _View, outputs: Mapping[str, Path]) -> bool:
         try:
             return compare_outputs(self.task, view.case, view.files, outputs, isolation=self.cases.isolation).passed
-        except OracleUnavailable:
-            raise  # of this machine: what would have come out is not known
         except OracleError:  # a compare.py that cannot judge passes nothing; _check_script reports it
             return False
 
-    def _try_script(self, oracle: ScriptOracle, view: _View) -> None:
+    def _try_script(self, view: _View) -> None:
         """What compare.py alone would accept. Our judge refuses these before it is asked; other judges may not."""
 
         def try_on(outputs: Mapping[str, Path], code: Code, what: str) -> None:
             files = {**view.files.inputs, **view.files.references, **outputs}
             try:
-                said = run_compare(self.task, oracle, files, COMPARE_LIMITS, self.cases.isolation)
-            except OracleUnavailable:
-                raise
+                said = run_compare(self.task, files, self.cases.isolation)
             except OracleError:
                 return
             if said.passed:
@@ -195,7 +183,7 @@ class ProgramAudit:
         """Make the data a second time and compare; gives right outputs of other inputs where gen.py draws others."""
         if isinstance(self.task.oracle, ScriptOracle):
             with oracle_folder() as work:
-                yield self._generate_again(self.task.oracle, prepared[0], work)
+                yield self._generate_again(prepared[0], work)
             return
         with scratch_folder() as folder:
             again = CaseCache(folder / "again", limits=self.cases.limits, isolation=self.cases.isolation)
@@ -206,10 +194,10 @@ class ProgramAudit:
                     break
         yield {}
 
-    def _generate_again(self, oracle: ScriptOracle, prepared: PreparedCase, work: Path) -> Mapping[str, Path]:
+    def _generate_again(self, prepared: PreparedCase, work: Path) -> Mapping[str, Path]:
         def generated(folder: Path, seeded: bool) -> list[str]:
             """The files that another run of gen.py makes differently."""
-            run_generate(self.task, oracle, folder, self.cases.limits, self.cases.isolation, seeded=seeded)
+            run_generate(self.task, folder, self.cases.limits, self.cases.isolation, seeded=seeded)
             digests = {name: file_sha256(folder / name) for name in written_files(folder)}
             return [name for name, sha256 in prepared.sha256.items() if digests.get(name) != sha256]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from ...sandbox import Gpu, Verdict
 from ...text import shorten
-from ..devices import is_suspicious
 from ..judgement import Built, Clock, Judgement, infra_error
 from .calls import POOL, compare_run, fresh, unseen
 from .reference import Reference
@@ -106,9 +105,8 @@ class Trial:
     def failed(self, report: Report) -> Judgement:
         """The verdict on an answer whose process did not come to its end."""
         finished, error = report.finished, report.error
-        text = finished.stdout + finished.stderr + (error["message"] if error else "")
-        look = self.gpu and self.worker.gpus and (finished.stopped == "wall" or is_suspicious(text))
-        if look and (lost := self.worker.gpus.is_lost(self.gpu)):
+        said = error["message"] if error else ""
+        if self.gpu and self.worker.gpus and (lost := self.worker.gpus.blame(self.gpu, finished, said)):
             self.known = infra_error(lost, self.known)
         elif finished.stopped == "wall":
             self.note(verdict=Verdict.TIMEOUT, message=f"not done within {self.worker.limits.wall_s:g} s")
