@@ -26,6 +26,7 @@ from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from .oracle_runs import GIB, ORACLE_LIMITS, CaseMaker, OracleError, Said, check_size, oracle_folder
 
 
+FILES = ("inputs", "expected", "references")
 RESERVE = 2 * GIB  # disk space that is left free
 IN_USE_S = 900.0  # a case used within this time is not removed to make room
 
@@ -75,7 +76,8 @@ class CaseCache:
         Raises OracleError when the case cannot be made: with the task, the case and what its script said; SandboxError when that
         is this machine's fault.
         """
-        key = case_key(task, case)
+        # What decides its data; random streams and results may differ with the versions.
+        key = hashlib.sha256(json.dumps([task.fingerprint, case.name, _versions(task)]).encode()).hexdigest()
         if key in self._failures:
             raise OracleError(self._failures[key])
         place = self.folder / key[:2] / key
@@ -107,7 +109,7 @@ class CaseCache:
         making = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:
             files = {}
-            for name in {file for key in ("inputs", "expected", "references") for file in record[key].values()}:
+            for name in {file for key in FILES for file in record[key].values()}:
                 path = making / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 shutil.move(kept / name, path)  # the cache may be on another disk than the scratch folder
@@ -151,11 +153,9 @@ def _read(place: Path) -> PreparedCase | None:
         os.utime(manifest)  # the time of the last use
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    found = {
-        key: {name: place / file for name, file in record[key].items()} for key in ("inputs", "expected", "references")
-    }
+    files = {key: {name: place / file for name, file in record[key].items()} for key in FILES}
     return PreparedCase(
-        **found,
+        **files,
         folder=place,
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
         self_check=None if record["self_check"] is None else Said(**record["self_check"]),
@@ -168,11 +168,6 @@ def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
     status = path.stat()
     same_time = status.st_mtime_ns == entry["mtime_ns"]
     return status.st_size == entry["bytes"] and (same_time or file_sha256(path) == entry["sha256"])
-
-
-def case_key(task: ProgramTask, case: Case) -> str:
-    """SHA-256 of what decides a case's data. The versions belong to it: their random streams and results may differ."""
-    return hashlib.sha256(json.dumps([task.fingerprint, case.name, _versions(task)]).encode()).hexdigest()
 
 
 def _versions(task: ProgramTask) -> dict[str, str]:
