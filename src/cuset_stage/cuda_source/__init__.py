@@ -8,13 +8,4 @@ from .source import Function, Source, answer_code, functions
 from .tokens import Token, chosen_names, normalised, tokens
 
 
-__all__ = [
-    "Function",
-    "Source",
-    "Token",
-    "answer_code",
-    "chosen_names",
-    "functions",
-    "normalised",
-    "tokens",
-]
+__all__ = ["Function", "Source", "Token", "answer_code", "chosen_names", "functions", "normalised", "tokens"]

@@ -14,7 +14,7 @@ from ..spans.patterns import signature
 from ..spans.regions import find_regions
 from ..spans.scrub import scrub
 from .tokens import tokens
-from .tree import Range, child, declared, items, last_name, parse_tree, text_of, walk
+from .tree import Range, child, declared, is_flat, items, last_name, parse_tree, text_of, walk
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
@@ -53,14 +53,15 @@ class Source:
     """A program.
 
     text: what was given. code: the same with comments, literals and preprocessor lines blank, character for character.
-    root: the tree, whose byte offsets are str indices of `text`; None where the text takes too long to parse.
+    root: the tree, whose byte offsets are str indices of `text`; None where the text takes too long to parse, or its
+    brackets nest deeper than in code that people write.
     functions: in the order of their bodies; kernels in macro bodies included.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.code = _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), scrub(text))
-        self.root = parse_tree(text)
+        self.root = parse_tree(text) if is_flat(self.code) else None
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

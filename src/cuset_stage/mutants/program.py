@@ -15,19 +15,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from ..cuda_source import Function, Source, answer_code, tokens
-from ..cuda_source.tree import (
-    Range,
-    arguments,
-    callee,
-    child,
-    declarators,
-    declared,
-    is_flat,
-    items,
-    span,
-    text_of,
-    walk,
-)
+from ..cuda_source.tree import Range, arguments, callee, child, declarators, declared, items, span, text_of, walk
 
 
 COMPARISONS = frozenset({"<", ">", "<=", ">="})
@@ -83,7 +71,7 @@ class Program:
         self._tokens = tokens(self.code)
         self._starts = [token.start for token in self._tokens]
         self._nodes: dict[str, list[Node]] = defaultdict(list)
-        for node in walk(read.root if is_flat(self.code) else None):
+        for node in walk(read.root):
             if node.is_named and not node.has_error:
                 self._nodes[node.type].append(node)
 

@@ -114,10 +114,10 @@ class Candidate:
     """A kind of wrong output, and for which outputs it makes sense."""
 
     code: Code
-    severity: Severity
     what: str  # "... as C in every case"
     values: Callable[[Output, slice], np.ndarray | float]
     fits: Callable[[Output], bool]
+    severity: Severity = Severity.ERROR
 
 
 def _other(output: Output, part: slice) -> np.ndarray:
@@ -141,31 +141,23 @@ def _noisy(relative: float, severity: Severity) -> Candidate:
         return np.where(np.isfinite(off), off, right)
 
     what = f"every value {relative:.0%} off passes"
-    return Candidate(Code.NOISE_PASSES, severity, what, disturb, lambda o: o.is_float and o.seen and o.seen.largest)
+    return Candidate(Code.NOISE_PASSES, what, disturb, lambda o: o.is_float and o.seen and o.seen.largest, severity)
 
 
-ERROR, WARNING = Severity.ERROR, Severity.WARNING
-NAN = Candidate(Code.NAN_PASSES, ERROR, "NaN everywhere passes", lambda *_: math.nan, lambda output: output.is_float)
+NAN = Candidate(Code.NAN_PASSES, "NaN everywhere passes", lambda *_: math.nan, lambda output: output.is_float)
 WRONG_OUTPUTS = (
-    Candidate(Code.ZEROS_PASS, ERROR, "zeros pass", lambda *_: 0, lambda output: output.dtype is not None),
-    Candidate(Code.ONES_PASS, ERROR, "ones pass", lambda *_: 1, lambda output: output.dtype is not None),
-    Candidate(
-        Code.OTHER_CASE_PASSES,
-        ERROR,
-        "what is right for other inputs passes",
-        _other,
-        lambda output: output.other_values.size,
-    ),
+    Candidate(Code.ZEROS_PASS, "zeros pass", lambda *_: 0, lambda output: output.dtype is not None),
+    Candidate(Code.ONES_PASS, "ones pass", lambda *_: 1, lambda output: output.dtype is not None),
+    Candidate(Code.OTHER_CASE_PASSES, "what is right for other inputs passes", _other, lambda o: o.other_values.size),
     Candidate(
         Code.RANDOM_PASSES,
-        ERROR,
         "random values of the same mean and deviation pass",
         _random,
         lambda output: output.seen is not None and output.seen.std > 0,
     ),
     NAN,
 )
-NOISY_OUTPUTS = (_noisy(0.1, ERROR), _noisy(0.01, WARNING))
+NOISY_OUTPUTS = (_noisy(0.1, Severity.ERROR), _noisy(0.01, Severity.WARNING))
 
 
 def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
@@ -190,7 +182,7 @@ def constants(outputs: Sequence[Output], alone: bool) -> list[Candidate]:
             return output.tensor.name in values and output.seen is not None
 
         what = f"one constant, {what}, passes"
-        return Candidate(Code.CONSTANT_PASSES, ERROR, what, lambda output, part: values[output.tensor.name], fits)
+        return Candidate(Code.CONSTANT_PASSES, what, lambda output, part: values[output.tensor.name], fits)
 
     return [constant("the middle of the range", middles), constant("the commonest value", commonest)]
 
@@ -207,7 +199,7 @@ def input_copies(outputs: Sequence[Output]) -> list[Candidate]:
             return output.read(source(output))[part]
 
         what = f"a copy of the input {' and of '.join(dict.fromkeys(chosen.values()))} passes"
-        return Candidate(Code.INPUT_PASSES, ERROR, what, values, lambda output: bool(source(output)))
+        return Candidate(Code.INPUT_PASSES, what, values, lambda output: bool(source(output)))
 
     choices = itertools.islice(itertools.product(*fitting.values()), MAX_COPIES)
     return [copy_of(dict(zip(fitting, chosen, strict=True))) for chosen in choices]
@@ -225,9 +217,8 @@ def unchecked(name: str, half: bool = False) -> Candidate:
     def fits(output: Output) -> bool:
         return output.tensor.name == name and output.right is not None and output.right.size > half
 
-    if not half:
-        return Candidate(
-            Code.OUTPUT_UNCHECKED, WARNING, "zeros, while the other outputs are right, pass", values, fits
-        )
-    what = "values of which only the first half is right (zeros behind it, ones where zeros are right) pass"
-    return Candidate(Code.PART_UNCHECKED, WARNING, what, values, fits)
+    code, what = Code.OUTPUT_UNCHECKED, "zeros, while the other outputs are right, pass"
+    if half:
+        code = Code.PART_UNCHECKED
+        what = "values of which only the first half is right (zeros behind it, ones where zeros are right) pass"
+    return Candidate(code, what, values, fits, Severity.WARNING)

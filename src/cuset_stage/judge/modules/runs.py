@@ -10,18 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...sandbox import (
-    Finished,
-    Gpu,
-    Isolation,
-    Limits,
-    SandboxError,
-    find_toolkit,
-    python_paths,
-    remove_tree,
-    run_sandboxed,
-)
-from ...sandbox.folders import out_of_room
+from ...sandbox import Finished, Gpu, Isolation, Limits, SandboxError, find_toolkit, python_paths, run_sandboxed
+from ...sandbox.folders import out_of_room, remove_tree
 from ..devices import GpuPool, Turns
 
 
