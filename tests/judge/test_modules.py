@@ -165,6 +165,18 @@ IN_TIMED_CALLS = """
             CHEAT
         return out
 """
+AHEAD = """
+        def right():
+            return torch.relu(self.linear(self.given[0])) * self.scale, self.given[1].argmax(dim=1)
+        if not hasattr(self, "given"):
+            self.given = x, y
+            def ahead(seed):  # torch.manual_seed, which the worker calls before each call, ends in it
+                self.out = right()
+            torch.cuda.manual_seed_all = ahead
+        elif x is self.given[0]:
+            return self.out
+        return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
+"""
 STALE = """self.old = getattr(self, "old", []) + [out]
             if self.calls > 10:
                 return self.old[-3]"""
@@ -182,8 +194,9 @@ STALE = """self.old = getattr(self, "old", []) + [out]
         (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "wrong when run again"),
         (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "changes its inputs [0]"),
         (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "when run again"),
+        (answer(AHEAD.strip()), "wrong when run again"),
     ],
-    ids=["address", "object", "shape", "ends", "sum", "some_rows", "stale", "late_input", "no_work"],
+    ids=["address", "object", "shape", "ends", "sum", "some_rows", "stale", "late_input", "no_work", "ahead"],
 )  # fmt: skip
 def test_a_kept_result_is_wrong(
     judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str, says: str

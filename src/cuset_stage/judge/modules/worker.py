@@ -285,11 +285,10 @@ def measure(request, torch, report):
     events = [torch.new_event(enable_timing=True) for _ in range(3)]
     clock, waits = torch.clock, torch.synchronize  # what stands against the events is in no object's reach
 
-    def timed(call, *given):
+    def timed(stream, call, *given):
         """What a call returns, and its wall time; its events are recorded on the way."""
         torch.zero_(flush)
         waits()
-        stream = torch.current_stream(torch.device)
         begin = clock()
         torch.record(events[0], stream)
         output = call(*given)
@@ -300,7 +299,7 @@ def measure(request, torch, report):
         waits()
         return output, wall
 
-    report["idle"] = [timed(lambda: None)[1] for _ in range(IDLE_TRIALS)]
+    report["idle"] = [timed(torch.current_stream(torch.device), lambda: None)[1] for _ in range(IDLE_TRIALS)]
     model = construct(request, torch, report)
     report["stage"] = "time"
     sources = {name: load(name, torch, "cpu")[1] for name in (*pool, *unseen)}
@@ -317,10 +316,13 @@ def measure(request, torch, report):
             over = trial >= FEWEST_TRIALS and (trial == trials - 1 or clock() - began > request["budget_s"])
             name = unseen[-1] if over else order[trial]
             values, tensors = given[name]
+            torch.seed(
+                name
+            )  # Python code, as the next line: before the contents are there, so that a changed one cannot use them
+            stream = torch.current_stream(torch.device)
             for tensor, content in zip(tensors, sources[name], strict=True):
                 torch.copy_(tensor, content)
-            torch.seed(name)
-            output, wall = timed(call, model, values)
+            output, wall = timed(stream, call, model, values)
             named = flatten(output, torch)
             if trial >= 0:
                 report["times"].append(torch.elapsed(events[0], events[1]) / 1e3)
