@@ -6,7 +6,6 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from ..sandbox import SandboxError
 from ..settings import Settings, SettingsError
 from ..text import InputError
 
@@ -90,7 +89,13 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
                 function(settings.read(arguments or []))
             except SettingsError as error:
                 raise fail(f"{name}: {error}") from None
-            except (InputError, SandboxError) as error:
+            except InputError as error:
+                raise fail(str(error)) from None
+            except RuntimeError as error:
+                from ..sandbox import SandboxError  # not above: `cuset --help` and completion shall answer at once
+
+                if not isinstance(error, SandboxError):
+                    raise
                 raise fail(str(error)) from None
             except KeyboardInterrupt:
                 text = "interrupted; what was written is kept. Run the same command again to go on."

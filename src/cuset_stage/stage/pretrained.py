@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
-from safetensors import SafetensorError
 
 from ..settings import SettingsError
 from ..text import InputError, one_line
@@ -40,6 +39,8 @@ Adapter = Annotated[str, AfterValidator(check_adapter)]
 @contextlib.contextmanager
 def explained(what: str = "") -> Iterator[None]:
     """Turn the errors of loading and reading into a sentence that begins with `what`. Raises SettingsError."""
+    from safetensors import SafetensorError
+
     try:
         yield
     except InputError:
