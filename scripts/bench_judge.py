@@ -14,7 +14,7 @@ made once per task, and with programs that were compiled before. Runs over the s
 The JSON has samples a second of each and the ratios to `alone`. own_ms is the judge's own time a sample
 (`Judgement.overhead_s`): the wall time of `build` and `execute` less nvcc, less the program from the moment its sandbox is up and
 hands over to it until it ends, and less waiting for the GPU. Making and removing folders, starting and ending bubblewrap, passing
-inputs, taking outputs and comparing them are the judge's own, as far as they do not happen while another case's program runs. Under
+inputs, taking outputs and comparing them are the judge's own. Under
 `alone` nothing else runs; the others show it under load. Without a GPU nothing limits the programs at a time to one, and there is no
 `single`. With --alone N, `alone` is over N of the samples, spread evenly, and the ratios to it are of different samples. With
 --repeat, cold and warm are repeated: seconds are medians of the runs, own_ms is over all samples of all runs.
