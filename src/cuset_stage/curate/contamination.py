@@ -84,13 +84,12 @@ class Benchmarks:
     def find(self, row: Row) -> Contamination | None:
         """What the row shares with a benchmark; the surest sign first."""
         for method, equal, near in _signs(row):
-            found = next(((self._equal[method, each], 1.0) for each in equal if (method, each) in self._equal), None)
-            if found is None and near is not None:
-                like, name = max(((jaccard(near, other), name) for other, name in self._near[method]), default=(0, ""))
-                found = (name, like) if like >= self._thresholds[method] else None
-            if found is not None:
-                benchmark, _, task = found[0].partition("\t")
-                return Contamination(benchmark, task, method, round(found[1], 3))
+            found = [(1.0, self._equal[method, each]) for each in equal if (method, each) in self._equal]
+            if near is not None and not found:
+                found = [(jaccard(near, other), name) for other, name in self._near[method]]
+            similarity, name = max(found, default=(0.0, ""))
+            if similarity == 1 or similarity >= self._thresholds.get(method, 1):
+                return Contamination(*name.split("\t", 1), method, round(similarity, 3))
         return None
 
 

@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..files import file_sha256, write_atomically
+from .settings import StageSettings
 from .stage_rows import CurationError, StageRows
 
 
@@ -24,14 +25,7 @@ JOURNAL = ("rows.jsonl", "dropped.jsonl")
 _START = re.compile(r'\{"key": "([0-9a-f]{32})"(?:, "reason": "([a-z0-9_]{1,60})")?')
 
 
-class _Input(Protocol):
-    """The settings of a stage that has one before it."""
-
-    folder: Path
-    input: tuple[Path, ...]
-
-
-def input_rows(settings: _Input, before: str) -> StageRows:
+def input_rows(settings: StageSettings, before: str) -> StageRows:
     """What a stage reads: its `input`, else what the stage before it left.
 
     Raises:
@@ -101,9 +95,6 @@ def empty(folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-# ---------------------------------------------------------------------------------------------------------- the journal
-
-
 @dataclass
 class Journal:
     """Which rows have a result (16 bytes each), how many were kept, and how many dropped for which reason."""
@@ -150,9 +141,6 @@ def _entries(path: Path) -> Iterator[tuple[bytes, str, str]]:
                     "Move the folder away, or run the stage with fresh=true."
                 )
             yield bytes.fromhex(match[1]), match[2] or "", line
-
-
-# ------------------------------------------------------------------------------------------------------ what was read
 
 
 def hashes(root: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -43,37 +43,33 @@ def read_funnel(folder: Path) -> list[Step]:
     old = stale_stages(folder)
     for stage in STAGES:
         begun = [path for path in stage_folders(folder, stage) if (path / "settings.json").is_file()]
-        if begun:
-            steps.append(_step(stage, begun, steps[-1].kept if steps else 0, old.get(stage, "")))
+        if not begun:
+            continue
+        ended = [path / "summary.json" for path in begun if (path / "summary.json").is_file()]
+        summaries = [read_state(path, ("unsettled", "seconds", "peak_memory_mib", "name")) for path in ended]
+        journals = [read_journal(path) for path in begun]
+        kept, reasons = sum(each.kept for each in journals), sum((each.reasons for each in journals), Counter())
+        unsettled, stopped = sum(each["unsettled"] for each in summaries), len(ended) < len(begun)
+        if stopped and stage != "import":
+            unsettled = max(0, (steps[-1].kept if steps else 0) - kept - reasons.total())
+        step = Step(
+            stage=stage,
+            read=kept + reasons.total() + unsettled,
+            kept=kept,
+            dropped=reasons.total(),
+            unsettled=unsettled,
+            reasons=dict(reasons.most_common()),
+            seconds=round(sum(each["seconds"] for each in summaries), 3),
+            peak_memory_mib=max((each["peak_memory_mib"] for each in summaries), default=0.0),
+            settings=read_state(begun[-1] / "settings.json"),
+            sources=tuple(each["name"] for each in summaries if each["name"]),
+            stopped=stopped,
+            stale=old.get(stage, ""),
+        )
+        steps.append(step)
     if not steps:
         raise CurationError(f"{folder}: no stage has run there; begin with `cuset curate import`.")
     return steps
-
-
-def _step(stage: str, folders: list[Path], given: int, stale: str) -> Step:
-    """given: how many rows the stage before kept."""
-    ended = [path / "summary.json" for path in folders if (path / "summary.json").is_file()]
-    records = [read_state(path, ("unsettled", "seconds", "peak_memory_mib", "name")) for path in ended]
-    journals = [read_journal(path) for path in folders]
-    reasons = sum((journal.reasons for journal in journals), Counter())
-    kept, stopped = sum(journal.kept for journal in journals), len(ended) < len(folders)
-    open_rows = sum(record["unsettled"] for record in records)
-    if stopped and stage != "import":
-        open_rows = max(0, given - kept - reasons.total())
-    return Step(
-        stage=stage,
-        read=kept + reasons.total() + open_rows,
-        kept=kept,
-        dropped=reasons.total(),
-        unsettled=open_rows,
-        reasons=dict(reasons.most_common()),
-        seconds=round(sum(record["seconds"] for record in records), 3),
-        peak_memory_mib=max((record["peak_memory_mib"] for record in records), default=0.0),
-        settings=read_state(folders[-1] / "settings.json"),
-        sources=tuple(record["name"] for record in records if record["name"]),
-        stopped=stopped,
-        stale=stale,
-    )
 
 
 def as_records(steps: list[Step]) -> list[dict[str, Any]]:

@@ -99,21 +99,18 @@ def parse(code: str) -> ast.Module:
         raise RowError("not_python", f"the module does not parse: {error}") from None
 
 
-def defined_names(tree: ast.AST) -> set[str]:
-    """What a file defines itself, not within its functions and classes: classes, functions, and names assigned or imported."""
+def defined_names(tree: ast.Module) -> set[str]:
+    """What a module defines at its top level: classes and functions, and names that are assigned or imported."""
     names: set[str] = set()
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
             names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {alias.asname or alias.name for alias in node.names}
-        else:
-            names |= defined_names(node) | ({node.id} if _is_stored(node) and isinstance(node, ast.Name) else set())
     return names
-
-
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(getattr(node, "ctx", None), ast.Store)
 
 
 def check_module(code: str, *names: str) -> None:
@@ -154,110 +151,18 @@ def method_of(tree: ast.Module, model: str, name: str) -> ast.FunctionDef | None
     return next(methods, None)
 
 
-# --------------------------------------------------------------------------------------------------- text to compare
-
-
 def bare(source: str) -> str:
-    """The statements of a module without docstrings, annotations and comments; as it stands when it is not Python."""
+    """The statements of a module without docstrings, annotations and comments, in words that `cuda_source.tokens` reads: to C++, what
+    follows // is a comment. As it stands when it is not Python."""
     try:
-        return _text(_stripped(source))
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+            if isinstance(node, ast.arg):
+                node.annotation = None
+        return ast.unparse(tree).replace(" //", " floordiv")
     except (SyntaxError, ValueError, RecursionError):
         return source
-
-
-def renamed(source: str) -> str | None:
-    """`bare` without imports, and with the author's names numbered in the order they come; None when it is not Python.
-
-    Local names are numbered for each function by itself, and attributes of `self` and names of the file apart from them: whether
-    `get_inputs` calls its tensor what `forward` calls its argument says nothing. Names of libraries stay, whatever alias they
-    came under: relu is not sigmoid.
-    """
-    try:
-        tree = _stripped(source)
-        return _text(_Renamed(tree).visit(tree))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
-def _stripped(source: str) -> ast.Module:
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        if isinstance(node, ast.FunctionDef):
-            node.returns = None
-        if isinstance(node, ast.arg):
-            node.annotation = None
-    return tree
-
-
-def _text(tree: ast.AST) -> str:
-    """Python in words that `cuda_source.tokens` reads: to C++, what follows // is a comment."""
-    return ast.unparse(tree).replace(" //", " floordiv")
-
-
-class _Names(dict[str, str]):
-    """Names of one kind, numbered where they first come."""
-
-    def __init__(self, prefix: str, names: set[str]) -> None:
-        super().__init__()
-        self.prefix, self.names = prefix, names
-
-    def __missing__(self, name: str) -> str:
-        return self.setdefault(name, f"{self.prefix}{len(self)}")
-
-
-class _Renamed(ast.NodeTransformer):
-    def __init__(self, tree: ast.Module) -> None:
-        nodes = list(ast.walk(tree))
-        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-        self.imported = {
-            each.asname or each.name: f"{node.module}.{each.name}" if isinstance(node, ast.ImportFrom) else each.name
-            for node in imports
-            for each in node.names
-        }
-        classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-        self.methods = {each: each.name for node in classes for each in node.body if isinstance(each, ast.FunctionDef)}
-        # What nn.Module calls keeps its name.
-        own = {name for name in self.methods.values() if not name.endswith("__") and name != "forward"}
-        own |= {each.attr for each in nodes if isinstance(each, ast.Attribute) and _is_stored(each)}
-        self.attributes = _Names("a", own)
-        self.scopes = [_Names("g", defined_names(tree) - self.imported.keys())]
-
-    def _name(self, name: str) -> str:
-        """A name that the source does not bind is a library's and stays."""
-        scope = next((each for each in reversed(self.scopes) if name in each.names), None)
-        return self.imported.get(name, name) if scope is None else scope[name]
-
-    def _attribute(self, name: str) -> str:
-        return self.attributes[name] if name in self.attributes.names else name
-
-    def visit_Import(self, _node: ast.AST) -> None:
-        return None
-
-    visit_ImportFrom = visit_Import
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self._name(node.id), node.ctx)
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        return ast.arg(self._name(node.arg))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if isinstance(node.value, ast.Name) and any(node.value.id in scope.names for scope in self.scopes[1:]):
-            node.attr = self._attribute(node.attr)
-        return self.generic_visit(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.name = self._name(node.name)
-        return self.generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.name = self._attribute(node.name) if node in self.methods else self._name(node.name)
-        arguments = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
-        self.scopes.append(_Names(f"l{len(self.scopes)}_", arguments | defined_names(node)))
-        self.generic_visit(node)
-        self.scopes.pop()
-        return node
-
-    visit_AsyncFunctionDef = visit_FunctionDef

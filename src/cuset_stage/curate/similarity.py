@@ -22,7 +22,7 @@ import numpy as np
 from datasketch import MinHash
 
 from ..cuda_source import Token, chosen_names, functions, normalised, tokens
-from .modules import bare, renamed
+from .modules import bare
 from .stage_rows import digest
 
 
@@ -86,7 +86,7 @@ def module_print(source: str) -> Print:
     """
     text = bare(source)
     shape = ["0" if token.kind == "number" else token.text for token in tokens(text)]
-    return Print(module_exact(source), digest(renamed(source) or normalised(text)), _minhash(_runs(shape)))
+    return Print(module_exact(source), digest(normalised(text)), _minhash(_runs(shape)))
 
 
 def module_exact(source: str) -> str:

@@ -128,9 +128,10 @@ def run_stage(
         if fresh:
             empty(folder)
         _check_settings(folder, stage, settings)
-        part = isinstance(items, StageRows) and items.part
-        files = items.files if isinstance(items, StageRows) and not part else ()
-        inputs = hashes(folder.parent, files)  # before they are read: rows that are appended later show as a change
+        whole = isinstance(items, StageRows) and not items.part
+        inputs = hashes(
+            folder.parent, items.files if whole else ()
+        )  # before they are read: what is appended shows as a change
         count: Counter[str] = Counter()
         seen: set[bytes] = set()
         unsettled: list[dict[str, Any]] = []
@@ -174,7 +175,7 @@ def run_stage(
                     retry.flush()
                     unsettled += [record] if len(unsettled) < REPORTED else []
                 bar.update()
-        if not part and done - seen:
+        if done - seen and not getattr(items, "part", False):
             forget(folder, done - seen)
         found = read_journal(folder)
         summary = Summary(
@@ -225,17 +226,13 @@ def _outcome(work: Callable[[Row], Outcome], item: Item) -> Outcome:
 def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:
     path = folder / "settings.json"
     text = json.dumps(settings, indent=2, sort_keys=True, default=str) + "\n"
-    if not path.exists():
-        write_atomically(path, text)
-        return
-    old, new = read_state(path), json.loads(text)
-    changes = [
-        f"{key}: {old.get(key)!r}, now {new.get(key)!r}"
-        for key in sorted({*old, *new})
-        if old.get(key) != new.get(key)
-    ]
-    if changes:
+    new = json.loads(text)
+    old = read_state(path) if path.exists() else new
+    keys = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    if keys:
+        changes = "; ".join(f"{key}: {old.get(key)!r}, now {new.get(key)!r}" for key in keys)
         raise CurationError(
-            f"{folder}: its results were made with other settings ({'; '.join(changes)}). Give the same settings to resume, say "
-            f"fresh=true to do the stage ({stage}) again, or give another folder."
+            f"{folder}: its results were made with other settings ({changes}). Give the same settings to resume, say fresh=true to do "
+            f"the stage ({stage}) again, or give another folder."
         )
+    write_atomically(path, text)

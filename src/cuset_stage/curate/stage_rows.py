@@ -6,7 +6,6 @@ with the SHA-256 of the row as the stage left it. Standard library only.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import math
@@ -54,12 +53,7 @@ class Item:
 
     def saved(self) -> Any:
         """What is kept of the item when it is dropped, so that nothing is lost."""
-        if self.row is not None:
-            return self.row
-        try:
-            return {"text": self.raw.decode("utf-8")}
-        except UnicodeDecodeError:
-            return {"base64": base64.b64encode(self.raw).decode("ascii")}
+        return self.row if self.row is not None else {"text": self.raw.decode("utf-8", errors="surrogateescape")}
 
 
 def broken(file: str, number: int, reason: str, detail: str, raw: bytes = b"") -> Item:
