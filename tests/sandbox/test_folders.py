@@ -108,7 +108,9 @@ def test_take_output_follows_nothing(tmp_path):
     assert "hard link" in refused("data/hard.bin")
     (folder / "elsewhere").symlink_to(tmp_path)
     assert "something else" in refused("elsewhere/secret")
-    assert "the folder gone is gone" in refused("gone/x.bin")
+    assert refused("gone/x.bin") == "gone/x.bin: not written"
+    (folder / "data" / "file").touch()
+    assert "something else of the folder data/file" in refused("data/file/x.bin")
     (folder / "data" / "long.bin").write_text("12345")
     result = take_output(folder, "data/long.bin", target, size=4)
     assert result.wrong_size and result.reason == "data/long.bin: 5 bytes, expected 4"

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from cuset_stage.sandbox import Gpu, SandboxError, cache_root, lease_gpu, list_gpus
-from cuset_stage.sandbox.cache import file_lock, try_lock
+from cuset_stage.sandbox.cache import file_lock
 from cuset_stage.sandbox.process import user_of_its_own
 
 
@@ -120,7 +120,8 @@ def test_a_fork_that_lives_on_keeps_no_lock(own_caches):
             signal.pause()
     try:
         for lock in (path, cache_root() / "locks" / "gpu-GPU-test-0-0.lock"):
-            assert try_lock(lock) is not None
+            with file_lock(lock, wait=False) as held:
+                assert held
         with user_of_its_own() as again:
             assert again == uid
     finally:
@@ -137,4 +138,5 @@ def test_a_fork_that_leaves_the_block_lets_go_of_nothing(own_caches):
             lock.__exit__(None, None, None)
             os._exit(0)
         os.waitpid(worker, 0)
-        assert try_lock(path) is None
+        with file_lock(path, wait=False) as held:
+            assert not held

@@ -31,41 +31,27 @@ def cache_root() -> Path:
     return root
 
 
-def _open(path: Path) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
 @contextmanager
-def held(fd: int) -> Iterator[None]:
-    """Release the descriptor's lock at the end: closing it is not enough while a fork of this process has it, too."""
+def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies.
+
+    Yields whether it is held; without `wait`, that is not so while another holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     owner = os.getpid()
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    held = False
     try:
-        yield
+        with suppress(BlockingIOError):
+            fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            held = True
+        yield held
     finally:
-        if os.getpid() == owner:
+        if (
+            os.getpid() == owner
+        ):  # closing it is not enough while a fork of this process has it, too; and a fork lets go of nothing
             fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
-
-
-@contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies."""
-    fd = _open(path)
-    with held(fd):
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-
-
-def try_lock(path: Path) -> int | None:
-    """The descriptor that holds the lock (see `held`), or None when another holds it."""
-    fd = _open(path)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    return fd
 
 
 def evict(folder: Path, max_bytes: int) -> int:

@@ -89,58 +89,30 @@ def out_of_room(folder: Path, need: int = 0) -> str | None:
     )
 
 
-def _open_folder(name: str, parent: int | None = None) -> int:
-    try:
-        return os.open(name, _FOLDER, dir_fd=parent)
-    except PermissionError:  # a folder (a link gives another error) that the program has closed
-        os.chmod(name, 0o700, dir_fd=parent)
-        return os.open(name, _FOLDER, dir_fd=parent)
-
-
 def remove_tree(folder: Path) -> None:
     """Remove a folder and all below it: closed folders, any depth, any number of files; links are never followed.
 
-    One folder is open at a time, and ".." leads back up, so neither the depth of the tree nor the length of a path matters.
-    Nothing happens when the folder does not exist. Raises OSError when a file system refuses.
+    What lies deeper is moved up first, so that no path grows too long. Nothing happens when the folder does not exist. Raises OSError
+    when a file system refuses.
     """
     if folder.is_symlink() or not folder.is_dir():
         folder.unlink(missing_ok=True)
         return
-    folder.chmod(0o700)
-    here = os.open(folder, _FOLDER)
-    above: list[tuple[str, list[str]]] = []  # the way back: the name of each folder, and what is left beside it
-    try:
-        left = _unlink_files(here)
-        while left or above:
-            if left:  # down
-                name = left.pop()
-                inner = _open_folder(name, here)
-                os.close(here)
-                here = inner
-                above.append((name, left))
-                left = _unlink_files(here)
-            else:  # up
-                name, left = above.pop()
-                outer = os.open("..", _FOLDER, dir_fd=here)
-                os.close(here)
-                here = outer
-                os.rmdir(name, dir_fd=here)
-    finally:
-        os.close(here)
-    os.rmdir(folder)
-
-
-def _unlink_files(folder: int) -> list[str]:
-    """Unlink all that is no folder in an open folder; returns the names of the folders in it."""
-    os.fchmod(folder, 0o700)
-    folders = []
-    with os.scandir(folder) as listing:
-        for entry in list(listing):
+    inner = f"{folder}/{os.urandom(8).hex()}"  # the names of the folders that were found
+    places = [str(folder)]
+    for place in places:
+        os.chmod(place, 0o700)
+        with os.scandir(place) as listing:
+            entries = list(listing)
+        for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.name)
+                os.chmod(entry.path, 0o700)  # else only root may move it
+                places.append(f"{inner}-{len(places)}")
+                os.rename(entry.path, places[-1])
             else:
-                os.unlink(entry.name, dir_fd=folder)
-    return folders
+                os.unlink(entry.path)
+    for place in reversed(places):
+        os.rmdir(place)
 
 
 @dataclass(frozen=True)
@@ -156,33 +128,24 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
 
     Only after every process of the program is dead.
     """
-    fd = _open_folder(str(folder))
     try:
-        *above, last = Path(name).parts
-        for part in above:
-            try:
-                inner = _open_folder(part, fd)
-            except FileNotFoundError:
-                return Refused(f"{name}: not written (the folder {part} is gone)")
-            except OSError:
-                return Refused(f"{name}: not written (the program made something else of the folder {part})")
-            os.close(fd)
-            fd = inner
-        try:
-            info = os.stat(last, dir_fd=fd, follow_symlinks=False)
-        except FileNotFoundError:
-            return Refused(f"{name}: not written")
-        if not stat.S_ISREG(info.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(info.st_mode), "a device or a socket")
-            return Refused(f"{name}: {kind}, expected a regular file")
-        if info.st_nlink != 1:
-            return Refused(f"{name}: a hard link to another file, expected a file of its own")
-        if size is not None and info.st_size != size:
-            return Refused(f"{name}: {info.st_size} bytes, expected {size}", wrong_size=True)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.rename(last, target, src_dir_fd=fd)
-    finally:
-        os.close(fd)
+        for parent in reversed(Path(name).parents):
+            if not stat.S_ISDIR((folder / parent).lstat().st_mode):
+                return Refused(f"{name}: not written (the program made something else of the folder {parent})")
+            (folder / parent).chmod(0o700)  # it may have closed it
+        info = (folder / name).lstat()
+    except FileNotFoundError:
+        return Refused(f"{name}: not written")
+    if not stat.S_ISREG(info.st_mode):
+        return Refused(
+            f"{name}: {_KINDS.get(stat.S_IFMT(info.st_mode), 'a device or a socket')}, expected a regular file"
+        )
+    if info.st_nlink != 1:
+        return Refused(f"{name}: a hard link to another file, expected a file of its own")
+    if size is not None and info.st_size != size:
+        return Refused(f"{name}: {info.st_size} bytes, expected {size}", wrong_size=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    os.rename(folder / name, target)
     if os.geteuid() == 0:
         os.chown(target, 0, 0)  # it may have been another user's
     target.chmod(0o600)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cache import cache_root, file_lock, held, try_lock
+from .cache import cache_root, file_lock
 from .limits import SandboxError
 
 
@@ -125,10 +125,9 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     pause = 0.001
     while True:
         for slot, gpu in places:
-            fd = try_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock")
-            if fd is not None:
-                with held(fd):
+            with file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False) as held:
+                if held:
                     yield gpu
-                return
+                    return
         time.sleep(pause)
         pause = min(LEASE_PAUSE_S, pause * 1.5)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from .cache import cache_root, held, try_lock
+from .cache import cache_root, file_lock
 from .folders import scratch_root
 from .gpus import Gpu, gpu_devices
 from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
@@ -66,11 +66,10 @@ def user_of_its_own() -> Iterator[int | None]:
     start = (os.getpid() * 7 + threading.get_ident() // 4096) % USERS  # two judges seldom try the same ones
     for step in range(USERS if locks is not None else 0):
         uid = FIRST_USER + (start + step) % USERS
-        fd = try_lock(locks / f"{uid}.lock")
-        if fd is not None:
-            with held(fd):
+        with file_lock(locks / f"{uid}.lock", wait=False) as held:
+            if held:
                 yield uid
-            return
+                return
     yield None
 
 
