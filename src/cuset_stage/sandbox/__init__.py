@@ -9,8 +9,7 @@ from .folders import remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, IsolationWarning, python_paths, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
-from .process import run_sandboxed
-from .program import Ran, run_program
+from .process import Ran, run_program, run_sandboxed
 from .supervision import Finished
 
 

@@ -28,11 +28,7 @@ from .supervision import Finished
 
 CACHE_BYTES = 20 * GIB
 MESSAGE_CHARS = 16_000
-SETTINGS = (
-    "NVCC_CCBIN",
-    "NVCC_PREPEND_FLAGS",
-    "NVCC_APPEND_FLAGS",
-)  # nvcc reads them itself: passed on, and in the key
+SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")  # nvcc reads them: passed on, and in the key
 _EVICT_EVERY = 64
 _FORMAT = 2
 _RANDOM = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
@@ -160,10 +156,8 @@ class Compiler:
         """
         key = self.key(source)
         entry = self.cache / key[:2] / key
-        if not again and (found := self._read(entry)):
-            return found
         with file_lock(self.cache / "locks" / f"{key[:3]}.lock"):
-            if not again and (found := self._read(entry)):  # another has built it while this one waited
+            if not again and (found := self._read(entry)):
                 return found
             remove_tree(entry)
             compiled = self._build(source, entry)
@@ -206,17 +200,16 @@ class Compiler:
             if verdict is None and (refused := take_output(folder, "program", product)):
                 verdict = Verdict.COMPILE_ERROR
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{message}"
-            binary = None
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
-                lacking = finished.lacked_memory() or out_of_room(folder) if verdict is not None else None
-                if lacking:
-                    verdict, message = Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}"
-                else:
-                    try:
-                        binary = self._store(entry, product, verdict, finished.seconds, message)
-                    except OSError as error:
-                        verdict, message = Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}"
+                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
+                    return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, f"nvcc failed, and {lacking}")
+                try:
+                    self._store(entry, product, verdict, finished.seconds, message)
+                except OSError as error:
+                    problem = f"the cache {self.cache} cannot be written: {error}"
+                    return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, problem)
+        binary = entry / "program" if verdict is None else None
         return Compiled(verdict, binary, finished.seconds, False, message)
 
     def _judge(self, finished: Finished, folder: Path) -> tuple[Verdict | None, str]:
@@ -230,8 +223,8 @@ class Compiler:
             return Verdict.COMPILE_ERROR, said or f"nvcc {finished.ending(self.limits)} and said nothing"
         return None, said
 
-    def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> Path | None:
-        """Write the entry beside its place and move it there in one step; the binary in it, if there is one."""
+    def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> None:
+        """Write the entry beside its place and move it there in one step."""
         entry.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=entry.parent))
         record = {"verdict": verdict, "message": message, "seconds": seconds}
@@ -244,4 +237,3 @@ class Compiler:
             os.rename(fresh, entry)
         finally:
             remove_tree(fresh)
-        return entry / "program" if verdict is None else None

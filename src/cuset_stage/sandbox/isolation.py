@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
@@ -129,9 +130,8 @@ def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
             folder = Path(name).resolve()
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
-            command = [*_base(how), *_folders_above([folder]), "--bind", str(folder), str(folder), *_CLOSED]
-            command += ["--", *_become(how, PROBE_USER, None), "/bin/sh", "-c", f": > {folder}/written"]
-            said = _fails(command) or ""
+            prefix = bubblewrap_prefix(how, folder, uid=PROBE_USER)
+            said = _fails([*prefix, "/bin/sh", "-c", f": > {folder}/written"]) or ""
             if not said and (folder / "written").exists():
                 return how, ""
     return None, f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
@@ -155,21 +155,26 @@ def python_paths() -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if not path.is_relative_to("/usr") and path != Path("/")))
 
 
-# bubblewrap
-
-# Both are file systems in memory that a program could fill.
-_CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/")
-# In the sandbox, as the program's user: say that all is set up, of a command that can be run, and become it.
-_BEGIN = 'command -v -- "$0" >/dev/null && echo >&REPORT_FD && exec REPORT_FD>&-; exec "$0" "$@"'
-
-
-def _folders_above(paths: Sequence[Path]) -> list[str]:
-    """Arguments that make the folders above mount points, open to pass through; bubblewrap's own would be closed."""
-    above = {parent for path in paths for parent in path.parents if parent != Path("/")}
-    return [part for path in sorted(above) for part in ("--dir", str(path))]
+def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
+    if not how.own_user or uid is None:
+        return []
+    nodes = [os.stat(node) for node in (gpu_devices(gpu) if gpu is not None else [])]
+    # the groups that may use the GPU's device nodes where not everybody may
+    groups = sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
+    extra = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
+    return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra, "--"]
 
 
-def _base(how: Bubblewrap) -> list[str]:
+def bubblewrap_prefix(
+    how: Bubblewrap,
+    folder: Path,
+    readonly: Mapping[str, Path] = MappingProxyType({}),
+    visible: Sequence[Path] = (),
+    hidden: Sequence[Path] = (),
+    gpu: Gpu | None = None,
+    uid: int | None = None,
+) -> list[str]:
+    """bubblewrap and its arguments up to the command."""
     command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
@@ -187,30 +192,6 @@ def _base(how: Bubblewrap) -> list[str]:
     command += ["--proc", "/proc", "--dev", "/dev"]
     if how.sizes:
         command += ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
-    return command
-
-
-def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
-    if not how.own_user or uid is None:
-        return []
-    nodes = [os.stat(node) for node in (gpu_devices(gpu) if gpu is not None else [])]
-    # the groups that may use the GPU's device nodes where not everybody may
-    groups = sorted({node.st_gid for node in nodes if stat.S_ISCHR(node.st_mode) and node.st_mode & 0o006 != 0o006})
-    extra = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
-    return [shutil.which("setpriv") or "setpriv", f"--reuid={uid}", f"--regid={uid}", extra, "--"]
-
-
-def bubblewrap_prefix(
-    how: Bubblewrap,
-    folder: Path,
-    readonly: Mapping[str, Path],
-    visible: Sequence[Path],
-    hidden: Sequence[Path],
-    gpu: Gpu | None,
-    uid: int | None,
-) -> list[str]:
-    """bubblewrap and its arguments up to the command. FILTER_FD and REPORT_FD stand for what the supervisor opens."""
-    command = [*_base(how), "--seccomp", "FILTER_FD"]
     if gpu is not None:
         for place in GPU_SYSTEM:
             command += ["--ro-bind-try", place, place]
@@ -219,18 +200,17 @@ def bubblewrap_prefix(
     covered = [str(path) for path in hidden if path.is_dir() and is_system(path)]
     for place in covered:
         command += ["--tmpfs", place]
-    command += _folders_above([folder, *visible])
+    # mount points open to pass through; those that bubblewrap makes by itself would be closed
+    for path in sorted({parent for path in (folder, *visible) for parent in path.parents if parent != Path("/")}):
+        command += ["--dir", str(path)]
     for path in dict.fromkeys(visible):
         command += ["--ro-bind", str(path), str(path)]
     command += ["--bind", str(folder), str(folder)]
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
-    for place in covered:
+    for place in (*covered, "/dev", "/"):  # file systems in memory that a program could fill
         command += ["--remount-ro", place]
-    return [*command, *_CLOSED, "--chdir", str(folder), "--", *_become(how, uid, gpu), "/bin/sh", "-c", _BEGIN]
-
-
-# Landlock
+    return [*command, "--chdir", str(folder), "--", *_become(how, uid, gpu)]
 
 
 def _without(place: str, hidden: Sequence[Path]) -> Iterator[str]:

@@ -11,15 +11,52 @@ import signal
 import time
 
 from confine import become_program
-from run_files import CappedFile, copy_file, folder_usage
 from seccomp import ALLOW_ALL, build_filter
-from tree import descendants, hidden_files, kill_all, measure, reap, shared_fairly, starved
+from tree import descendants, folder_usage, hidden_files, kill_all, measure, reap, shared_fairly, starved
 
 
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
+
+
+# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and become it. (A shell knows
+# descriptors of one digit; there are few yet.)
+BEGIN = 'command -v -- "$0" >/dev/null && echo >&REPORT && exec REPORT>&-; exec "$0" "$@"'
+
+
+class CappedFile:
+    """A file without a name that a program writes to; when it grows past the cap, its middle is thrown away.
+
+    The program gets the descriptor in append mode, so that it goes on at the new end after the file was cut.
+    """
+
+    def __init__(self, folder: str, cap: int) -> None:
+        path = os.path.join(folder, f"cuset-{os.urandom(8).hex()}")
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.unlink(path)
+        self.cap, self.half = cap, max(1, cap // 2)
+        self.head = self.tail = b""
+        self.cut = 0  # bytes that were in the file and are no more
+
+    def trim(self, slack: int = 1 << 20) -> None:
+        """Keep the first and the last half of the cap when more than `slack` beyond it is on disk."""
+        size = os.fstat(self.fd).st_size
+        if size > self.cap + slack:
+            self.head = self.head or os.pread(self.fd, self.half, 0)
+            self.tail = os.pread(self.fd, self.half, size - self.half)
+            os.ftruncate(self.fd, 0)
+            self.cut += size
+
+    def text(self) -> str:
+        """What was written, or its head and tail with a line between them that counts what is missing."""
+        self.trim(0)
+        rest = os.pread(self.fd, self.cap, 0)
+        if self.cut:
+            missing = self.cut + len(rest) - 2 * self.half
+            rest = self.head + f"\n[... {missing} bytes left out ...]\n".encode() + (self.tail + rest)[-self.half :]
+        return rest.decode(errors="replace")
 
 
 class Run:
@@ -47,7 +84,11 @@ class Run:
                 errno.ENOSYS, "this kernel does not list the children of a process (CONFIG_PROC_CHILDREN)", "/proc"
             )
         for source, target, mode in self.request["copies"]:
-            copy_file(source, target, mode)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(source, "rb") as reading, open(target, "xb") as writing:
+                while os.sendfile(writing.fileno(), reading.fileno(), None, 1 << 30):
+                    pass
+                os.fchmod(writing.fileno(), mode)
         uid = self.request["uid"]
         for place, folders, _ in os.walk(self.request["folder"]) if uid is not None else ():
             for name in (".", *folders):
@@ -55,16 +96,15 @@ class Run:
 
     def start(self) -> str | None:
         """Fork and exec, and wait until the program begins; the reason when it does not."""
-        reading, report = os.pipe()  # what the child says: see become_program, and isolation.py's prefix
+        reading, report = os.pipe()  # what the child says, see become_program
         own: list[int] = []
         if prefix := self.request["prefix"]:
             filter_end, writing_end = os.pipe()
             os.write(writing_end, build_filter() or ALLOW_ALL)
             os.close(writing_end)
             own = [filter_end, report]
-            self.request["prefix"] = [
-                part.replace("REPORT_FD", str(report)).replace("FILTER_FD", str(filter_end)) for part in prefix
-            ]
+            prefix[1:1] = ["--seccomp", str(filter_end)]
+            prefix += ["/bin/sh", "-c", BEGIN.replace("REPORT", str(report))]
         # as root: however many processes and sessions there are, this one runs first
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from collections.abc import Sequence
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -58,6 +59,14 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 ALLOW_ALL = _step(_RETURN, _ALLOW)
 
 
+def _by_first_argument(number: int, test: int, values: Sequence[int], then: int, otherwise: int) -> list[bytes]:
+    """What becomes of one system call: `then` where the lower half of its first argument passes the test with one of the values."""
+    steps = [_step(_EQUAL, number, 0, 2 * len(values) + 2), _step(_LOAD, 16)]
+    for value in values:
+        steps += [_step(test, value & 0xFFFFFFFF, 0, 1), _step(_RETURN, then)]
+    return [*steps, _step(_RETURN, otherwise)]
+
+
 def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose numbers are not in the table.
 
@@ -68,39 +77,18 @@ def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
     if machine not in _MACHINES:
         return None
     architecture, clone, socket, kills, unconfined, denied = _MACHINES[machine]
-    steps = [
-        _step(_LOAD, 4),  # seccomp_data.arch
-        _step(_EQUAL, architecture, 1, 0),
-        _step(_RETURN, _ERRNO | _ENOSYS),
-        _step(_LOAD, 0),  # seccomp_data.nr
-        _step(_AT_LEAST, _X32, 0, 1),
-        _step(_RETURN, _ERRNO | _ENOSYS),
-        _step(_EQUAL, _CLONE3, 0, 1),
-        _step(_RETURN, _ERRNO | _ENOSYS),
-    ]
+    refused, missing = _ERRNO | _EPERM, _ERRNO | _ENOSYS
+    steps = [_step(_LOAD, 4), _step(_EQUAL, architecture, 1, 0), _step(_RETURN, missing)]  # seccomp_data.arch
+    steps += [_step(_LOAD, 0), _step(_AT_LEAST, _X32, 0, 1), _step(_RETURN, missing)]  # seccomp_data.nr
+    steps += [_step(_EQUAL, _CLONE3, 0, 1), _step(_RETURN, missing)]
+    for number in (*denied, *_NEWER, *((*unconfined, _SIGNALS_BY_HANDLE) if protected else ())):
+        steps += [_step(_EQUAL, number, 0, 1), _step(_RETURN, refused)]
     if protected:
-        denied = (*denied, *unconfined, _SIGNALS_BY_HANDLE)
-    for number in (*denied, *_NEWER):
-        steps += [_step(_EQUAL, number, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
-    targets = [value & 0xFFFFFFFF for pid in protected for value in (pid, -pid)] + ([0xFFFFFFFF] if protected else [])
-    for number in kills if protected else ():
-        # another call: over the load, the tests and the return
-        steps += [_step(_EQUAL, number, 0, 2 * len(targets) + 2), _step(_LOAD, 16)]
-        for target in targets:
-            steps += [_step(_EQUAL, target, 0, 1), _step(_RETURN, _ERRNO | _EPERM)]
-        steps += [_step(_RETURN, _ALLOW)]
-    if protected:
-        steps += [_step(_EQUAL, socket, 0, len(_LOCAL_SOCKETS) + 3), _step(_LOAD, 16)]
-        steps += [_step(_EQUAL, kind, len(_LOCAL_SOCKETS) - i) for i, kind in enumerate(_LOCAL_SOCKETS)]
-        steps += [_step(_RETURN, _ERRNO | _EPERM), _step(_RETURN, _ALLOW)]
-    steps += [
-        _step(_EQUAL, clone, 0, 3),
-        _step(_LOAD, 16),  # the lower half of the first argument
-        _step(_ANY_BIT, _CLONE_NEWUSER, 0, 1),
-        _step(_RETURN, _ERRNO | _EPERM),
-        _step(_RETURN, _ALLOW),
-    ]
-    return b"".join(steps)
+        targets = [-1, *(sign * pid for pid in protected for sign in (1, -1))]
+        for number in kills:
+            steps += _by_first_argument(number, _EQUAL, targets, refused, _ALLOW)
+        steps += _by_first_argument(socket, _EQUAL, _LOCAL_SOCKETS, _ALLOW, refused)
+    return b"".join([*steps, *_by_first_argument(clone, _ANY_BIT, [_CLONE_NEWUSER], refused, _ALLOW), ALLOW_ALL])
 
 
 def install_filter(protected: tuple[int, ...]) -> None:

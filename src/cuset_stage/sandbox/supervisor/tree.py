@@ -1,8 +1,9 @@
-"""The processes below this one, what they use, and how to end them all."""
+"""The processes below this one, what they and their folder use, and how to end them all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import signal
@@ -100,6 +101,32 @@ def hidden_files(pids: list[int]) -> tuple[int, int]:
                     else:
                         disk += info.st_blocks * 512
     return memory, disk
+
+
+def folder_usage(folder: str, max_bytes: float, max_entries: float) -> tuple[int, float]:
+    """(bytes on disk, entries) below the folder; stops counting as soon as a maximum is passed.
+
+    A path too long for the kernel counts as too many entries: nobody nests that deep with good intent.
+    """
+    total = entries = 0
+    queue = [folder]
+    while queue:
+        try:
+            with os.scandir(queue.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    with contextlib.suppress(FileNotFoundError):
+                        info = entry.stat(follow_symlinks=False)
+                        total += info.st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            queue.append(entry.path)
+                    if total > max_bytes or entries > max_entries:
+                        return total, entries
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return total, max_entries + 1
+            # else it is gone already, or closed to us (then the program cannot write there either)
+    return total, entries
 
 
 def starved() -> int:
