@@ -206,26 +206,26 @@ def test_with_neither_nothing_runs(no_bubblewrap, folder, monkeypatch):
         resolve_isolation("landlock")
 
 
-def test_landlock_is_tried_before_it_is_trusted(landlock, monkeypatch, tmp_path):
+def test_landlock_is_tried_before_it_is_trusted(landlock):
     """A kernel that takes the rules and does not hold them is found out; so is one that has none."""
     probe = Path(isolation_module.__file__).parent / "supervisor"
     code = """
 import sys; sys.path.insert(0, sys.argv[1])
 import confine, errno, os
 {change}
-sys.exit(confine.probe(sys.argv[2]))
+sys.exit(confine.probe())
 """
     for change, said in (
         ("", ""),
         (
             "confine.restrict_files = lambda *paths: confine._prctl(confine._PR_SET_NO_NEW_PRIVS, 1)",
-            "can still open a file elsewhere",
+            "can still open a file",
         ),
         ("confine.install_filter = lambda *ids: None", "can still open a socket"),
         ("confine.LEAST_LANDLOCK = 99", "99 is needed"),
         ("confine._LANDLOCK_CREATE = 9999", "Landlock: Function not implemented"),
     ):
-        command = [sys.executable, "-I", "-S", "-c", code.format(change=change), str(probe), str(tmp_path)]
+        command = [sys.executable, "-I", "-S", "-c", code.format(change=change), str(probe)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode, said in done.stderr) == (bool(said), True), done
 

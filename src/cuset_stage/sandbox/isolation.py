@@ -63,15 +63,10 @@ class Bubblewrap:
     sizes: bool
 
 
-def _bubblewrap() -> tuple[Bubblewrap | None, str]:
-    """How bubblewrap works on this machine (None: not at all), and what is wrong with it."""
-    program = shutil.which(os.environ.get("CUSET_BWRAP") or "bwrap")
-    return _probe_bubblewrap(program) if program is not None else (None, "bubblewrap is not installed")
-
-
 def bubblewrap_here() -> Bubblewrap | None:
     """How bubblewrap works on this machine; None when it does not."""
-    return _bubblewrap()[0]
+    how = _probe_bubblewrap(os.environ.get("CUSET_BWRAP") or "bwrap")
+    return how if isinstance(how, Bubblewrap) else None
 
 
 def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
@@ -86,10 +81,10 @@ def resolve_isolation(wanted: Isolation | str = Isolation.AUTO) -> Isolation:
         return wanted
     problems = []
     if wanted is not Isolation.LANDLOCK:
-        how, problem = _bubblewrap()
-        if how is not None:
+        how = _probe_bubblewrap(os.environ.get("CUSET_BWRAP") or "bwrap")
+        if isinstance(how, Bubblewrap):
             return Isolation.BUBBLEWRAP
-        problems.append(problem)
+        problems.append(how)
     if wanted is not Isolation.BUBBLEWRAP:
         said = _probe_landlock()
         if said is None:
@@ -122,7 +117,11 @@ def _fails(command: Sequence[str]) -> str | None:
 
 
 @functools.lru_cache(maxsize=8)
-def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
+def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
+    """How bubblewrap works on this machine, or what is wrong with it."""
+    program = shutil.which(wanted)
+    if program is None:
+        return "bubblewrap is not installed"
     users = (True, False) if os.geteuid() == 0 and shutil.which("setpriv") else (False,)
     said = ""
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
@@ -133,15 +132,14 @@ def _probe_bubblewrap(program: str) -> tuple[Bubblewrap | None, str]:
             prefix = bubblewrap_prefix(how, folder, uid=PROBE_USER)
             said = _fails([*prefix, "/bin/sh", "-c", f": > {folder}/written"]) or ""
             if not said and (folder / "written").exists():
-                return how, ""
-    return None, f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
+                return how
+    return f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
 
 
 @functools.cache
 def _probe_landlock() -> str | None:
     """None when a process that Landlock and seccomp confine can do nothing that it must not; else the reason."""
-    with tempfile.TemporaryDirectory(prefix="cuset-probe-") as folder:
-        return _fails([sys.executable, "-I", "-S", str(SUPERVISOR), "probe", folder])
+    return _fails([sys.executable, "-I", "-S", str(SUPERVISOR), "probe"])
 
 
 def is_system(path: Path) -> bool:

@@ -97,14 +97,14 @@ class _Supervisor:
         except (OSError, EOFError, ValueError, TypeError):  # it is gone, perhaps halfway through its answer
             return "the supervisor died without an answer"
 
-    def end(self) -> None:
+    def end(self, patience_s: float | None = None) -> None:
         """It kills what it watches, then itself."""
         _supervisors.discard(self)
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         while self.process.returncode is None:
             try:
-                self.process.wait(PATIENCE_S)
+                self.process.wait(PATIENCE_S if patience_s is None else patience_s)
             except subprocess.TimeoutExpired:
                 with suppress(psutil.Error):  # where its fork hangs, it ends what is left below that
                     server = psutil.Process(self.process.pid)
@@ -133,13 +133,8 @@ def _take() -> _Supervisor:
 
 @atexit.register
 def _close() -> None:
-    left = list(_supervisors)
-    for supervisor in left:
-        with suppress(OSError):
-            supervisor.socket.shutdown(socket.SHUT_RDWR)
-    for supervisor in left:
-        with suppress(subprocess.TimeoutExpired):
-            supervisor.process.wait(2)
+    for supervisor in list(_supervisors):
+        supervisor.end(2.0)
 
 
 def _forget() -> None:

@@ -8,7 +8,7 @@ stdin is a socket: a request comes in, its length before it, and an answer goes 
 Python. When it closes, the judge is gone, and the fork kills what it watches. What is left of a fork that was killed itself comes to
 this process, which ends it and goes: the judge then finds the socket closed instead of an answer.
 
-`__main__.py probe FOLDER` tries instead whether Landlock and seccomp hold here, and says what does not on stderr.
+`__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr.
 """
 
 from __future__ import annotations
@@ -63,6 +63,6 @@ def supervise(channel: socket.socket, request: dict) -> None:
         os._exit(status)
 
 
-if sys.argv[1:2] == ["probe"]:
-    sys.exit(probe(sys.argv[2]))
+if sys.argv[1:] == ["probe"]:
+    sys.exit(probe())
 serve()

@@ -21,6 +21,12 @@ def _read(path: str) -> bytes:
         return file.read(65536)
 
 
+def _table(path: str) -> dict[bytes, bytes]:
+    """The first word after each name, of a file with lines such as `VmRSS:  12 kB`."""
+    words = (line.split() for line in _read(path).splitlines())
+    return {line[0].rstrip(b":"): line[1] for line in words if len(line) > 1}
+
+
 def descendants(most: int = ALL) -> list[int]:
     """The processes below this one, parents first, zombies that nobody has waited for included.
 
@@ -45,8 +51,7 @@ def measure(pids: list[int]) -> tuple[int, int, float, int, int]:
     cpu_seconds = 0.0
     for pid in pids:
         try:
-            lines = _read(f"/proc/{pid}/status").splitlines()
-            status = dict(line.split(b":", 1) for line in lines if b":" in line)
+            status = _table(f"/proc/{pid}/status")
             fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         except (OSError, ValueError):
             continue
@@ -55,8 +60,8 @@ def measure(pids: list[int]) -> tuple[int, int, float, int, int]:
         processes += 1
         threads += int(fields[17])
         cpu_seconds += sum(map(int, fields[11:15])) / TICK
-        own += 1024 * int(status.get(b"RssAnon", status.get(b"VmRSS", b"0")).split()[0])
-        shared += 1024 * int(status.get(b"RssShmem", b"0").split()[0])
+        own += 1024 * int(status.get(b"RssAnon", status.get(b"VmRSS", 0)))
+        shared += 1024 * int(status.get(b"RssShmem", 0))
     return processes, threads, cpu_seconds, own, shared
 
 
@@ -65,19 +70,17 @@ def shared_fairly(pids: list[int]) -> tuple[int, int] | None:
 
     None where one of them is not ours to read.
     """
-    total = {b"Pss_Anon": 0, b"Pss_Shmem": 0}
+    own = shared = 0
     for pid in pids:
         try:
-            lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
+            rollup = _table(f"/proc/{pid}/smaps_rollup")
         except (ProcessLookupError, FileNotFoundError):
             continue
         except OSError:
             return None
-        for line in lines:
-            name, _, value = line.partition(b":")
-            if name in total:
-                total[name] += 1024 * int(value.split()[0])
-    return total[b"Pss_Anon"], total[b"Pss_Shmem"]
+        own += 1024 * int(rollup.get(b"Pss_Anon", 0))
+        shared += 1024 * int(rollup.get(b"Pss_Shmem", 0))
+    return own, shared
 
 
 def hidden_files(pids: list[int]) -> tuple[int, int]:
@@ -131,10 +134,8 @@ def folder_usage(folder: str, max_bytes: float, max_entries: float) -> tuple[int
 
 def starved() -> int:
     """How many processes of this whole machine the kernel has killed for want of memory; 0 where it does not say."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in _read("/proc/vmstat").splitlines():
-            if line.startswith(b"oom_kill "):
-                return int(line.split()[1])
+    with contextlib.suppress(OSError):
+        return int(_table("/proc/vmstat").get(b"oom_kill", 0))
     return 0
 
 
@@ -152,7 +153,6 @@ def _kill_as(uid: int) -> None:
     pid = os.fork()
     if pid == 0:
         try:
-            os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
             if uid != 0 and os.getresuid() == (uid, uid, uid):  # as root it would be every process of the machine
                 os.kill(-1, signal.SIGKILL)
