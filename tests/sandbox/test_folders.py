@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuset_stage.sandbox import SandboxError, cache_root, folders, remove_tree, run_program, scratch_folder
-from cuset_stage.sandbox.cache import evict
-from cuset_stage.sandbox.folders import take_output
+from cuset_stage.sandbox.folders import evict, take_output
 
 
 def nest(folder: Path, depth: int) -> None:

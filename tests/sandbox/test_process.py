@@ -1,6 +1,7 @@
 """run_sandboxed: what a command sees, what is reported, and what happens when the judge itself is in trouble."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,6 @@ import pytest
 from cuset_stage.sandbox import (
     Gpu,
     Isolation,
-    IsolationWarning,
     Limits,
     SandboxError,
     python_paths,
@@ -178,6 +178,14 @@ def test_a_command_that_bubblewrap_cannot_run_is_no_fault_of_the_command(folder)
     assert "did not start" in finished.infra and finished.returncode is None
 
 
+def test_root_gives_each_program_in_bubblewrap_a_user_of_its_own(folder):
+    how = bubblewrap_here()
+    if os.geteuid() != 0 or how is None or shutil.which("setpriv") is None:
+        pytest.skip("about root's bubblewrap")
+    assert how.own_user, "bubblewrap works for root, but not with a user of its own"
+    assert int(shell("id -u", folder, Isolation.BUBBLEWRAP).stdout) >= process_module.FIRST_USER
+
+
 @pytest.fixture
 def no_bubblewrap(tmp_path, monkeypatch):
     broken = tmp_path / "bwrap"
@@ -232,7 +240,7 @@ sys.exit(confine.probe())
 
 def test_none_is_said_by_name_and_warned_of(folder):
     isolation_module._warn.cache_clear()
-    with pytest.warns(IsolationWarning, match="UNTRUSTED CODE RUNS WITHOUT A SANDBOX") as said:
+    with pytest.warns(RuntimeWarning, match="UNTRUSTED CODE RUNS WITHOUT A SANDBOX") as said:
         finished = shell("cat /etc/passwd; sleep 100", folder, Isolation.NONE, limits=Limits(wall_s=1))
         assert shell("(sleep 98764 &); exit 3", folder, Isolation.NONE).returncode == 3
     assert len(said) == 1 and finished.stopped == "wall"

@@ -21,7 +21,7 @@ from typing import Any
 
 from ..files import file_sha256
 from ..sandbox import Isolation, Limits, SandboxError, cache_root, remove_tree
-from ..sandbox.cache import file_lock
+from ..sandbox.folders import file_lock
 from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from .oracle_runs import GIB, ORACLE_LIMITS, CaseMaker, OracleError, Said, check_size, oracle_folder
 

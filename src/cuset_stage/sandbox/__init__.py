@@ -3,11 +3,10 @@
 Imports the standard library and psutil only.
 """
 
-from .cache import cache_root
 from .compiler import Compiler, Toolkit, find_toolkit
-from .folders import remove_tree, scratch_folder
+from .folders import cache_root, remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
-from .isolation import Isolation, IsolationWarning, python_paths, resolve_isolation
+from .isolation import Isolation, python_paths, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import Ran, run_program, run_sandboxed
 from .supervision import Finished
@@ -19,7 +18,6 @@ __all__ = [
     "Finished",
     "Gpu",
     "Isolation",
-    "IsolationWarning",
     "Limits",
     "Ran",
     "SandboxError",

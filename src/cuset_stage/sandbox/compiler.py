@@ -18,18 +18,15 @@ from pathlib import Path
 
 from ..files import file_sha256
 from ..text import shorten
-from .cache import cache_root, evict, file_lock
-from .folders import out_of_room, remove_tree, scratch_folder, take_output
+from .folders import cache_root, evict, file_lock, out_of_room, remove_tree, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
 from .limits import COMPILE_LIMITS, GIB, Limits, SandboxError, Verdict
 from .process import run_sandboxed
-from .supervision import Finished
 
 
 CACHE_BYTES = 20 * GIB
 MESSAGE_CHARS = 16_000
 SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")  # nvcc reads them: passed on, and in the key
-_EVICT_EVERY = 64
 _FORMAT = 2
 _RANDOM = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 
@@ -135,9 +132,10 @@ class Compiler:
             raise SandboxError(f"arch={self.arch!r}: nvcc's -arch, such as sm_90; `Gpu.arch` is that of a GPU")
         self.cache = Path(self.cache or cache_root() / "programs").absolute()
         self.isolation = resolve_isolation(self.isolation)
-        self._built = 0
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
         self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with file_lock(self.cache / "locks" / "evict.lock"):
+            evict(self.cache, CACHE_BYTES)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -160,12 +158,7 @@ class Compiler:
             if not again and (found := self._read(entry)):
                 return found
             remove_tree(entry)
-            compiled = self._build(source, entry)
-        self._built += 1
-        if self._built % _EVICT_EVERY == 0:
-            with file_lock(self.cache / "locks" / "evict.lock"):
-                evict(self.cache, CACHE_BYTES)
-        return compiled
+            return self._build(source, entry)
 
     def _read(self, entry: Path) -> Compiled | None:
         """The entry, or None when it is missing or damaged."""
@@ -195,11 +188,22 @@ class Compiler:
             )
             if finished.infra is not None:
                 return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, finished.infra)
-            verdict, message = self._judge(finished, folder)
+            said = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
+            said = said.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), ".")
+            message = said = shorten(_RANDOM.sub("", said), MESSAGE_CHARS)
             product = scratch / "program"
-            if verdict is None and (refused := take_output(folder, "program", product)):
+            verdict = None
+            if finished.stopped is not None:
+                verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
+                message = f"nvcc {finished.ending(self.limits)}\n{said}".strip()
+            elif finished.returncode != 0:
+                verdict, message = (
+                    Verdict.COMPILE_ERROR,
+                    said or f"nvcc {finished.ending(self.limits)} and said nothing",
+                )
+            elif refused := take_output(folder, "program", product):
                 verdict = Verdict.COMPILE_ERROR
-                message = f"nvcc ended with 0, but left no program: {refused.reason}\n{message}"
+                message = f"nvcc ended with 0, but left no program: {refused.reason}\n{said}"
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
                 if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
@@ -211,17 +215,6 @@ class Compiler:
                     return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, problem)
         binary = entry / "program" if verdict is None else None
         return Compiled(verdict, binary, finished.seconds, False, message)
-
-    def _judge(self, finished: Finished, folder: Path) -> tuple[Verdict | None, str]:
-        said = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
-        said = _RANDOM.sub("", said.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), "."))
-        said = shorten(said, MESSAGE_CHARS)
-        if finished.stopped is not None:
-            verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
-            return verdict, f"nvcc {finished.ending(self.limits)}\n{said}".strip()
-        if finished.returncode != 0:
-            return Verdict.COMPILE_ERROR, said or f"nvcc {finished.ending(self.limits)} and said nothing"
-        return None, said
 
     def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> None:
         """Write the entry beside its place and move it there in one step."""

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .cache import cache_root, file_lock
+from .folders import cache_root, file_lock
 from .limits import SandboxError
 
 
@@ -90,17 +90,12 @@ def gpu_devices(gpu: Gpu) -> list[str]:
     return nodes
 
 
-def used_memory(gpu: Gpu, pids: set[int]) -> int | None:
-    """Device memory in bytes that these processes use; None when nvidia-smi lists none of them (other pid namespace)."""
-    rows = _query("--query-compute-apps=pid,used_memory", "-i", gpu.uuid)
-    mine = [int(row[1]) for row in rows if all(map(str.isdigit, row)) and int(row[0]) in pids]
+def used_memory(gpu: Gpu, pids: set[int] | None = None) -> int | None:
+    """Device memory in bytes that these processes use, or all; None when nvidia-smi lists none of them (other pid namespace)."""
+    what = "--query-gpu=memory.used" if pids is None else "--query-compute-apps=used_memory,pid"
+    rows = [list(map(int, row)) for row in _query(what, "-i", gpu.uuid) if all(map(str.isdigit, row))]
+    mine = [row[0] for row in rows if pids is None or row[1] in pids]
     return sum(mine) * 2**20 if mine else None
-
-
-def total_used_memory(gpu: Gpu) -> int | None:
-    """Device memory in bytes that all processes together use."""
-    rows = _query("--query-gpu=memory.used", "-i", gpu.uuid)
-    return int(rows[0][0]) * 2**20 if rows and rows[0][0].isdigit() else None
 
 
 @contextmanager
@@ -122,12 +117,10 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
         return
     # the slots of one GPU come last: work spreads over the GPUs first
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
-    pause = 0.001
     while True:
         for slot, gpu in places:
             with file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False) as held:
                 if held:
                     yield gpu
                     return
-        time.sleep(pause)
-        pause = min(LEASE_PAUSE_S, pause * 1.5)
+        time.sleep(LEASE_PAUSE_S)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 
 from .gpus import Gpu, gpu_devices
 from .limits import SandboxError
@@ -35,10 +34,6 @@ class Isolation(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> None:
         raise ValueError(f"isolation={value}: one of {', '.join(cls)}")
-
-
-class IsolationWarning(UserWarning):
-    """Untrusted code is about to run without a sandbox."""
 
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
@@ -102,7 +97,7 @@ def _warn() -> None:
     warnings.warn(
         "UNTRUSTED CODE RUNS WITHOUT A SANDBOX (isolation=none): limits hold and no process is left behind, but it may read and "
         "change whatever its user may.",
-        IsolationWarning,
+        RuntimeWarning,
         stacklevel=3,
     )
 
@@ -127,9 +122,10 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
         with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
             folder = Path(name).resolve()
+            folder.chmod(0o755)
             if how.own_user:
                 os.chown(folder, PROBE_USER, PROBE_USER)
-            prefix = bubblewrap_prefix(how, folder, uid=PROBE_USER)
+            prefix = bubblewrap_prefix(how, folder, {}, [], [], None, PROBE_USER)
             said = _fails([*prefix, "/bin/sh", "-c", f": > {folder}/written"]) or ""
             if not said and (folder / "written").exists():
                 return how
@@ -166,11 +162,11 @@ def _become(how: Bubblewrap, uid: int | None, gpu: Gpu | None) -> list[str]:
 def bubblewrap_prefix(
     how: Bubblewrap,
     folder: Path,
-    readonly: Mapping[str, Path] = MappingProxyType({}),
-    visible: Sequence[Path] = (),
-    hidden: Sequence[Path] = (),
-    gpu: Gpu | None = None,
-    uid: int | None = None,
+    readonly: Mapping[str, Path],
+    visible: Sequence[Path],
+    hidden: Sequence[Path],
+    gpu: Gpu | None,
+    uid: int | None,
 ) -> list[str]:
     """bubblewrap and its arguments up to the command."""
     command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
@@ -199,8 +195,8 @@ def bubblewrap_prefix(
     for place in covered:
         command += ["--tmpfs", place]
     # mount points open to pass through; those that bubblewrap makes by itself would be closed
-    for path in sorted({parent for path in (folder, *visible) for parent in path.parents if parent != Path("/")}):
-        command += ["--dir", str(path)]
+    for above in sorted({parent for path in (folder, *visible) for parent in path.parents[:-1]}):
+        command += ["--dir", str(above)]
     for path in dict.fromkeys(visible):
         command += ["--ro-bind", str(path), str(path)]
     command += ["--bind", str(folder), str(folder)]

@@ -10,8 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from .cache import cache_root, file_lock
-from .folders import out_of_room, scratch_folder, scratch_root, take_output
+from .folders import cache_root, file_lock, out_of_room, scratch_folder, scratch_root, take_output
 from .gpus import Gpu, gpu_devices
 from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
 from .limits import Limits, SandboxError, Verdict
@@ -151,11 +150,7 @@ def run_sandboxed(
             "environment": environment,
             "limits": asdict(limits),
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
-            "copies": [
-                [str(path), str(folder / name), 0o555 if os.access(path, os.X_OK) else 0o444]
-                for name, path in readonly.items()
-                if name not in mounted
-            ],
+            "copies": {str(folder / name): str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
             "landlock": landlock,
             "uid": uid,

@@ -18,7 +18,7 @@ from typing import Any
 
 import psutil
 
-from .gpus import Gpu, total_used_memory, used_memory
+from .gpus import Gpu, used_memory
 from .limits import Limits, SandboxError
 
 
@@ -37,8 +37,8 @@ class Finished:
 
     returncode: its exit code, -N for signal N, None when it was stopped or never ran. stopped: the limit at which it was
     stopped: "wall", "cpu", "memory", "disk", "gpu_memory", "processes", or None. seconds: wall time of the command alone.
-    stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved: while it ran, the kernel
-    killed some process of this machine for want of memory.
+    stdout, stderr: capped. infra: why the judge itself failed, or None; then the rest says nothing about the command. starved:
+    while it ran, the kernel killed some process of this machine for want of memory.
     """
 
     returncode: int | None = None
@@ -205,13 +205,13 @@ def _watch_gpu(
     In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
     which is right while one run at a time has the GPU.
     """
-    before = total_used_memory(gpu)
+    before = used_memory(gpu)
     while not ended.wait(GPU_QUERY_S):
         with suppress(psutil.Error, OSError):
             below = psutil.Process(supervisor.process.pid).children(recursive=True)
             used = used_memory(gpu, {child.pid for child in below})
             if used is None and before is not None:
-                used = (total_used_memory(gpu) or 0) - before
+                used = (used_memory(gpu) or 0) - before
             if used is not None and used > most and last_word.acquire(blocking=False):
                 supervisor.socket.shutdown(socket.SHUT_WR)
                 return

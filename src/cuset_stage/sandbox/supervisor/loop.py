@@ -10,8 +10,7 @@ import select
 import signal
 import time
 
-from confine import become_program
-from seccomp import ALLOW_ALL, build_filter
+from confine import ALLOW_ALL, become_program, build_filter
 from tree import descendants, folder_usage, hidden_files, kill_all, measure, reap, shared_fairly, starved
 
 
@@ -19,8 +18,6 @@ from tree import descendants, folder_usage, hidden_files, kill_all, measure, rea
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
-
-
 # In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and become it. (A shell knows
 # descriptors of one digit; there are few yet.)
 BEGIN = 'command -v -- "$0" >/dev/null && echo >&REPORT && exec REPORT>&-; exec "$0" "$@"'
@@ -80,15 +77,13 @@ class Run:
     def prepare(self) -> None:
         """Copy inputs in, and give the folders, as yet all of our making, to the program's own user."""
         if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
-            raise OSError(
-                errno.ENOSYS, "this kernel does not list the children of a process (CONFIG_PROC_CHILDREN)", "/proc"
-            )
-        for source, target, mode in self.request["copies"]:
+            raise OSError(errno.ENOSYS, "this kernel lists no children of a process (CONFIG_PROC_CHILDREN)", "/proc")
+        for target, source in self.request["copies"].items():
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(source, "rb") as reading, open(target, "xb") as writing:
                 while os.sendfile(writing.fileno(), reading.fileno(), None, 1 << 30):
                     pass
-                os.fchmod(writing.fileno(), mode)
+                os.fchmod(writing.fileno(), 0o555 if os.access(source, os.X_OK) else 0o444)
         uid = self.request["uid"]
         for place, folders, _ in os.walk(self.request["folder"]) if uid is not None else ():
             for name in (".", *folders):

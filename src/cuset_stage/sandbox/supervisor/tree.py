@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import resource
 import signal
@@ -88,17 +89,12 @@ def hidden_files(pids: list[int]) -> tuple[int, int]:
     memory = disk = 0
     seen = set()
     for pid in pids:
-        with contextlib.suppress(OSError):
-            for name in os.listdir(f"/proc/{pid}/fd"):
-                with contextlib.suppress(OSError):
-                    link = f"/proc/{pid}/fd/{name}"
-                    target = os.readlink(link)
-                    if not target.endswith(" (deleted)"):
-                        continue
-                    info = os.stat(link)
-                    if not stat.S_ISREG(info.st_mode) or (info.st_dev, info.st_ino) in seen:
-                        continue
-                    seen.add((info.st_dev, info.st_ino))
+        for link in glob.iglob(f"/proc/{pid}/fd/*"):
+            with contextlib.suppress(OSError):
+                target, info = os.readlink(link), os.stat(link)
+                file = (info.st_dev, info.st_ino)
+                if target.endswith(" (deleted)") and stat.S_ISREG(info.st_mode) and file not in seen:
+                    seen.add(file)
                     if target.startswith(("/memfd:", "/dev/shm/", "/SYSV")):
                         memory += info.st_blocks * 512
                     else:
