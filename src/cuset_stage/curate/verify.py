@@ -24,7 +24,7 @@ from ..judge.oracle import ORACLE_LIMITS, OracleError
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
 from ..sandbox import SandboxError, Verdict, cache_root
-from ..sandbox.cache import file_lock
+from ..sandbox.folders import file_lock
 from ..tasks import ModuleTask, ProgramTask, TaskError
 from .adapt import load_task, program_of
 from .folders import input_rows
