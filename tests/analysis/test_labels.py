@@ -127,14 +127,15 @@ def test_the_command_writes_a_page_and_a_summary(tiny_model, dataset, tmp_path):
     assert "<script" not in html and "http" not in html
 
 
-def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path):
+@pytest.mark.parametrize(("response", "said"), [("Hello.", "not one CUDA token"), ("", "not one row with a response")])
+def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, said):
     (tmp_path / "rows.json").write_text(
-        json.dumps([{"instruction": "Hi", "input": "", "output": "Hello."}]), encoding="utf-8"
+        json.dumps([{"instruction": "Hi", "input": "", "output": response}]), encoding="utf-8"
     )
     (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
     done = run(model=tiny_model, dataset="rows", dataset_dir=tmp_path, numbers="-")
-    assert json.loads(done.stdout)["cuda_share"] == 0
-    assert done.exit_code == 1 and "not one CUDA token" in done.stderr
+    assert not json.loads(done.stdout)["cuda_share"]
+    assert done.exit_code == 1 and said in done.stderr
 
 
 def test_faults_name_the_key(tiny_model, dataset, tmp_path):

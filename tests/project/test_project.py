@@ -189,6 +189,14 @@ def test_a_file_of_another_form_is_named_with_what_was_expected(content, message
         read_form(file)
 
 
+def test_a_column_that_only_later_rows_have_is_kept(tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text(
+        json.dumps([{"instruction": "a", "output": "b"}, {"instruction": "a", "input": "c", "output": "b"}])
+    )
+    assert read_form(file).entry["columns"]["query"] == "input"
+
+
 def test_other_files_are_refused(tmp_path):
     for name, message in (
         ("gone.json", "No such file"),

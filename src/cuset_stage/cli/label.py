@@ -33,9 +33,10 @@ def label(settings: LabelSettings) -> None:
             typer.echo(f"{name}: {value}")
         for path in files:
             typer.echo(f"written: {path}")
-    if record["supervised_tokens"] and not record["cuda_tokens"]:
+    if not record["cuda_tokens"]:
+        found = "not one CUDA token" if record["supervised_tokens"] else "not one row with a response"
         typer.echo(
-            "cuset: not one CUDA token; check that the responses hold kernels, and the columns in dataset_info.json.",
+            f"cuset: {found}; check that the responses hold kernels, and the columns in dataset_info.json.",
             err=True,
         )
         raise typer.Exit(1)

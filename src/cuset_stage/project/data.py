@@ -97,7 +97,7 @@ def _rows(path: Path) -> list[Mapping[str, Any]]:
 
 def _form(path: Path, rows: list[Mapping[str, Any]]) -> tuple[str, dict[str, str], dict[str, str]]:
     """(form, LLaMA-Factory's column -> the file's, LLaMA-Factory's tag -> the file's)"""
-    there = rows[0].keys()
+    there = list(dict.fromkeys(key for row in rows for key in row))
     extra = {name: name for name in ("system", "tools") if name in there}
     for column in (name for name in MESSAGES if isinstance(rows[0].get(name), list)):
         messages = [message for row in rows for message in row.get(column) or [] if isinstance(message, dict)]

@@ -40,7 +40,7 @@ def _patch_parser(module: ModuleType) -> None:
 
             if not allow_extra_keys:
                 recipe.check_spelling(args, parser.dataclass_types)
-            args = recipe.with_paths(args)
+            args = recipe.with_paths(args, parser.dataclass_types)
         return plain_parse(parser, args, allow_extra_keys)
 
     module._parse_args = _parse_args

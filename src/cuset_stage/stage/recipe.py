@@ -33,10 +33,10 @@ def check_spelling(args: dict[str, Any], groups: Iterable[type]) -> None:
             raise ValueError(f"{key}: no such key in a recipe; {nearest(key, known)}")
 
 
-def with_paths(args: dict[str, Any]) -> dict[str, Any]:
+def with_paths(args: dict[str, Any], groups: Iterable[type]) -> dict[str, Any]:
     """Under `stage: cuset`, PATH_KEYS that name nothing in the working directory, found beside the recipe or in the package.
 
-    So a recipe that comes with the package, or a copy of it, trains from any folder.
+    So a recipe that comes with the package, or a copy of it, trains from any folder. groups: the dataclasses that are parsed.
     """
     if args.get("stage") != STAGE:
         return args
@@ -44,7 +44,8 @@ def with_paths(args: dict[str, Any]) -> dict[str, Any]:
     if len(sys.argv) > 1 and sys.argv[1].endswith((".yaml", ".yml")):
         folders.insert(0, Path(sys.argv[1]).absolute().parent)
     found = {}
-    for key in PATH_KEYS:
+    known = {field.name for group in groups for field in fields(group)}
+    for key in known.intersection(PATH_KEYS):
         value = args.get(key)
         if isinstance(value, str) and not Path(value).exists():
             there = [folder / value for folder in folders if (folder / value).exists()]
