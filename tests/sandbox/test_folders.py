@@ -145,9 +145,9 @@ def test_eviction_takes_what_was_used_longest_ago(tmp_path):
     fresh = tmp_path / "cd" / "fresh"
     fresh.mkdir(parents=True)
     (fresh / "program").write_bytes(bytes(1000))
-    assert evict(tmp_path, 2500) == 3000
+    evict(tmp_path, 2500)
     assert sorted(path.name for path in tmp_path.glob("*/*")) == ["3", "fresh"]
-    assert evict(tmp_path, 0) == 1000  # the fresh one may be about to run
+    evict(tmp_path, 0)  # the fresh one may be about to run
     assert [path.name for path in tmp_path.glob("*/*")] == ["fresh"]
 
 

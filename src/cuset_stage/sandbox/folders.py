@@ -63,8 +63,8 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
         os.close(fd)
 
 
-def evict(folder: Path, max_bytes: int) -> int:
-    """Remove the entries (two levels down) used longest ago until the rest fits; returns the bytes removed.
+def evict(folder: Path, max_bytes: int) -> None:
+    """Remove the entries (two levels down) used longest ago until the rest fits.
 
     The time of use is the modification time of the entry's folder.
     """
@@ -72,13 +72,12 @@ def evict(folder: Path, max_bytes: int) -> int:
     for entry in folder.glob("*/*/"):
         with suppress(OSError):
             entries.append((entry.stat().st_mtime, sum(file.stat().st_size for file in entry.iterdir()), entry))
-    total = left = sum(size for _, size, _ in entries)
+    left = sum(size for _, size, _ in entries)
     for used, size, entry in sorted(entries):
         if left <= max_bytes or time.time() - used < IN_USE_S:
             break
         remove_tree(entry)
         left -= size
-    return total - left
 
 
 def scratch_root() -> Path:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 
-KIB, MIB, GIB = 2**10, 2**20, 2**30
+MIB, GIB = 2**20, 2**30
 
 
 class SandboxError(RuntimeError):
@@ -64,7 +64,7 @@ COMPILE_LIMITS = Limits(
     memory_bytes=4 * GIB,
     file_bytes=512 * MIB,
     folder_bytes=GIB,
-    output_bytes=256 * KIB,
+    output_bytes=MIB // 4,
     address_space_bytes=16 * GIB,
 )
 """For one run of nvcc. Reference programs take 1 to 7 s and less than 1 GiB."""
