@@ -24,6 +24,7 @@ from cuset_stage.project.data import DataError, read_form
 from cuset_stage.project.memory import gpu_gib, training_gib
 from cuset_stage.project.model import KNOWN, shape_of, template_of
 from cuset_stage.project.plan import PlanError, choose_plan
+from cuset_stage.project.write import Project, next_steps
 
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +49,9 @@ def shapes(tmp_path_factory, load_script):
 
 
 @pytest.fixture
-def init(tmp_path):
-    """Run `cuset init` for a folder of its own, and return that folder and what was printed."""
+def init(tmp_path, monkeypatch):
+    """Run `cuset init` for a folder of its own, as if without a GPU, and return that folder and what was printed."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
     def run(*options, code=0):
         folder = tmp_path / "made"
@@ -68,6 +70,12 @@ def test_the_estimate_is_what_was_measured(shapes):
         assert estimate == pytest.approx(row["peak_gib"], rel=0.03), row
         # On the smallest GPU that this is chosen for, what PyTorch holds and the CUDA context have room.
         assert row["reserved_gib"] + 0.6 <= gpu_gib(estimate)
+
+
+def test_the_estimate_under_zero_2_is_what_was_measured(shapes):
+    record = json.loads((ROOT / "benchmarks" / "step_7b_zero2_h200x2.json").read_text(encoding="utf-8"))
+    estimate = training_gib(shapes["7b"], "lora", record["cutoff_len"], gpus=record["ranks"], zero=2)
+    assert estimate == pytest.approx(record["results"]["cuset"]["peak_gib"], rel=0.03)
 
 
 def test_the_table_of_the_paper_s_models_is_what_their_configurations_give(shapes):
@@ -238,6 +246,9 @@ def test_a_folder_for_several_gpus(init):
     recipe = yaml.safe_load((folder / "train.yaml").read_text())
     assert json.loads(Path(recipe["deepspeed"]).read_text())["zero_optimization"]["stage"] == 2
     assert recipe["gradient_accumulation_steps"] == 3 and "a step has 9 rows" in said
+    project = Project(folder, "m", "qwen", "cuset", None, choose_plan(QWEN_7B, 2, 24))
+    assert next_steps(project, 8)[0][1].startswith("CUDA_VISIBLE_DEVICES=0,1 llamafactory-cli train ")
+    assert next_steps(project, 2)[0][1].startswith("llamafactory-cli train ")
 
 
 def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_model, llamafactory):

@@ -50,7 +50,7 @@ def init(
     if folder is None and model is None and sys.stdin.isatty():
         folder = Path(typer.prompt("Folder to make", "my-cuset"))
         model = typer.prompt("Model, a folder or a name on the Hub", PAPER)
-        data = typer.prompt("Data, a JSON or JSONL file", data)
+        data = typer.prompt("Data, a JSON or JSONL file, or bundled", data)
         gpus = typer.prompt("GPUs, 0 for the CPU", found if gpus is None else gpus, type=int)
         if gpus:
             memory_gib = typer.prompt("Memory of each GPU in GiB", memory_gib or found_gib or 24, type=float)
@@ -64,6 +64,7 @@ def init(
     from ..project.plan import BATCH, PlanError, choose_plan
     from ..project.write import Project, next_steps, write_project
 
+    folder = folder.expanduser()
     gpus = found if gpus is None else gpus
     if gpus and memory_gib is None:
         if not found:

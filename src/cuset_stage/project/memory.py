@@ -11,7 +11,7 @@ TRAINED = 16  # bytes a trained parameter: weight, gradient and Adam's two momen
 NF4 = 0.516  # bytes a weight in bitsandbytes' 4 bits, with the doubly quantized scales of its blocks of 64
 # Bytes a token for each unit of hidden and intermediate size: the layer that is computed again in the backward pass. Fitted.
 LAYER = {"full": 16, "lora": 23, "qlora": 15}
-BUCKETS = 2.0  # GiB: DeepSpeed's buffers, and what ZeRO-3 gathers ahead
+BUCKETS = 1.9  # GiB: 1e9 elements of 2 bytes, which the bundled DeepSpeed files allow for buckets and gathered weights; not measured
 
 
 @dataclass(frozen=True)
