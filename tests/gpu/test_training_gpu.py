@@ -55,7 +55,13 @@ def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_pa
     """LoRA on bitsandbytes' layers in bf16, with all parts off."""
     pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
     load_script("make_tiny_model").make_model(tmp_path, ROOT / "data", hidden_size=128, layers=2, vocab_size=1024)
-    keys = {"model_name_or_path": str(tmp_path), "quantization_bit": bits, "bf16": True, "use_cpu": False}
+    keys = {
+        "model_name_or_path": str(tmp_path),
+        "quantization_bit": bits,
+        "bf16": True,
+        "use_cpu": False,
+        "learning_rate": 1.0e-4,
+    }
     keys |= {"max_steps": STEPS, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}
     off = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 
@@ -66,7 +72,7 @@ def test_a_quantised_model_trains_as_under_sft(llamafactory, load_script, tmp_pa
 
     sft = numbers({"stage": "sft"})
     assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "off"}), sft, 1e-5)
-    assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "on"}), sft, 1e-2)
+    assert_same(numbers({**off, "stage": "cuset", "cuset_fused": "on"}), sft, 5e-3)  # found on an H200: 1.3e-3
 
 
 @pytest.fixture(scope="module")
