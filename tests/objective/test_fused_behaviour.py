@@ -315,7 +315,7 @@ def test_asft_wants_a_reference_that_fits():
     for options, message in (
         ({}, "pass reference_hidden"),
         ({"reference_hidden": case.hidden[:, :-1]}, "same batch and length"),
-        ({"reference_hidden": case.hidden[..., :-1]}, "another hidden size"),
+        ({"reference_hidden": case.hidden[..., :-1]}, "different hidden sizes"),
         ({"reference_hidden": case.hidden, "reference_weight": case.weight[:-1]}, "reference_weight has the shape"),
         (
             {"reference_hidden": case.hidden, "reference_weight": case.weight, "reference_bias": case.weight[:1, 0]},

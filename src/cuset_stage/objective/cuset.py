@@ -41,21 +41,16 @@ def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
 
 
 def supervised_tokens(
-    labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
-) -> SupervisedTokens:
-    """Find the supervised tokens; arguments as in `cuset_loss`. Waits for the device, for their number."""
-    row, column = supervised_positions(labels).nonzero(as_tuple=True)
-    return tokens_at(row, column, labels, cuda_mask, sample_ids)
-
-
-def tokens_at(
-    row: torch.Tensor,
-    column: torch.Tensor,
     labels: torch.Tensor,
     cuda_mask: torch.Tensor | None,
     sample_ids: torch.Tensor | None,
+    positions: torch.Tensor | None = None,
 ) -> SupervisedTokens:
-    """The tokens that follow the positions (row, column), each [num_valid]."""
+    """The tokens that follow `positions` [num_valid, 2], row and column; other arguments as in `cuset_loss`.
+
+    None: the supervised ones; this waits for the device, for their number.
+    """
+    row, column = (supervised_positions(labels).nonzero() if positions is None else positions).unbind(1)
     position = torch.add(column, row, alpha=labels.size(1))
 
     def of_tokens(values: torch.Tensor) -> torch.Tensor:
@@ -157,7 +152,7 @@ def window_confidence(
     device = confidence.device
     prefix = torch.zeros(
         confidence.numel() + 1, dtype=torch.int64, device=device
-    )  # a window's sum is a difference of two
+    )  # a window's sum: a difference of two
     torch.cumsum((confidence.float() * FIXED_POINT).to(torch.int64), dim=0, out=prefix[1:])
 
     ends = lengths.cumsum(0)

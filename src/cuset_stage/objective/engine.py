@@ -1,24 +1,25 @@
 """The fused head's loop: hidden states to losses and gradients, a chunk of logits at a time (torch only).
 
 A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the
-products for the gradients. The passes here are plain PyTorch and serve CPUs and GPUs without Triton; `triton_kernels`
-has functions of the same signatures, and `choose_backend` takes either. Nothing here knows autograd: `fused.py`
-carries the gradients into the backward pass.
+products for the gradients. What does not multiply (`chunk_step`, `weigh_samples`, `scatter_rows`) is plain PyTorch here
+and serves CPUs and GPUs without Triton; `triton_kernels` has functions of the same names, and `choose_backend` takes
+either module. Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
 """
 
 import functools
 import os
 import shutil
+import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import ModuleType
 
 import torch
 import torch.nn.functional as F
 
-from .cuset import SupervisedTokens, weigh_samples
+from .cuset import SupervisedTokens, weigh_samples  # noqa: F401  a part of the backend
 from .weights import HeadStatistics, WeightRule, base_divergence
 
 
@@ -60,18 +61,12 @@ class Head:
 class HeadGradients:
     """Where a pass writes gradients; None where none is wanted. All of them times `scale`."""
 
-    rows: torch.Tensor | None = (
-        None  # [num_valid, hidden_size], of the hidden states, each token as if its sample weighed 1
-    )
-    weight: torch.Tensor | None = (
-        None  # [vocab_size, hidden_size], summed with the samples' weights, in float32 at least
-    )
+    rows: torch.Tensor | None = None  # [num_valid, hidden_size], of the hidden states, as if each sample weighed 1
+    weight: torch.Tensor | None = None  # [vocab_size, hidden_size], with the samples' weights, in float32 at least
     bias: torch.Tensor | None = None  # [vocab_size], likewise
     # [num_valid], what `rows` are still to be multiplied with; None: 1, as where `weight` or `bias` is wanted.
     factor: torch.Tensor | None = None
-    token_scale: torch.Tensor | None = (
-        None  # [num_valid], the samples' weights that enter `weight` and `bias`; None: 1
-    )
+    token_scale: torch.Tensor | None = None  # [num_valid], the samples' weights for `weight` and `bias`; None: 1
     scale: float = 1.0
 
     @property
@@ -181,15 +176,7 @@ def scatter_rows(
         out.index_copy_(0, position[part], (rows[part] * scale[part, None]).to(out.dtype))
 
 
-class Backend(NamedTuple):
-    """What does not multiply matrices: see the functions of these names, here and in `cuset.py`."""
-
-    chunk_step: Callable[..., None]
-    weigh_samples: Callable[..., tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
-    scatter_rows: Callable[..., None]
-
-
-TORCH = Backend(chunk_step, weigh_samples, scatter_rows)
+TORCH = sys.modules[__name__]
 
 
 @functools.cache
@@ -211,7 +198,7 @@ def _finds_compiler() -> bool:
     return found
 
 
-def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> Backend:
+def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "auto") -> ModuleType:
     """Triton's functions on NVIDIA and AMD GPUs when Triton is there with a C compiler, else plain PyTorch's.
 
     Args:
@@ -235,7 +222,7 @@ def choose_backend(device: torch.device, dtype: torch.dtype, backend: str = "aut
         return TORCH
     if backend == "auto" and not _finds_compiler():
         return TORCH
-    return Backend(triton_kernels.chunk_step, triton_kernels.weigh_samples, triton_kernels.scatter_rows)
+    return triton_kernels
 
 
 def on_device(device: torch.device) -> AbstractContextManager:
@@ -254,7 +241,7 @@ def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -
     return most - (most + 1) % ROW_TILE
 
 
-def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: Backend) -> int:
+def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: ModuleType) -> int:
     """What a token's logits take, temporaries included."""
     head = sources[0][1]
     element_bytes = head.weight.dtype.itemsize
@@ -263,11 +250,9 @@ def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: Backend) -
     return head.columns * element_bytes * len(sources)
 
 
-class Product(NamedTuple):
-    """A chunk's hidden states [rows, hidden_size] and their logits [rows, vocab_size]."""
-
-    rows: torch.Tensor
-    logits: torch.Tensor
+Product = tuple[
+    torch.Tensor, torch.Tensor
+]  # a chunk's hidden states [rows, hidden_size] and logits [rows, vocab_size]
 
 
 def multiply(
@@ -278,7 +263,7 @@ def multiply(
     for number, (hidden, head) in enumerate(sources):
         rows = hidden.index_select(0, position).to(head.weight.dtype)
         out = head.buffer(rows.size(0)) if buffers is None else buffers[number][: rows.size(0)]
-        products.append(Product(rows, head.logits(rows, out)))
+        products.append((rows, head.logits(rows, out)))
     return products
 
 
@@ -289,7 +274,7 @@ def run_head(
     statistics: HeadStatistics,
     gradients: HeadGradients,
     *,
-    backend: Backend = TORCH,
+    backend: ModuleType = TORCH,
     chunk_rows: int | None = None,
     first: list[Product] | None = None,
 ) -> Iterator[None]:
@@ -310,20 +295,20 @@ def run_head(
     """
     num_tokens, head = tokens.target.numel(), sources[0][1]
     chunk_rows = chunk_rows or rows_per_chunk(num_tokens, bytes_of_a_row(sources, backend))
-    buffers = [product.logits for product in first] if first else None
+    buffers = [logits for _, logits in first] if first else None
 
     for start in range(0, num_tokens, chunk_rows):
         part = slice(start, start + chunk_rows)
         position = tokens.position[part]
         products, first = first or multiply(sources, position, buffers), None
-        buffers = buffers or [product.logits for product in products]
+        buffers = buffers or [logits for _, logits in products]
         rows, logits = (values[: position.numel()] for values in products[0])
         backend.chunk_step(
             logits,
             tokens.target[part],
             HeadStatistics(*(None if values is None else values[part] for values in statistics)),
             rule,
-            reference=products[1].logits[: position.numel()] if len(products) > 1 else None,
+            reference=products[1][1][: position.numel()] if len(products) > 1 else None,
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,
             factor=None if gradients.factor is None else gradients.factor[part],

@@ -17,7 +17,7 @@ from .cuset import (
     check_targets,
     no_loss,
     supervised_positions,
-    tokens_at,
+    supervised_tokens,
 )
 from .engine import (
     Head,
@@ -143,7 +143,11 @@ def fused_objective(
         if settings.needs_reference:
             sources.append(_reference(hidden, head, reference_hidden, reference_weight, reference_bias))
 
-        candidates, number = _queue_tokens(labels, cuda_mask, sample_ids)
+        # Without waiting for the device: as many tokens as there could be, those behind the supervised at position 0.
+        is_supervised = supervised_positions(labels)
+        number = AsyncScalar(is_supervised.sum())
+        positions = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0)
+        candidates = supervised_tokens(labels, cuda_mask, sample_ids, positions)
         chunk_rows = chunk_rows or rows_per_chunk(candidates.position.numel(), bytes_of_a_row(sources, functions))
         # A GPU multiplies the first chunk while the host learns how many tokens there are.
         first = multiply(sources, candidates.position[:chunk_rows]) if hidden.is_cuda else None
@@ -241,17 +245,6 @@ class AsyncScalar:
         return self._value.item()
 
 
-def _queue_tokens(
-    labels: torch.Tensor, cuda_mask: torch.Tensor | None, sample_ids: torch.Tensor | None
-) -> tuple[SupervisedTokens, AsyncScalar]:
-    """What `supervised_tokens` finds, without waiting for the device: as many tokens as there could be, those behind the
-    supervised ones standing at position 0, and the number of supervised ones."""
-    is_supervised = supervised_positions(labels)
-    number = AsyncScalar(is_supervised.sum())
-    row, column = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0).unbind(1)
-    return tokens_at(row, column, labels, cuda_mask, sample_ids), number
-
-
 def _check_batch(loss: AsyncScalar, statistics: HeadStatistics, target: torch.Tensor, vocab_size: int) -> None:
     """Raise ValueError on bad labels and diverged logits. Waits until the loss is known, not for the gradients.
 
@@ -300,14 +293,19 @@ def _check_inputs(
                 f"{key} is on {values.device}, hidden on {hidden.device}: expected one device; "
                 "move the batch to the head's."
             )
+    _check_head(hidden, weight, bias)
+
+
+def _check_head(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, of: str = "") -> None:
+    """Raise ValueError when a head does not belong to the hidden states. of: the beginning of the arguments' names."""
     if weight.dim() != 2 or hidden.size(-1) != weight.size(-1):
         raise ValueError(
-            f"hidden {list(hidden.shape)} and weight {list(weight.shape)} have different hidden sizes: expected the "
-            "head's own weight, [vocab_size, hidden_size]; a sharded head (ZeRO-3, FSDP) has to be gathered first."
+            f"{of}hidden {list(hidden.shape)} and {of}weight {list(weight.shape)} have different hidden sizes: expected "
+            "the head's own weight, [vocab_size, hidden_size]; a sharded head (ZeRO-3, FSDP) has to be gathered first."
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ValueError(
-            f"bias has the shape {list(bias.shape)}, but weight {list(weight.shape)} wants {[weight.size(0)]}."
+            f"{of}bias has the shape {list(bias.shape)}, but {of}weight {list(weight.shape)} wants {[weight.size(0)]}."
         )
 
 
@@ -341,19 +339,17 @@ def _reference(
             f"reference_hidden has the shape {list(reference_hidden.shape)}, hidden {list(hidden.shape)}: "
             "expected the same batch and length."
         )
-    base = head
     if reference_weight is not None:
+        if reference_weight.size(0) != head.weight.size(0):
+            raise ValueError(
+                f"reference_weight has the shape {list(reference_weight.shape)}, weight {list(head.weight.shape)}: "
+                "expected the same vocabulary."
+            )
         dtype = head.weight.dtype
-        base = Head(reference_weight.to(dtype), None if reference_bias is None else reference_bias.to(dtype))
-        expected = [head.weight.size(0), reference_hidden.size(-1)]
-        if list(base.weight.shape) != expected:
-            raise ValueError(f"reference_weight has the shape {list(base.weight.shape)}, expected {expected}.")
-        if base.bias is not None and list(base.bias.shape) != expected[:1]:
-            raise ValueError(f"reference_bias has the shape {list(base.bias.shape)}, expected {expected[:1]}.")
+        head = Head(reference_weight.to(dtype), None if reference_bias is None else reference_bias.to(dtype))
     elif reference_bias is not None:
         raise ValueError(
             "reference_bias was passed without reference_weight: expected both, or neither for the same head."
         )
-    elif reference_hidden.size(-1) != hidden.size(-1):
-        raise ValueError("reference_hidden has another hidden size than hidden: pass reference_weight.")
-    return reference_hidden.detach().reshape(-1, reference_hidden.size(-1)), base
+    _check_head(reference_hidden, head.weight, head.bias, of="reference_")
+    return reference_hidden.detach().reshape(-1, reference_hidden.size(-1)), head

@@ -349,18 +349,10 @@ def chunk_step(
         factor.fill_(1.0)
     lanes, warps = _launch_shape(vocab_size, LAUNCH_SHAPES)
     base = logits if reference is None else reference
-    pointers = (
-        logits,
-        base,
-        logits.stride(0),
-        base.stride(0),
-        target,
-        nll,
-        weight,
-        weight if penalty is None else penalty,
-    )
+    per_token = target, nll, weight, weight if penalty is None else penalty
     _chunk_kernel[(num_rows,)](
-        *(*pointers, rule.low, rule.high, float(rule.penalty_scale), float(gradient_scale)),
+        *(logits, base, logits.stride(0), base.stride(0), *per_token),
+        *(rule.low, rule.high, float(rule.penalty_scale), float(gradient_scale)),
         **chosen,
         HAS_REFERENCE=reference is not None,
         WANT_GRADIENT=want_gradient,

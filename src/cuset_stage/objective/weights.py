@@ -75,17 +75,12 @@ def weight_rule(
 
     ones = torch.ones(is_cuda.shape, dtype=dtype, device=is_cuda.device)
     match settings.objective:
-        case (
-            "dft" | "asft"
-        ):  # arXiv 2508.05629 and 2509.23753: the token's own probability; DFT: lr 5e-5, batches of 256
-            return WeightRule(
-                "probability", penalty_scale=settings.asft_alpha if settings.needs_reference else 0.0
-            ), ones
+        case "dft" | "asft":  # arXiv 2508.05629 and 2509.23753: its own probability; DFT: lr 5e-5, batches of 256
+            scale = settings.asft_alpha if settings.needs_reference else 0.0
+            return WeightRule("probability", penalty_scale=scale), ones
         case "eaft":  # arXiv 2601.02151; lr 1e-5, batches of 64, cosine, warm-up 0.03; alpha 1 in the authors' code
             return WeightRule("entropy", alpha=settings.eaft_alpha), ones
-        case (
-            "profit"
-        ):  # arXiv 2601.09195: 1[p >= threshold] and three other directions; the authors take 0.1, `higher`, lr 1e-5
+        case "profit":  # arXiv 2601.09195: 1[p >= threshold] or another direction; authors: 0.1, `higher`, lr 1e-5
             low, high = settings.prob_threshold[0], settings.prob_threshold[-1]
             if settings.threshold_direction == "random":
                 return WeightRule(), (torch.rand_like(ones) >= low).to(dtype)
