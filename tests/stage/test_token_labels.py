@@ -6,7 +6,7 @@ import pytest
 
 from cuset_stage.spans import find_spans
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
-from cuset_stage.stage.processors import CUDA_BIT, TOKEN_MASK, LabellingTokenizer
+from cuset_stage.stage.processors import CUDA_BIT, TOKEN_MASK, LabellingTokenizer, LabelRules
 
 
 KINDS = ("kernel_body", "launch_config")
@@ -24,7 +24,7 @@ def aligned(aligner, text, spans):
 
 
 def labelled(tokenizer, text, surroundings=(("", ""),)):
-    ids = LabellingTokenizer(tokenizer, KINDS, (), list(surroundings)).encode(text, add_special_tokens=False)
+    ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), list(surroundings)).encode(text, add_special_tokens=False)
     return [i & TOKEN_MASK for i in ids], [int(bool(i & CUDA_BIT)) for i in ids]
 
 

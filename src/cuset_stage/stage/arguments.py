@@ -242,8 +242,8 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
             "ASFT's base model is the one that is evaluated, so its KL term is 0. If that model was trained already, name the model "
             "it was trained from as ref_model."
         )
-    if unused := keys_of_other_objectives(args):
-        notes.append(_without_effect(unused, f"on the loss of cuset_objective: {objective}."))
+    if note := unused_keys_note(args):
+        notes.append(note)
     if not training_args.average_tokens_across_devices and training_args.world_size > 1:
         notes.append(
             "average_tokens_across_devices: false divides each rank's loss by its own tokens, so the result depends on how samples "
@@ -253,22 +253,16 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
 
 
 def unused_keys_note(args: Any) -> str | None:
-    """What to say when a recipe sets cuset_* keys but trains with another stage."""
-    changed = _changed(args, [f.name for f in fields(args) if f.name.startswith("cuset_")])
-    where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."
-    return _without_effect(changed, where) if changed else None
-
-
-def keys_of_other_objectives(args: Any) -> list[str]:
-    """The changed keys that only the loss of an objective other than the run's reads."""
-    others = (keys for objective, keys in OBJECTIVE_KEYS.items() if objective != args.cuset_objective)
-    return _changed(args, [key for keys in others for key in keys])
-
-
-def _changed(args: Any, keys: list[str]) -> list[str]:
+    """What to say of keys that a recipe sets and its run does not read; None: there are none."""
+    if args.is_cuset:
+        others = (keys for objective, keys in OBJECTIVE_KEYS.items() if objective != args.cuset_objective)
+        keys, where = (
+            [key for keys in others for key in keys],
+            f"on the loss of cuset_objective: {args.cuset_objective}.",
+        )
+    else:
+        keys = [f.name for f in fields(args) if f.name.startswith("cuset_")]
+        where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."
     defaults = {f.name: f.default for f in fields(args)}
-    return [key for key in keys if getattr(args, key) != defaults[key]]
-
-
-def _without_effect(keys: list[str], where: str) -> str:
-    return f"{', '.join(keys)} {'has' if len(keys) == 1 else 'have'} no effect {where}"
+    changed = [key for key in keys if getattr(args, key) != defaults[key]]
+    return f"{', '.join(changed)} {'has' if len(changed) == 1 else 'have'} no effect {where}" if changed else None

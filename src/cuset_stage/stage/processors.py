@@ -83,7 +83,7 @@ class _Labelling:
     def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
         examples = self.without_unusable_rows(examples)
         worker = copy.copy(self)
-        worker.template = LabellingTemplate(self.template, self.rules.kinds, self.rules.aliases)
+        worker.template = LabellingTemplate(self.template, self.rules)
         rows = super(_Labelling, worker).preprocess_dataset(examples)
         parts = [unpack_labels(*row) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
         for index, name in enumerate(("input_ids", "labels", *COLUMNS)):
@@ -153,14 +153,9 @@ def _surroundings(template: Any) -> list[tuple[str, str]]:
 class LabellingTokenizer:
     """A tokenizer whose `encode` sets `CUDA_BIT` on the ids of tokens inside CUDA spans."""
 
-    def __init__(
-        self, tokenizer: Any, kinds: tuple[str, ...], aliases: tuple[str, ...], surroundings: list[tuple[str, str]]
-    ) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Any, rules: LabelRules, surroundings: list[tuple[str, str]]) -> None:
+        self._tokenizer, self._rules, self._surroundings = tokenizer, rules, surroundings
         self._aligner = TokenAligner(tokenizer)
-        self._kinds = kinds
-        self._aliases = aliases
-        self._surroundings = surroundings
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tokenizer, name)
@@ -189,18 +184,16 @@ class LabellingTokenizer:
         before, after = next(
             pair for pair in self._surroundings if text.startswith(pair[0]) and text.endswith(pair[1])
         )
-        answer = text[len(before) : len(text) - len(after)]
         shift = len(before)
-        spans = find_spans(answer, self._kinds, aliases=self._aliases)
+        spans = find_spans(text[shift : len(text) - len(after)], self._rules.kinds, aliases=self._rules.aliases)
         return [Span(span.start + shift, span.end + shift, span.kind) for span in spans] if shift else spans
 
 
 class LabellingTemplate:
     """A chat template whose `encode_multiturn` returns ids that carry the turn and the CUDA labels."""
 
-    def __init__(self, template: Any, kinds: tuple[str, ...], aliases: tuple[str, ...]) -> None:
-        self._template = template
-        self._labels = (kinds, aliases, _surroundings(template))
+    def __init__(self, template: Any, rules: LabelRules) -> None:
+        self._template, self._rules = template, rules
         self._tokenizer: LabellingTokenizer | None = None
         self._turn = 0
 
@@ -209,7 +202,7 @@ class LabellingTemplate:
 
     def encode_multiturn(self, tokenizer: Any, *args: Any, **kwargs: Any) -> list[tuple[list[int], list[int]]]:
         if self._tokenizer is None:
-            self._tokenizer = LabellingTokenizer(tokenizer, *self._labels)
+            self._tokenizer = LabellingTokenizer(tokenizer, self._rules, _surroundings(self._template))
         tagged = []
         for source_ids, target_ids in self._template.encode_multiturn(self._tokenizer, *args, **kwargs):
             self._turn += 1
