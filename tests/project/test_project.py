@@ -132,6 +132,11 @@ def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path):
         shape_of("x/mystery", "large")
     with pytest.raises(PlanError, match=r"no config.json in this folder"):
         shape_of(str(tmp_path))
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 2}')
+    assert shape_of(str(tmp_path)).intermediate_size == 256
+    (tmp_path / "config.json").write_text('{"model_type": "unheard of"}')
+    with pytest.raises(PlanError, match=r"its config.json cannot be used: .* Say --size"):
+        shape_of(str(tmp_path))
 
 
 def test_the_template_is_the_one_that_llamafactory_lists(tmp_path):

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from ..text import nearest
+from ..text import nearest, one_line
 from .memory import Shape
 from .plan import PlanError
 
@@ -67,14 +67,14 @@ def _configured(model: str) -> Shape | None:
     except (OSError, ValueError, KeyError, ImportError) as error:  # no such model, no network, or code of its own
         if folder.is_dir():
             raise PlanError(
-                f"--model {model}: its config.json cannot be used: {error} Say --size, such as --size 7B."
+                f"--model {model}: its config.json cannot be used: {one_line(error)} Say --size, such as --size 7B."
             ) from None
         return None
     text = config.get_text_config()
     return Shape(
         built.num_parameters(),
         text.hidden_size,
-        text.intermediate_size,
+        getattr(text, "intermediate_size", None) or 4 * text.hidden_size,  # GPT-2 states none
         text.num_hidden_layers,
         text.vocab_size,
         tied=bool(text.tie_word_embeddings),
