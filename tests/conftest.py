@@ -64,6 +64,22 @@ def tiny_model(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium, as the system has it (Debian: apt-get install chromium)."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if path is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
 class Run:
     """What a run of llamafactory-cli left behind."""
 

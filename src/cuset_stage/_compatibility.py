@@ -17,6 +17,7 @@ SYMBOLS = {
     "llamafactory.data.loader": "_get_dataset_processor",
     "llamafactory.train.sft": "run_sft",
     "llamafactory.train.tuner": "_training_function",
+    "llamafactory.extras.ploting": "gen_loss_plot",
 }
 
 errors: dict[str, Exception] = {}  # module -> what went wrong when it was patched

@@ -31,6 +31,7 @@ OBJECTIVE_KEYS = {
     "asft": ("asft_alpha",),
     "profit": ("prob_threshold", "threshold_direction"),
 }
+SWITCHES = ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight")
 
 
 def _argument(default: Any, help_text: str) -> Any:
@@ -84,6 +85,8 @@ def extend(base: type) -> type:
             self.is_cuset = self.stage == STAGE
             if isinstance(self.cuset_fused, bool):  # YAML reads a bare on and off as booleans
                 self.cuset_fused = "on" if self.cuset_fused else "off"
+            for key in SWITCHES:
+                setattr(self, key, _switch(getattr(self, key)))
             _check_profit_keys(self)
             if self.is_cuset:
                 # Every check LLaMA-Factory makes for SFT holds for us, so inside the process the stage is SFT with a mark.
@@ -104,6 +107,13 @@ def extend(base: type) -> type:
     FinetuningArguments.__module__ = base.__module__
     FinetuningArguments.__qualname__ = base.__qualname__
     return FinetuningArguments
+
+
+def _switch(value: Any) -> Any:
+    """A switch as a boolean. LLaMA-Factory's web UI drops `false` from its extra arguments, so `"false"`, `"off"` and 0 say it there."""
+    return {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}.get(
+        str(value).lower(), value
+    )
 
 
 def _names(value: str | list[str] | tuple[str, ...] | None) -> tuple[str, ...]:
@@ -169,7 +179,7 @@ def _check(args: Any) -> None:
     from ..spans.kinds import KINDS, check_aliases, check_kinds
 
     check_patches()
-    for key in ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight"):
+    for key in SWITCHES:
         if not isinstance(getattr(args, key), bool):
             raise ValueError(f"{key}={getattr(args, key)!r}: expected true or false.")
     objective_settings(args)

@@ -1,17 +1,20 @@
 """What a run leaves behind beside the model: plots of its log, and the model card's account of the method."""
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import ModelCard
 from llamafactory.extras.ploting import plot_loss, smooth
+from llamafactory.train.callbacks import LogCallback
 
 from ..objective import OBJECTIVES
 from .arguments import hyper_parameters
 
 
 LOG_PREFIX = "cuset/"  # of the objective's statistics in the training log
+CUDA_COLOR = "#0b7285"  # of CUDA tokens in every plot and page
 HEADING = "## Training objective"
 # One panel a question; each curve is a key of the training log.
 PANELS = {
@@ -22,6 +25,59 @@ PANELS = {
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
 }
+
+
+def log_statistics(trainer: Any) -> None:
+    """Put the objective's statistics into trainer_log.jsonl, from which the web UI plots, beside the few values LLaMA-Factory writes there."""
+
+    def with_statistics(write: Any, output_dir: str, logs: dict[str, Any]) -> None:
+        # Written in another thread: the step may not be the newest any more.
+        entries = (
+            one
+            for one in reversed(trainer.state.log_history)
+            if one["step"] == logs["current_steps"] and "loss" in one
+        )
+        own = next(entries, {}) if "loss" in logs else {}
+        write(output_dir, logs | {key: value for key, value in own.items() if key.startswith(LOG_PREFIX)})
+
+    for callback in trainer.callback_handler.callbacks:
+        if isinstance(callback, LogCallback):
+            callback._write_log = functools.partial(with_statistics, callback._write_log)
+
+
+def plot_log(plot: Any, trainer_log: list[dict[str, Any]]) -> Any:
+    """LLaMA-Factory's plot in the web UI, and below it the objective's own curves when the run logged them.
+
+    plot: LLaMA-Factory's gen_loss_plot. Returns its figure.
+    """
+    figure = plot(trainer_log)
+    panels = {title: PANELS[title] for title in list(PANELS)[1:3]}
+    if not any(key.startswith(LOG_PREFIX) for entry in trainer_log for key in entry):
+        return figure
+    figure.set_size_inches(6.4, 9.6)
+    grid = figure.add_gridspec(1 + len(panels), 1)
+    figure.axes[0].set_subplotspec(grid[0])
+    for row, (title, names) in enumerate(panels.items(), start=1):
+        draw_curves(figure.add_subplot(grid[row]), title, names, trainer_log, "current_steps")
+    figure.set_layout_engine("constrained")
+    return figure
+
+
+def draw_curves(axis: Any, title: str, names: tuple[str, ...], log: list[dict[str, Any]], step: str) -> None:
+    """One panel: each curve smoothed as LLaMA-Factory does, its values faint behind it."""
+    for name in names:
+        key = name if name.endswith("loss") else LOG_PREFIX + name
+        points = [(entry[step], entry[key]) for entry in log if key in entry]
+        if not points:
+            continue
+        steps, values = zip(*points, strict=True)
+        color = CUDA_COLOR if name.startswith("cuda") else None
+        (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), color=color)
+        axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
+    axis.set_title(title, loc="left", fontsize="medium")
+    axis.grid(alpha=0.3)
+    if axis.lines:
+        axis.legend(fontsize="small")
 
 
 def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
@@ -39,18 +95,7 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
 
     figure, axes = plt.subplots(len(PANELS), 1, figsize=(8, 3 * len(PANELS)), sharex=True, layout="constrained")
     for axis, (title, names) in zip(axes, PANELS.items(), strict=True):
-        for name in names:
-            key = name if name.endswith("loss") else LOG_PREFIX + name
-            points = [(entry["step"], entry[key]) for entry in log if key in entry]
-            if not points:
-                continue
-            steps, values = zip(*points, strict=True)
-            (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "))
-            axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
-        axis.set_title(title, loc="left", fontsize="medium")
-        axis.grid(alpha=0.3)
-        if axis.lines:
-            axis.legend(fontsize="small")
+        draw_curves(axis, title, names, log, "step")
     axes[-1].set_xlabel("step")
     path = Path(output_dir) / "training_cuset.png"
     figure.savefig(path, dpi=100)

@@ -1,4 +1,4 @@
-"""What changes in LLaMA-Factory: six symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: seven symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
 needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
@@ -90,6 +90,20 @@ def _patch_constants(module: ModuleType) -> None:
     _symbol(module, "TRAINING_STAGES").setdefault(STAGE_TITLE, "cuset")
 
 
+def _patch_plot(module: ModuleType) -> None:
+    plain_plot = _function(module, "gen_loss_plot", ["trainer_log"])
+    if hasattr(plain_plot, "__wrapped__"):
+        return
+
+    @functools.wraps(plain_plot)
+    def gen_loss_plot(trainer_log):
+        from .artifacts import plot_log
+
+        return plot_log(plain_plot, trainer_log)
+
+    module.gen_loss_plot = gen_loss_plot
+
+
 def _patch_tuner(module: ModuleType) -> None:
     from .proof import proved
 
@@ -105,6 +119,7 @@ _PATCHES = {
     "llamafactory.data.loader": _patch_loader,
     "llamafactory.extras.constants": _patch_constants,
     "llamafactory.train.tuner": _patch_tuner,
+    "llamafactory.extras.ploting": _patch_plot,
 }
 
 

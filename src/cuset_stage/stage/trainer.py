@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from llamafactory.extras import logging
+from llamafactory.extras.misc import is_env_enabled
 from llamafactory.train.sft.trainer import CustomSeq2SeqTrainer
 from transformers.trainer_utils import EvalLoopOutput
 
@@ -198,7 +199,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         if "loss" in logs:
             averages = self._meter.compute(self.args.device, self._reduce)
-            logs = {**logs, **{LOG_PREFIX + name: value for name, value in averages.items()}}
+            averages = {LOG_PREFIX + name: value for name, value in averages.items()}
+            logs = {**logs, **averages}
+            if is_env_enabled("LLAMABOARD_ENABLED"):  # the web UI's log box shows LLaMA-Factory's own few values alone
+                logger.info_rank0(", ".join(f"{name}: {value:.4f}" for name, value in averages.items()))
         super().log(logs, start_time)
 
     def _reduce(self, values: torch.Tensor, how: str) -> torch.Tensor:

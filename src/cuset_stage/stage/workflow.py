@@ -15,7 +15,7 @@ from llamafactory.train.trainer_utils import create_ref_model
 
 from . import proof
 from .arguments import check_combination, hyper_parameters, kernel_aliases, objective_settings, sensitive_kinds
-from .artifacts import describe_method, plot_run
+from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
 from .dataset import labelled_dataset
 from .processors import LabelRules
@@ -44,7 +44,9 @@ def run_cuset(
     def make_trainer(**kwargs: Any) -> CusetTrainer:
         if objective.needs_reference:
             kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
-        return CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
+        trainer = CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
+        log_statistics(trainer)
+        return trainer
 
     def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
         sft_workflow.create_modelcard_and_push(trainer, *args, **kwargs)

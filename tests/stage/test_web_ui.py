@@ -1,0 +1,122 @@
+"""The web UI (LlamaBoard) in a real browser: from the stage's entry to a finished run with CuSeT's statistics in log, file and plot."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from llamafactory.extras import ploting
+
+from cuset_stage.stage.artifacts import LOG_PREFIX, plot_log
+
+
+ROOT = Path(__file__).parent.parent.parent
+EXTRA = {
+    "optim": "adamw_torch",
+    "use_cpu": True,
+    "max_steps": 2,
+    "gradient_accumulation_steps": 1,
+    "cuset_tau": 0,
+    "cuset_region_weight": "off",
+}
+MINUTES = 8  # at most, on a busy machine
+
+
+def test_the_plot_has_panels_of_its_own_where_the_log_has_statistics():
+    plain = [{"current_steps": step, "loss": 2.0 - step / 10} for step in range(1, 4)]
+    ours = [entry | {"cuset/nll": 3.0, "cuset/cuda_nll": 2.5, "cuset/cuda_confidence": 0.4} for entry in plain]
+    plot = getattr(ploting.gen_loss_plot, "__wrapped__", ploting.gen_loss_plot)
+    assert len(plot_log(plot, plain).axes) == 1
+    titles = [axis.get_title(loc="left") for axis in plot_log(plot, ours).axes]
+    assert len(titles) == 3 and "confidence" in titles[2]
+
+
+@pytest.fixture
+def web_ui(tmp_path):
+    """The address of a running web UI, in an empty folder with the bundled data."""
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    scripts = Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        "GRADIO_SERVER_NAME": "127.0.0.1",
+        "GRADIO_SERVER_PORT": str(port),
+        "GRADIO_ANALYTICS_ENABLED": "False",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            [str(scripts / "llamafactory-cli"), "webui"], cwd=tmp_path, env=environment, stdout=log, stderr=log
+        )
+        try:
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+@pytest.mark.slow
+def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path):
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.set_default_timeout(60_000)
+    for _ in range(60 * MINUTES):
+        try:
+            page.goto(web_ui)
+            break
+        except Exception:
+            page.wait_for_timeout(1000)
+
+    def choose(label: str, option: str, search: bool = False) -> None:
+        page.wait_for_timeout(1000)  # the choice before may change this one's options
+        field = page.get_by_label(label, exact=True).first
+        field.click()
+        if search:  # a long list shows its beginning alone
+            field.fill(option)
+        page.get_by_role("option", name=option).first.click()
+
+    choose("Model name", "Custom", search=True)
+    page.get_by_label("Model path").first.fill(str(tiny_model))
+    choose("Finetuning method", "full")
+    choose("Chat template", "qwen", search=True)
+    choose("Stage", "CUDA-Sensitive Fine-Tuning (CuSeT)")
+    choose("Dataset", "cuset_kernels")
+    page.keyboard.press("Escape")
+    choose("Compute type", "fp32")
+    page.get_by_label("Max samples").first.fill("8")
+    page.get_by_label("Output dir", exact=True).first.fill("run")
+    page.get_by_text("Extra configurations").first.click()
+    page.get_by_label("number input for Logging steps").first.fill("1")
+    page.get_by_label("Extra arguments").first.fill(json.dumps(EXTRA))
+    page.keyboard.press("Tab")
+    screenshot(page, "web_ui_settings.png")
+    page.get_by_role("button", name="Start").first.click()
+    page.get_by_text("Finished").first.wait_for(timeout=60_000 * MINUTES)
+
+    run = tmp_path / "saves" / "Custom" / "full" / "run"
+    assert "cuset_region_weight=false" in (run / "running_log.txt").read_text()
+    assert f"{LOG_PREFIX}nll:" in page.get_by_text(f"{LOG_PREFIX}nll:").first.text_content()
+    logged = [json.loads(line) for line in (run / "trainer_log.jsonl").read_text().splitlines()]
+    state = json.loads((run / "trainer_state.json").read_text())["log_history"]
+    for entry, own in zip(
+        (one for one in logged if "loss" in one), (one for one in state if "loss" in one), strict=True
+    ):
+        assert {key: value for key, value in own.items() if key.startswith(LOG_PREFIX)}.items() <= entry.items()
+    plot = page.locator("img").last
+    plot.scroll_into_view_if_needed()
+    page.wait_for_timeout(2000)
+    box = plot.bounding_box()
+    assert box["height"] > box["width"], "the plot shows the loss alone"
+    screenshot(page, "web_ui_run.png")
+    page.close()
+
+
+def screenshot(page, name: str) -> None:
+    """For docs/, where CUSET_SCREENSHOTS names a folder."""
+    if folder := os.environ.get("CUSET_SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / name))
