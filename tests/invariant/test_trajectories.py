@@ -8,19 +8,25 @@ import os
 from pathlib import Path
 
 import pytest
+import transformers
+from packaging.version import Version
 
 
 ROOT = Path(__file__).parent.parent.parent
 STEPS = 4
 TOLERANCE = 5e-5  # relative; benchmarks/invariants.md has what was found, 2e-7
 NOT_COMPARED = {"epoch", "step"}  # with packing an epoch is one row
+ZERO_2 = {"deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z2_config.json")}
+# Before transformers 5 LoRA's optimizer has an empty group, which DeepSpeed drops; the scheduler of the suite's torch then counts one
+# group too many and stops, under stage: sft as well.
+LORA_HAS_ZERO_2 = Version(transformers.__version__) >= Version("5")
 
 ARRANGEMENTS = {
     # name: (batch, accumulation, ranks, further keys)
     "1x8x1": (1, 8, 1, {}),
     "1x1x8": (1, 1, 8, {}),
     "2x2x2": (2, 2, 2, {}),
-    "2x1x4 ZeRO-2": (2, 1, 4, {"deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z2_config.json")}),
+    "2x1x4 ZeRO-2": (2, 1, 4, ZERO_2),
     "8x1x1": (8, 1, 1, {}),
     "8x1x1 from logits": (8, 1, 1, {"cuset_fused": "off"}),
     "packed 1x1x1": (1, 1, 1, {"neat_packing": True, "cutoff_len": 2048}),
@@ -61,7 +67,7 @@ def trajectory(llamafactory, eight_samples):
     [
         pytest.param(name, marks=pytest.mark.slow if name == "1x1x8" else ())
         for name in ARRANGEMENTS
-        if name != "1x8x1"
+        if name != "1x8x1" and (LORA_HAS_ZERO_2 or "ZeRO" not in name)
     ],
 )
 def test_the_arrangement_does_not_matter(trajectory, name):
@@ -105,7 +111,7 @@ def test_the_baselines_are_exact_over_batches_ranks_and_rows(llamafactory, eight
                 **keys,
                 "per_device_train_batch_size": 2,
                 "gradient_accumulation_steps": 2,
-                "deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z2_config.json"),
+                **(ZERO_2 if LORA_HAS_ZERO_2 else {}),
             },
             ranks=2,
         )
@@ -138,9 +144,9 @@ def test_a_trained_head_is_exact_over_ranks(llamafactory, eight_samples, zero_2)
         "max_steps": STEPS,
     }
     one = llamafactory({**keys, "per_device_train_batch_size": 8})
-    deepspeed = {"deepspeed": str(ROOT / "yaml_configs/deepspeed/ds_z2_config.json")} if zero_2 else {}
     two = llamafactory(
-        {**keys, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, **deepspeed}, ranks=2
+        {**keys, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, **(ZERO_2 if zero_2 else {})},
+        ranks=2,
     )
     for ours, theirs in zip(two.steps, one.steps, strict=True):
         for key in set(theirs) - NOT_COMPARED:

@@ -9,6 +9,7 @@ import torch
 from transformers import (
     CohereConfig,
     Gemma2Config,
+    GptOssConfig,
     GraniteConfig,
     LlamaConfig,
     PhiConfig,
@@ -84,8 +85,9 @@ def plain_loss(model, batch, settings=SETTINGS, count=17):
         (LlamaConfig, {}, "not the head"),
         (PhiConfig, {}, "all"),
         (PhiConfig, {}, "not the head"),
+        (GptOssConfig, {"num_local_experts": 4}, "all"),
     ],
-    ids=["trained", "tied", "frozen", "with a bias", "with a frozen bias"],
+    ids=["trained", "tied", "frozen", "with a bias", "with a frozen bias", "gpt-oss"],
 )
 def test_loss_and_gradients_are_those_of_the_logits(batch, objective, config_class, changes, trains):
     model = tiny(config_class, **changes)

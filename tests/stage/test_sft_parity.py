@@ -1,14 +1,18 @@
 """All parts off is LLaMA-Factory's SFT, step by step; where accumulation changes SFT itself, it is SFT of the whole step."""
 
 import json
+import re
 
 import pytest
 import torch
+import transformers
+from packaging.version import Version
 from transformers import AutoTokenizer
 
 
 OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 FUSED = ("on", "off")
+IS_FIVE = Version(transformers.__version__) >= Version("5")
 
 
 def steps(run):
@@ -58,6 +62,7 @@ def qwen2_vl(tiny_model, tmp_path_factory):
     return {**keys, "dataset": "images", "template": "qwen2_vl"}
 
 
+@pytest.mark.skipif(not IS_FIVE, reason="before transformers 5 the processor takes no tokenizer but Qwen2's own")
 def test_images_train_as_sft_of_the_whole_step(llamafactory, qwen2_vl):
     """With a processor, SFT takes the mean of the micro-batches' means: a token of a short answer weighs more than one of a long answer.
 
@@ -116,3 +121,33 @@ def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactor
         assert (
             0.8 * accumulation < router < 3.0 * accumulation
         )  # balanced experts have a loss of 2, and 0.5 of that is 1
+
+
+def test_two_ranks_with_accumulation_are_sft(llamafactory):
+    """Rows of uneven length, so that a rank's own mean would not do."""
+    keys = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, "max_steps": 2}
+    sft = llamafactory({**keys, "stage": "sft"}, ranks=2)
+    for fused in FUSED:
+        run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused}, ranks=2)
+        assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+
+
+def test_rows_grouped_by_length_are_those_of_sft(llamafactory):
+    grouped = {"train_sampling_strategy": "group_by_length"} if IS_FIVE else {"group_by_length": True}
+    keys = {"disable_shuffling": False, "per_device_train_batch_size": 2, "cutoff_len": 256, "template": "gpt_oss"}
+    mixed, sft = (llamafactory({**keys, **more, "stage": "sft"}) for more in ({}, grouped))
+    assert steps(sft) != pytest.approx(steps(mixed), rel=1e-3)
+    run = llamafactory({**keys, **grouped, **OFF, "stage": "cuset"})
+    assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+
+
+def test_a_step_is_divided_by_its_tokens_or_its_samples(llamafactory):
+    """The step's own numbers, over accumulation, are those that the preprocessing reports: all rows are one step."""
+    keys = {**OFF, "stage": "cuset", "max_samples": 4, "per_device_train_batch_size": 2, "max_steps": 1}
+    keys |= {"gradient_accumulation_steps": 2}
+    by_tokens, by_samples = (
+        llamafactory({**keys, "cuset_normalization": normalization}) for normalization in ("tokens", "samples")
+    )
+    tokens = int(re.search(r"of ([\d,]+) supervised tokens", by_tokens.output)[1].replace(",", ""))
+    ratio = by_samples.steps[0]["loss"] / by_tokens.steps[0]["loss"]
+    assert ratio == pytest.approx(tokens / 4, rel=1e-4)

@@ -50,17 +50,18 @@ def examine() -> list[Finding]:
 
 def _package(name: str) -> Finding:
     allowed = SpecifierSet()
-    with contextlib.suppress(metadata.PackageNotFoundError):
-        for requirement in map(Requirement, metadata.requires("cuset-stage") or []):
-            if requirement.name == name and requirement.marker is None:
-                allowed = requirement.specifier
+    for owner in ("cuset-stage", "llamafactory"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            for requirement in map(Requirement, metadata.requires(owner) or []):
+                if requirement.name == name and requirement.marker is None:
+                    allowed &= requirement.specifier
     fix = f'pip install "{name}{allowed}"'
     try:
         installed = metadata.version(name)
     except metadata.PackageNotFoundError:
         return Finding("fail", name, "is not installed", fix)
     if not allowed.contains(installed, prereleases=True):
-        return Finding("note", name, f"{installed}; cuset-stage asks for {allowed}", fix)
+        return Finding("note", name, f"{installed}; cuset-stage and LLaMA-Factory take {allowed}", fix)
     return Finding("ok", name, installed)
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+from packaging.version import Version
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from ..stage.pretrained import explained, with_adapter
@@ -25,6 +27,7 @@ from .settings import GenerationError, Settings
 
 
 logger = logging.getLogger(__name__)
+DTYPE = "dtype" if Version(transformers.__version__) >= Version("4.56") else "torch_dtype"
 
 
 def resolve_device(device: str) -> str:
@@ -69,7 +72,7 @@ class HFBackend:
         self.model, info = _load(
             AutoModelForCausalLM,
             settings.model,
-            dtype=resolve_dtype(settings.dtype or "auto", device),
+            **{DTYPE: resolve_dtype(settings.dtype or "auto", device)},
             device_map="auto" if several else {"": device},
             trust_remote_code=trust_remote_code,
             output_loading_info=True,

@@ -188,11 +188,16 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         with evaluating(model), adapted.disable_adapter():
             yield model
 
-    def _get_num_items_in_batch(self, batch_samples: list[Any], device: torch.device) -> Any:
-        if self.objective.normalization == "samples" and not self._is_evaluating:
-            samples = sum(count_samples(batch["labels"], batch["sample_ids"]) for batch in batch_samples)
-            batch_samples = [{"labels": torch.zeros(samples)}]  # what the Trainer counts is entries that are not -100
-        return super()._get_num_items_in_batch(batch_samples, device)
+    def get_batch_samples(
+        self, epoch_iterator: Iterator[Any], num_batches: int, device: torch.device
+    ) -> tuple[list[Any], Any]:
+        """The batches of an optimizer step, and what the step is divided by. Before transformers 4.57 nothing smaller can be overridden."""
+        batches, count = super().get_batch_samples(epoch_iterator, num_batches, device)
+        if self.objective.normalization == "samples" and count is not None:
+            samples = sum(count_samples(batch["labels"], batch["sample_ids"]) for batch in batches)
+            counted = iter([{"labels": torch.zeros(samples, device=device)}])  # it counts entries that are not -100
+            _, count = super().get_batch_samples(counted, 1, device)
+        return batches, count
 
     # ---- the log
 
