@@ -144,7 +144,7 @@ def ours(objective: str, **options) -> Callable[[Inputs], None]:
             x.cuda_mask,
             x.sample_ids,
             settings,
-            reference_hidden=x.base_hidden,
+            reference=(x.base_hidden, None),
             **options,
         )
         loss.backward()

@@ -164,7 +164,7 @@ def test_tensors_that_do_not_belong_together():
             fused_objective(*arguments, ObjectiveSettings(), **options)
     asft = ObjectiveSettings(objective="asft")
     with pytest.raises(ValueError, match="expected the same batch and length"):
-        fused_objective(hidden, weight, labels, cuda, ids, asft, reference_hidden=hidden[:, :-1])
+        fused_objective(hidden, weight, labels, cuda, ids, asft, reference=(hidden[:, :-1], None))
     torch.cuda.synchronize()  # no illegal access was left behind
 
 
@@ -264,7 +264,7 @@ def measured(length: int, objective: str, vocab_size=152064, hidden_size=3584) -
     base = hidden.detach()
 
     def step():
-        loss, terms = fused_objective(hidden, weight, labels, *masks, settings, reference_hidden=base)
+        loss, terms = fused_objective(hidden, weight, labels, *masks, settings, reference=(base, None))
         del terms
         loss.backward()
 

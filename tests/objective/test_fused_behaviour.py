@@ -68,7 +68,7 @@ def test_evaluation_computes_the_forward_product_only(objective):
         hidden, weight = (t.clone().requires_grad_(not frozen) for t in (case.hidden, case.weight))
         with torch.set_grad_enabled(frozen), Watch() as watch:
             loss, terms = fused_objective(
-                hidden, weight, *case.batch, settings, reference_hidden=case.base_hidden, chunk_rows=16
+                hidden, weight, *case.batch, settings, reference=(case.base_hidden, None), chunk_rows=16
             )
         assert watch.products == forward
         assert not loss.requires_grad and not terms.nll.requires_grad
@@ -312,19 +312,16 @@ def test_asft_wants_a_reference_that_fits():
     case = make_case()
     settings = ObjectiveSettings(objective="asft")
     arguments = (case.hidden, case.weight, *case.batch, settings)
-    for options, message in (
-        ({}, "pass reference_hidden"),
-        ({"reference_hidden": case.hidden[:, :-1]}, "same batch and length"),
-        ({"reference_hidden": case.hidden[..., :-1]}, "different hidden sizes"),
-        ({"reference_hidden": case.hidden, "reference_weight": case.weight[:-1]}, "reference_weight has the shape"),
-        (
-            {"reference_hidden": case.hidden, "reference_weight": case.weight, "reference_bias": case.weight[:1, 0]},
-            "reference_bias has the shape",
-        ),
-        ({"reference_hidden": case.hidden, "reference_bias": case.weight[:, 0]}, "without reference_weight"),
+    for reference, message in (
+        (None, "pass reference"),
+        ((case.hidden[:, :-1], None), "same batch and length"),
+        ((case.hidden[..., :-1], None), "different hidden sizes"),
+        ((case.hidden, (case.weight[:, :-1], None)), "different hidden sizes"),
+        ((case.hidden, (case.weight[:-1], None)), "expected 123 rows, as the head has"),
+        ((case.hidden, (case.weight, case.weight[:1, 0])), "reference bias has the shape"),
     ):
         with pytest.raises(ValueError, match=message):
-            fused_objective(*arguments, **options)
+            fused_objective(*arguments, reference=reference)
     fused_objective(*arguments[:-1], ObjectiveSettings(objective="asft", asft_alpha=0.0))  # no KL, no reference
 
 
@@ -334,7 +331,7 @@ def test_a_base_model_of_another_width():
     narrow, head = torch.randn(2, 47, 8, generator=generator), torch.randn(123, 8, generator=generator)
     settings = ObjectiveSettings(objective="asft")
     _, terms = fused_objective(
-        case.hidden, case.weight, *case.batch, settings, reference_hidden=narrow, reference_weight=head, chunk_rows=9
+        case.hidden, case.weight, *case.batch, settings, reference=(narrow, (head, None)), chunk_rows=9
     )
     keep = case.labels[:, 1:] != -100
     log_q = (narrow @ head.T)[:, :-1][keep].log_softmax(-1)

@@ -68,9 +68,7 @@ class Case:
             *self.batch,
             settings,
             bias=leaves["bias"],
-            reference_hidden=self.base_hidden,
-            reference_weight=self.weight,
-            reference_bias=self.bias,
+            reference=(self.base_hidden, (self.weight, self.bias)),
             **options,
         )
         return loss.detach(), gradients(loss, leaves), terms

@@ -114,7 +114,7 @@ def step(
             labels, mask, ids = (
                 torch.cat([labels] * 2).to(kind)[rows:] for kind in (torch.long, torch.int8, torch.int32)
             )
-    options = {"reference_hidden": hidden.detach(), "chunk_rows": 3}
+    options = {"reference": (hidden.detach(), None), "chunk_rows": 3}
     loss, _ = fused_objective(hidden, weight, labels, mask, ids, settings or ObjectiveSettings(), **options)
     if loss.requires_grad:
         loss.backward()

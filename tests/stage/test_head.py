@@ -61,10 +61,15 @@ def batch():
     }
 
 
+def armed(head, batch, **changes):
+    columns = {name: batch[name] for name in ("labels", "cuda_mask", "sample_ids")}
+    return head.armed(**{**columns, "num_items_in_batch": 17, **changes})
+
+
 def fused_loss(model, batch, settings=SETTINGS, count=17):
     head = FusedHead(model, settings)
     assert head.reason is None
-    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], count, {}):
+    with armed(head, batch, num_items_in_batch=count):
         logits = model(input_ids=batch["ids"]).logits
     assert logits.numel() == 1
     return head.loss_of(logits)
@@ -227,7 +232,7 @@ def test_a_model_that_leaves_out_its_output_layer_in_training_is_found_out(batch
     with torch.no_grad():
         head.verify(lambda: model(input_ids=batch["ids"]))
     assert head.is_verified
-    with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+    with armed(head, batch):
         loss = head.loss_of(model.train()(input_ids=batch["ids"]).logits)
     assert loss is None and head.reason == "the model does not call its output layer"
 
@@ -251,7 +256,7 @@ def test_a_model_whose_outputs_are_cast_keeps_its_loss_and_gradients(batch):
     other.load_state_dict(model.state_dict())
     head = FusedHead(model, SETTINGS)
     for _ in range(2):
-        with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+        with armed(head, batch):
             logits = model(input_ids=batch["ids"]).logits
         loss = head.loss_of(logits)
         expected = plain_loss(other, batch)
@@ -273,7 +278,7 @@ def test_a_model_that_changes_its_logits_in_training_alone_is_found_out(batch):
     assert head.is_verified
 
     def loss(labels):
-        with head.armed(labels, batch["cuda_mask"], batch["sample_ids"], 17, {}):
+        with armed(head, batch, labels=labels):
             return head.loss_of(model(input_ids=batch["ids"]).logits)
 
     assert loss(batch["labels"]) is not None  # an evaluation before training
@@ -288,7 +293,7 @@ def test_a_loss_is_held_against_the_output_layer_s_once(batch, monkeypatch):
     model = tiny().train()
     head = FusedHead(model, SETTINGS)
     for _ in range(2):
-        with head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {}):
+        with armed(head, batch):
             logits = model(input_ids=batch["ids"]).logits
         assert head.loss_of(logits) is not None and head.is_confirmed
         monkeypatch.setattr(torch.Tensor, "__float__", None)  # nothing waits for the device from here on
@@ -302,7 +307,7 @@ def test_a_model_whose_weights_are_damaged_is_not_said_to_change_its_logits(batc
         head.verify(lambda: model(input_ids=batch["ids"]))
     assert head.is_verified
     with pytest.raises(ValueError, match="NaN or infinite logits"):
-        fused = head.armed(batch["labels"], batch["cuda_mask"], batch["sample_ids"], 17, {})
+        fused = armed(head, batch)
         with fused:
             logits = model(input_ids=batch["ids"]).logits
         head.loss_of(logits).backward()
@@ -329,7 +334,7 @@ def test_weights_that_are_gone_after_the_pass_are_copied(batch):
         passes.clear()
         with torch.no_grad():
             run = lambda: (passes.append(1), model(input_ids=batch["ids"]))  # noqa: E731
-            hidden, weight, bias = head.inputs_of(run, with_weight=True)
+            hidden, (weight, bias) = head.inputs_of(run, with_head=True)
         assert torch.equal(weight, whole) and bias is None and hidden.shape == (2, 40, 32)
         assert len(passes) == expected  # the first one finds out
 

@@ -33,6 +33,7 @@ from .settings import ObjectiveSettings
 from .weights import HeadStatistics, WeightRule, weight_rule
 
 
+Reference = tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor | None] | None]
 # In float16 probabilities below 6e-8 vanish; times 128 the gradients of a [V, H] head stay far from its maximum.
 FLOAT16_GRADIENT_SCALE = 128.0
 
@@ -90,9 +91,7 @@ def fused_objective(
     settings: ObjectiveSettings,
     *,
     bias: torch.Tensor | None = None,
-    reference_hidden: torch.Tensor | None = None,
-    reference_weight: torch.Tensor | None = None,
-    reference_bias: torch.Tensor | None = None,
+    reference: Reference | None = None,
     num_items_in_batch: torch.Tensor | int | None = None,
     backend: str = "auto",
     chunk_rows: int | None = None,
@@ -114,8 +113,8 @@ def fused_objective(
         labels, cuda_mask, sample_ids: [batch, length], as in `cuset_loss`.
         settings: the objective.
         bias: [vocab_size] or None.
-        reference_hidden: [batch, length, hidden_size] of the base model, for ASFT.
-        reference_weight, reference_bias: the base model's head; None: the same head.
+        reference: hidden [batch, length, hidden_size] of the base model, for ASFT, and the weight and bias of its head;
+            None in place of these two: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as
             `settings.normalization` says.
         backend: see `engine.choose_backend`.
@@ -141,7 +140,7 @@ def fused_objective(
         head = Head(weight.to(dtype), None if bias is None else bias.to(dtype))
         sources = [(hidden.detach().reshape(-1, hidden.size(-1)), head)]
         if settings.needs_reference:
-            sources.append(_reference(hidden, head, reference_hidden, reference_weight, reference_bias))
+            sources.append(_reference(hidden, head, reference))
 
         # Without waiting for the device: as many tokens as there could be, those behind the supervised at position 0.
         is_supervised = supervised_positions(labels)
@@ -324,32 +323,22 @@ def _compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tenso
     return hidden.dtype
 
 
-def _reference(
-    hidden: torch.Tensor,
-    head: Head,
-    reference_hidden: torch.Tensor | None,
-    reference_weight: torch.Tensor | None,
-    reference_bias: torch.Tensor | None,
-) -> tuple[torch.Tensor, Head]:
+def _reference(hidden: torch.Tensor, head: Head, reference: Reference | None) -> tuple[torch.Tensor, Head]:
     """The base model's hidden states, flat, and its head."""
-    if reference_hidden is None:
-        raise ValueError("the objective asft needs the base model's hidden states: pass reference_hidden.")
-    if reference_hidden.shape[:2] != hidden.shape[:2]:
+    if reference is None:
+        raise ValueError("the objective asft needs the base model's hidden states: pass reference.")
+    base_hidden, base_head = reference
+    if base_hidden.shape[:2] != hidden.shape[:2]:
         raise ValueError(
-            f"reference_hidden has the shape {list(reference_hidden.shape)}, hidden {list(hidden.shape)}: "
+            f"reference hidden has the shape {list(base_hidden.shape)}, hidden {list(hidden.shape)}: "
             "expected the same batch and length."
         )
-    if reference_weight is not None:
-        if reference_weight.size(0) != head.weight.size(0):
+    if base_head is not None:
+        vocab_size, dtype = head.weight.size(0), head.weight.dtype
+        head = Head(*(None if tensor is None else tensor.to(dtype) for tensor in base_head))
+        if head.weight.size(0) != vocab_size:
             raise ValueError(
-                f"reference_weight has the shape {list(reference_weight.shape)}, weight {list(head.weight.shape)}: "
-                "expected the same vocabulary."
+                f"reference weight {list(head.weight.shape)}: expected {vocab_size} rows, as the head has."
             )
-        dtype = head.weight.dtype
-        head = Head(reference_weight.to(dtype), None if reference_bias is None else reference_bias.to(dtype))
-    elif reference_bias is not None:
-        raise ValueError(
-            "reference_bias was passed without reference_weight: expected both, or neither for the same head."
-        )
-    _check_head(reference_hidden, head.weight, head.bias, of="reference_")
-    return reference_hidden.detach().reshape(-1, reference_hidden.size(-1)), head
+    _check_head(base_hidden, head.weight, head.bias, of="reference ")
+    return base_hidden.detach().reshape(-1, base_hidden.size(-1)), head

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from ..objective import ObjectiveSettings, TokenTerms, fused_objective
+from ..objective.fused import Reference
 
 
 PROBED_TOKENS = 8  # of each row
@@ -39,7 +40,7 @@ class FusedHead:
         self.terms: TokenTerms | None = None
         self._batch: dict[str, Any] | None = None
         self._loss: torch.Tensor | None = None
-        self._kept: tuple[torch.Tensor, torch.Tensor, torch.Tensor | None] | None = None
+        self._kept: Reference | None = None
         self._keeps = self._copies_weight = False
         self._probed: list[torch.Tensor] | None = None
         self.is_verified = self.is_confirmed = False
@@ -61,7 +62,7 @@ class FusedHead:
         if self._keeps:  # ASFT's reference pass wants the hidden states and no logits
             if self._copies_weight:
                 weight, bias = weight.detach().clone(), None if bias is None else bias.detach().clone()
-            self._kept = hidden, weight, bias
+            self._kept = hidden, (weight, bias)
             return hidden
         if self._probed is not None:
             logits = probe_like(torch.nn.functional.linear(hidden[..., :PROBED_TOKENS, :], weight, bias))
@@ -101,44 +102,33 @@ class FusedHead:
             self.is_verified = True
 
     @contextlib.contextmanager
-    def armed(
-        self,
-        labels: torch.Tensor,
-        cuda_mask: torch.Tensor,
-        sample_ids: torch.Tensor,
-        num_items_in_batch: Any,
-        reference: dict[str, torch.Tensor | None],
-    ) -> Iterator[None]:
-        """Within this context the next forward pass of the model gives the loss of this batch."""
-        columns = {"labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
-        self._batch = {**columns, "num_items_in_batch": num_items_in_batch, **reference}
+    def armed(self, **batch: Any) -> Iterator[None]:
+        """Within this context the next forward pass of the model gives the loss of `batch`, arguments of `fused_objective`."""
+        self._batch = batch
         self.terms = self._loss = None
         try:
             yield
         finally:
             self._batch = self.terms = None
 
-    def inputs_of(
-        self, run: Callable[[], Any], with_weight: bool
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    def inputs_of(self, run: Callable[[], Any], with_head: bool) -> Reference:
         """What reaches the output layer in `run`, a forward pass of the model, and the layer's weight and bias.
 
-        with_weight: whether the weights are wanted afterwards; where ZeRO-3 or FSDP take them away again, they are copied in the pass.
+        with_head: whether these are wanted; where ZeRO-3 or FSDP take them away again, they are copied in the pass.
         """
         self._keeps = True
         try:
             run()
-            if with_weight and not self._copies_weight and not self._has_weight():
+            if with_head and not self._copies_weight and not self._has_weight():
                 self._copies_weight = True
                 run()
         finally:
             self._keeps = False
             kept, self._kept = self._kept, None
-        return kept
+        return kept if with_head else (kept[0], None)
 
     def _has_weight(self) -> bool:
-        _, weight, _ = self._kept
-        now = self.head.weight
+        (weight, _), now = self._kept[1], self.head.weight
         # DeepSpeed empties the parameter, FSDP 1 its storage, and FSDP 2 exchanges it.
         is_there = weight is now and now.dim() == 2 and now.untyped_storage().size() > 0
         return is_there and tuple(now.shape) == (self.head.out_features, self.head.in_features)

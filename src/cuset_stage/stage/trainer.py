@@ -15,6 +15,7 @@ from ..objective.cuset import no_loss
 from . import proof
 from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
+from .processors import COLUMNS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -38,7 +39,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if fused != "off":
             self._make_fused_head()
         self._meter = ObjectiveMeter()
-        self._batch_labels: tuple[torch.Tensor, torch.Tensor] | None = None
+        self._columns: dict[str, torch.Tensor] | None = None  # of the batch whose loss is computed from logits
         self._reference_logits: torch.Tensor | None = None
         self._is_evaluating = False
         self._wants_logits = False
@@ -84,13 +85,14 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         if "cuda_mask" not in inputs:
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
-        columns = inputs.pop("cuda_mask"), inputs.pop("sample_ids")
+        columns = {name: inputs.pop(name) for name in COLUMNS}
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
         if self._fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)
             if reason is None:
                 reference = self._reference(model, inputs, fused=True)
-                with self._fused_head.armed(inputs["labels"], *columns, num_items_in_batch, reference):
+                batch = {"labels": inputs["labels"], **columns, "num_items_in_batch": num_items_in_batch}
+                with self._fused_head.armed(**batch, reference=reference):
                     result = super().compute_loss(model, dict(inputs), **options)
                 reason = self._fused_head.reason
             if reason is None:
@@ -102,12 +104,12 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                 return result
             self._give_up_fused(reason)
 
-        self._batch_labels = columns
-        self._reference_logits = self._reference(model, inputs, fused=False).get("logits")
+        self._columns = columns
+        self._reference_logits = self._reference(model, inputs, fused=False)
         try:
             return super().compute_loss(model, inputs, **options)
         finally:
-            self._batch_labels = self._reference_logits = None
+            self._columns = self._reference_logits = None
 
     def _why_not_fused(self, model: torch.nn.Module, inputs: dict[str, Any]) -> str | None:
         """What stands against the fused head in this run, seen with its first batch; None: nothing."""
@@ -122,7 +124,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def _objective_loss(self, outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         logits = outputs.get("logits") if hasattr(outputs, "get") else outputs[0]
-        if self._batch_labels is None:
+        if self._columns is None:
             loss = self._fused_head.loss_of(logits)
             if loss is None:  # compute_loss sees the reason and computes this batch again
                 return labels.new_zeros((), dtype=torch.float32)
@@ -133,32 +135,31 @@ class CusetTrainer(CustomSeq2SeqTrainer):
                     "the model returned no logits (some accelerated models leave them out in training), and CuSeT's loss is computed "
                     "from them. Turn off use_unsloth or the like, or use stage: sft."
                 )
-            terms = token_terms(logits, labels, *self._batch_labels, self.objective, self._reference_logits)
+            reference = self._reference_logits
+            terms = token_terms(logits, labels, settings=self.objective, reference_logits=reference, **self._columns)
             loss = terms.loss.sum() / terms.count(self.objective.normalization, num_items_in_batch)
 
         if self._is_evaluating:
             self._keep_for_evaluation(terms, labels.size(0))  # on all ranks, those without a supervised token too
         # Without a supervised token there is nothing to learn, but every rank needs a gradient path.
         if not terms.nll.numel():
-            return loss if self._batch_labels is None else no_loss(logits)
+            return loss if self._columns is None else no_loss(logits)
         if self._is_evaluating:
             # eval_loss is plain cross-entropy, so that methods compare
             return terms.nll.sum() / terms.count("tokens", num_items_in_batch)
         self._meter.update(terms, self.objective.tau)
         return loss + self._auxiliary_loss(outputs, labels, terms, num_items_in_batch)
 
-    def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> dict[str, Any]:
-        """ASFT's base model on the same inputs: its last hidden states and head, or its logits; empty for other objectives."""
+    def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> Any:
+        """ASFT's base model on the same inputs: the fused head's `reference`, or logits; None for other objectives."""
         if not self.objective.needs_reference:
-            return {}
+            return None
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
         with torch.no_grad(), self._base_model(model) as base:
             if not fused:
-                return {"logits": base(**inputs).logits}
+                return base(**inputs).logits
             is_other = self._reference_head is not self._fused_head
-            hidden, weight, bias = self._reference_head.inputs_of(lambda: base(**inputs), with_weight=is_other)
-        head = {"reference_weight": weight, "reference_bias": bias} if is_other else {}
-        return {"reference_hidden": hidden, **head}
+            return self._reference_head.inputs_of(lambda: base(**inputs), with_head=is_other)
 
     def _auxiliary_loss(
         self, outputs: Any, labels: torch.Tensor, terms: TokenTerms, num_items_in_batch: Any
