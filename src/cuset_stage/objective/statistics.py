@@ -23,9 +23,6 @@ class ObjectiveMeter:
     """
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
         self._sums: torch.Tensor | None = None
         self._maxima: torch.Tensor | None = None  # of the values and of the negated values: one reduction does both
 
@@ -66,7 +63,7 @@ class ObjectiveMeter:
             maxima = torch.full((2 * len(EXTREMES),), -torch.inf, device=device)
         if reduce is not None:
             sums, maxima = reduce(sums, "sum"), reduce(maxima, "max")
-        self.reset()
+        self._sums = self._maxima = None
 
         total = dict(zip(SUMS, sums.tolist(), strict=True))
         if not total["tokens"]:
