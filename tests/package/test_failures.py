@@ -86,7 +86,9 @@ def test_unhookable_loader_is_an_error_kept(installed, pretend):
         "print(_compatibility.errors, len(_compatibility.applied))"
     )
     done = installed.run("-c", code, path=pretend)
-    assert done.stdout.startswith("{'llamafactory.train.sft': TypeError(") and done.stdout.endswith(f" {len(PATCHED) - 1}\n"), done
+    assert done.stdout.startswith("{'llamafactory.train.sft': TypeError(") and done.stdout.endswith(
+        f" {len(PATCHED) - 1}\n"
+    ), done
 
 
 def test_v1_refuses_cuset_and_nothing_else(installed, pretend, recipe):

@@ -33,7 +33,9 @@ def test_without_it_nothing_is_patched(without_startup_files, pretend, recipe):
 
 def test_single_process(without_startup_files, pretend, recipe):
     done = without_startup_files.run("-m", "cuset_stage", "train", str(recipe), "lr=1", path=pretend)
-    assert done.stdout.split("\n")[0].startswith("run_exp [1, 1, 1, 1, 1, 1, 1]") and "lr=1" in done.stdout, done.stderr
+    assert done.stdout.split("\n")[0].startswith("run_exp [1, 1, 1, 1, 1, 1, 1]") and "lr=1" in done.stdout, (
+        done.stderr
+    )
 
 
 def test_other_commands_pass_through(without_startup_files, pretend):
