@@ -20,11 +20,9 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.cli._app import COMMANDS
-from cuset_stage.project.data import DataError, read_form
-from cuset_stage.project.memory import gpu_gib, training_gib
-from cuset_stage.project.model import KNOWN, shape_of, template_of
-from cuset_stage.project.plan import PlanError, choose_plan
-from cuset_stage.project.write import Project, next_steps
+from cuset_stage.project.folder import Project, next_steps, read_form
+from cuset_stage.project.plan import KNOWN, choose_plan, gpu_gib, shape_of, template_of, training_gib
+from cuset_stage.text import InputError
 
 
 ROOT = Path(__file__).parents[2]
@@ -113,11 +111,11 @@ def test_what_fits_is_chosen_and_the_batch_is_the_paper_s(shape, gpus, memory, e
 
 def test_what_does_not_fit_says_what_would():
     with pytest.raises(
-        PlanError,
+        InputError,
         match=r"32.8 B parameters do not fit into 16 GiB on a GPU: qlora .* of 1024 tokens needs about 22\.\d\.",
     ):
         choose_plan(QWEN_32B, 1, 16)
-    with pytest.raises(PlanError, match="4-bit weights need a GPU"):
+    with pytest.raises(InputError, match="4-bit weights need a GPU"):
         choose_plan(QWEN_7B, 0, 64, tuning="qlora")
     assert choose_plan(shape_of("x/y-0.5b"), 1, 24, method="asft").tuning == "lora"
     assert choose_plan(QWEN_7B, 3, 24).batch == 9
@@ -126,16 +124,16 @@ def test_what_does_not_fit_says_what_would():
 def test_a_model_s_size_is_read_guessed_or_asked_for(tmp_path):
     assert shape_of("x/Some-7B-Chat").parameters == 7e9
     assert shape_of("x/mystery", "1.5B").parameters == 1.5e9
-    with pytest.raises(PlanError, match="Say --size, such as --size 7B"):
+    with pytest.raises(InputError, match="Say --size in billions of parameters, such as --size 7B"):
         shape_of("x/mystery")
-    with pytest.raises(PlanError, match=r"--size large: expected billions of parameters, such as 7B\."):
+    with pytest.raises(InputError, match=r"--size large\. Say --size in billions of parameters, such as"):
         shape_of("x/mystery", "large")
-    with pytest.raises(PlanError, match=r"no config.json in this folder"):
+    with pytest.raises(InputError, match=r"its config.json cannot be used"):
         shape_of(str(tmp_path))
     (tmp_path / "config.json").write_text('{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 2}')
     assert shape_of(str(tmp_path)).intermediate_size == 256
     (tmp_path / "config.json").write_text('{"model_type": "unheard of"}')
-    with pytest.raises(PlanError, match=r"its config.json cannot be used: .* Say --size"):
+    with pytest.raises(InputError, match=r"its config.json cannot be used: .* Say --size"):
         shape_of(str(tmp_path))
 
 
@@ -146,9 +144,9 @@ def test_the_template_is_the_one_that_llamafactory_lists(tmp_path):
     folder = tmp_path / "Qwen2.5-Coder-7B-Instruct"
     folder.mkdir()
     assert template_of(str(folder)) == "qwen" and template_of("my/own", "llama3") == "llama3"
-    with pytest.raises(PlanError, match=r"lists no chat template for it\. Say --template"):
+    with pytest.raises(InputError, match=r"lists no chat template for it\. Say --template"):
         template_of(str(tmp_path))
-    with pytest.raises(PlanError, match="LLaMA-Factory has no such template; did you mean qwen"):
+    with pytest.raises(InputError, match="not one of LLaMA-Factory's; did you mean qwen"):
         template_of("my/own", "qwenn")
 
 
@@ -189,7 +187,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
         ('[{"code": "x"}]', "its columns are code; expected alpaca"),
         (
             '[{"instruction": "a", "output": "b"}, {"instruction": "a"}]',
-            "row 2: output is None; row 1 makes the file alpaca",
+            "row 2: output is None; expected text",
         ),
         ('[{"messages": [{"text": "a"}]}]', "not every message in messages has role and content, or from and value"),
         ('[{"messages": [{"role": "robot", "content": "a"}]}]', "messages of robot; known are human, gpt"),
@@ -198,7 +196,7 @@ def test_llamafactory_reads_the_three_forms_with_the_entry_that_is_written(form,
 def test_a_file_of_another_form_is_named_with_what_was_expected(content, message, tmp_path):
     file = tmp_path / "rows.json"
     file.write_text(content)
-    with pytest.raises(DataError, match=re.escape(message)):
+    with pytest.raises(InputError, match=re.escape(message)):
         read_form(file)
 
 
@@ -212,10 +210,10 @@ def test_a_column_that_only_later_rows_have_is_kept(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     for name, message in (
-        ("gone.json", "No such file"),
+        ("gone.jsonl", "No such file"),
         ("rows.csv", "expected a .json or .jsonl file, or `bundled`"),
     ):
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(InputError, match=message):
             read_form(tmp_path / name)
 
 

@@ -9,38 +9,34 @@ from typing import Annotated
 
 import typer
 
+from .. import bundled
+from ..project.folder import Project, next_steps, read_form, write_project
+from ..project.plan import BATCH, Tuning, choose_plan, shape_of, template_of
+from ..text import InputError, nearest
 from ._app import app, fail
 
 
 Method = StrEnum("Method", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
-Tuning = StrEnum("Tuning", ["full", "lora", "qlora"])
 PAPER = "Qwen/Qwen2.5-Coder-7B-Instruct"
+DATA = "A JSON or JSONL file in alpaca, sharegpt or openai form; bundled: 100 CUDA kernels."
+GPUS = "GPUs to train on, 0 for the CPU.  [default: those here]"
+MEMORY = "Memory of each GPU (of the machine for a CPU).  [default: what is here]"
+TUNING = "Full fine-tuning, LoRA or LoRA on 4-bit weights.  [default: what fits]"
+TEMPLATE = "LLaMA-Factory's chat template.  [default: the one it lists for the model]"
+SIZE = "The model's size, such as 7B, when it is neither here nor in its name."
 
 
 @app.command()
 def init(
     folder: Annotated[Path | None, typer.Argument(help="The folder to make.", show_default=False)] = None,
     model: Annotated[str | None, typer.Option(help="A model's folder, or its name on the Hub.")] = None,
-    data: Annotated[
-        str, typer.Option(help="A JSON or JSONL file in alpaca, sharegpt or openai form; bundled: 100 CUDA kernels.")
-    ] = "bundled",
-    gpus: Annotated[
-        int | None, typer.Option(min=0, help="GPUs to train on, 0 for the CPU.  [default: those here]")
-    ] = None,
-    memory_gib: Annotated[
-        float | None,
-        typer.Option(min=1, help="Memory of each GPU (of the machine for a CPU).  [default: what is here]"),
-    ] = None,
+    data: Annotated[str, typer.Option(help=DATA)] = "bundled",
+    gpus: Annotated[int | None, typer.Option(min=0, help=GPUS)] = None,
+    memory_gib: Annotated[float | None, typer.Option(min=1, help=MEMORY)] = None,
     method: Annotated[Method, typer.Option(help="The loss.")] = Method.cuset,
-    tuning: Annotated[
-        Tuning | None, typer.Option(help="Full fine-tuning, LoRA or LoRA on 4-bit weights.  [default: what fits]")
-    ] = None,
-    template: Annotated[
-        str | None, typer.Option(help="LLaMA-Factory's chat template.  [default: the one it lists for the model]")
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option(help="The model's size, such as 7B, when it is neither here nor in its name.")
-    ] = None,
+    tuning: Annotated[Tuning | None, typer.Option(help=TUNING)] = None,
+    template: Annotated[str | None, typer.Option(help=TEMPLATE)] = None,
+    size: Annotated[str | None, typer.Option(help=SIZE)] = None,
 ) -> None:
     """Write a folder that trains: a recipe for your model, data and GPUs, and print the commands that come next.
 
@@ -58,40 +54,29 @@ def init(
     if folder is None or model is None:
         missing = "--model" if folder else "FOLDER"
         raise fail(f"init: {missing} is missing; a whole command is: cuset init my-cuset --model {PAPER}")
-
-    from ..project.data import DataError, read_form
-    from ..project.model import shape_of, template_of
-    from ..project.plan import BATCH, PlanError, choose_plan
-    from ..project.write import Project, next_steps, write_project
-
-    folder = folder.expanduser()
     gpus = found if gpus is None else gpus
-    if gpus and memory_gib is None:
-        if not found:
-            raise fail(
-                "init: --memory-gib is missing: no GPU is found here, so say how much memory each one has, such as 24."
-            )
-        memory_gib = found_gib
-    if (folder / "train.yaml").exists():
-        raise fail(f"init: {folder / 'train.yaml'} exists; give another folder, or remove that file.")
+    if gpus and not (memory_gib or found):
+        problem = "no GPU is found here, so say how much memory each one has, such as 24."
+        raise fail(f"init: --memory-gib is missing: {problem}")
+    if not memory_gib:
+        memory_gib = found_gib if gpus else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    recipe, here = folder.expanduser() / "train.yaml", Path(model).expanduser()
+    if recipe.exists():
+        raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
     try:
         file = None if data == "bundled" else read_form(Path(data).expanduser())
-        if Path(model).expanduser().is_dir():
-            model = str(Path(model).expanduser().resolve())
-        chosen = template_of(model, template)
-        shape = shape_of(model, size)
-        plan = choose_plan(
-            shape, gpus, memory_gib or _memory_of_the_machine(), tuning=tuning and tuning.value, method=method
-        )
-        project = Project(folder, model, chosen, method.value, file, plan, bf16)
+        model = str(here.resolve()) if here.is_dir() else model
+        template, shape = template_of(model, template), shape_of(model, size)
+        plan = choose_plan(shape, gpus, memory_gib, tuning=tuning, method=method)
+        project = Project(recipe.parent, model, template, method.value, file, plan, bf16)
         write_project(project)
-    except (DataError, PlanError) as error:
+    except InputError as error:
         raise fail(f"init: {error}") from None
     except OSError as error:
         raise fail(f"init: {error.filename}: {error.strerror}.") from None
 
-    typer.echo(f"written: {folder / 'train.yaml'}")
-    typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {chosen}")
+    typer.echo(f"written: {recipe}")
+    typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {template}")
     typer.echo(f"data: {f'{file.rows:,} rows, {file.form} form' if file else '100 bundled kernels, 20 held out'}")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
@@ -115,25 +100,16 @@ def _machine() -> tuple[int, float, bool]:
     return count, round(memory, 1), torch.cuda.is_bf16_supported(including_emulation=False)
 
 
-def _memory_of_the_machine() -> float:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-
-
 @app.command()
 def recipes(
-    name: Annotated[
-        str | None, typer.Argument(help="A recipe's name, for its path alone.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help="A name, for its path alone.", show_default=False)] = None,
 ) -> None:
     """List the recipes that come with cuset-stage: llamafactory-cli train "$(cuset recipes cuset_qwen7b)"."""
-    from .. import bundled
-    from ..text import nearest
-
     found = {path.stem: path for path in sorted(bundled.recipes().rglob("*.yaml"))}
     if name is None:
         for stem, path in found.items():
             typer.echo(f"{stem}: {path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}")
-    elif name not in found:
+        return
+    if name not in found:
         raise fail(f"recipes: there is no recipe {name}; {nearest(name, found)}")
-    else:
-        typer.echo(found[name])
+    typer.echo(found[name])
