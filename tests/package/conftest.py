@@ -194,6 +194,15 @@ def new_environment(tmp_path_factory) -> Callable[[], Environment]:
 
 
 @pytest.fixture(scope="session")
+def index() -> None:
+    """Skips where pip reaches no package index."""
+    asked = [sys.executable, "-m", "pip", "index", "versions", "transformers", "--retries", "1"]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"pip reaches no package index: {done.stderr.strip()[-200:]}")
+
+
+@pytest.fixture(scope="session")
 def installed(built, new_environment) -> Environment:
     """An environment with cuset-stage's wheel in it. Tests leave it as it is."""
     environment = new_environment()

@@ -1,0 +1,55 @@
+"""The versions of transformers that LLaMA-Factory takes before 5.0: the same tests, in environments that have them.
+
+An environment lies over the suite's and has only what differs. The suite's own transformers is the other end of the range.
+"""
+
+import os
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT
+
+
+HELD = ("tests/stage", "tests/invariant", "tests/generate")
+SECONDS = 3 * 3600
+
+
+@pytest.fixture
+def layered(new_environment, index):
+    """An environment over the suite's with other versions of some packages, and the scripts that start a run."""
+
+    def make(*pins: str):
+        environment = new_environment()
+        suite = sysconfig.get_path("purelib")
+        (environment.site / "suite.pth").write_text(f"import site; site.addsitedir({suite!r})\n", encoding="utf-8")
+        environment.pip("install", *pins)
+        for name in ("cuset", "llamafactory-cli", "torchrun"):
+            script = Path(sysconfig.get_path("scripts"), name).read_text(encoding="utf-8")
+            copy = environment.python.parent / name
+            copy.write_text(f"#!{environment.python}\n{script.partition(chr(10))[2]}", encoding="utf-8")
+            copy.chmod(0o755)
+        return environment
+
+    return make
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pins", [("transformers==4.55.0", "trl==0.22.2"), ("transformers==4.57.6",)], ids=" ".join)
+def test_the_stage_under_older_transformers(pins, layered):
+    environment = layered(*pins)
+    bin_dir = environment.python.parent
+    version = "import transformers; print(transformers.__version__)"
+    shown = subprocess.run([environment.python, "-c", version], capture_output=True, text=True)
+    assert shown.stdout.strip() == pins[0].partition("==")[2], shown.stderr
+    done = subprocess.run(
+        [environment.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow and not gpu", *HELD],
+        cwd=ROOT,
+        env=os.environ | {"PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
