@@ -4,6 +4,7 @@ A command's class says which keys exist, their types, ranges and defaults, and a
 and the documentation are made from it. May import pydantic and yaml.
 """
 
+import tempfile
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,21 @@ def _no_folder(value: Path) -> Path:
 
 OutputFile = Annotated[Path, AfterValidator(_no_folder)]
 """A file to write."""
+
+
+def check_writable(key: str, path: Path) -> None:
+    """Make the folder of a file that a command will write, and try it out, before the work begins.
+
+    Raises:
+        SettingsError: names the key, the file and what stands against it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        reason = f"no file can be written there ({error.strerror})"
+        raise SettingsError(f"{key}={path}: {reason}; give a file in a folder of yours.") from None
 
 
 class Settings(BaseModel):

@@ -3,9 +3,9 @@
 from typing import Any
 
 import torch
-from tqdm import tqdm
 from transformers.utils import logging as transformers_logging
 
+from ..progress import Progress
 from ..settings import SettingsError
 from ..stage.loading import open_model, open_rows, open_tokenizer
 from ..stage.pretrained import explained, with_adapter
@@ -29,23 +29,23 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
         tokenizer = open_tokenizer(settings.model, **trusted)
     rows = _rows(settings, tokenizer)
-    samples = [make_sample(tokenizer, row, source) for source, row in rows]
+    samples = [make_sample(tokenizer, row, source, asked) for source, row, asked in rows]
 
     readings = [("after", settings.model, settings.adapter)]
     if settings.compared:
         readings.insert(0, ("before", settings.compared, None))
     else:
         readings = [("model", settings.model, settings.adapter)]
-    with tqdm(total=len(readings) * len(rows), unit="sample", disable=None) as bar:
+    with Progress(total=len(readings) * len(rows), unit="sample") as bar:
         for name, path, adapter in readings:
-            bar.set_description(name)
+            bar.set_description_str(name, refresh=False)
             with explained(f"{path}: the model cannot be loaded"):
                 if path != settings.model:
                     _check_same_tokens(tokenizer, open_tokenizer(path, **trusted), path, rows)
                 model = open_model(path, tokenizer, device, **trusted)
             if adapter is not None:
                 model = with_adapter(model, adapter)
-            for sample, (_, row) in zip(samples, rows, strict=True):
+            for sample, (_, row, _) in zip(samples, rows, strict=True):
                 with explained(path):
                     sample.readings[name] = read_sample(model, row, settings.window)
                 bar.update()
@@ -53,26 +53,28 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     return samples
 
 
-def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str, Any]]]:
-    """The rows to read, each with a name."""
+def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str, Any], str]]:
+    """The rows to read, each with a name before it and what was asked behind it."""
     rules = LabelRules(settings.kinds, settings.aliases)
     rows = []
     for name in settings.dataset:
         options = {"dataset": [name], "max_samples": settings.samples, **settings.options()}
         with explained():
-            found = open_rows(tokenizer, settings.model, rules, **options).tokens()
+            opened = open_rows(tokenizer, settings.model, rules, **options)
+            found, asked = opened.tokens(), opened.first_prompts()
         if not found:
             raise SettingsError(
                 f"dataset={name}: none of its first {settings.samples} rows has a prompt and a response. Check its columns in "
                 "dataset_info.json, or take more rows (samples=...)."
             )
-        rows += [(f"{name}, row {number}", row) for number, row in enumerate(found, start=1)]
+        named = (f"{name}, row {number}" for number in range(1, len(found) + 1))
+        rows += zip(named, found, asked, strict=True)
     return rows
 
 
-def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[str, dict[str, Any]]]) -> None:
+def _check_same_tokens(tokenizer: Any, other: Any, path: str, rows: list[tuple[str, dict[str, Any], str]]) -> None:
     """Refuse a model before training that spells the samples otherwise: its confidence would be that of another text."""
-    ids = sorted({token for _, row in rows for token in row["input_ids"]})
+    ids = sorted({token for _, row, _ in rows for token in row["input_ids"]})
     spelled = zip(tokenizer.convert_ids_to_tokens(ids), other.convert_ids_to_tokens(ids), ids, strict=True)
     differing = [token for here, there, token in spelled if here != there]
     if differing:

@@ -50,16 +50,22 @@ class Sample:
     supervised: list[bool]
     cuda: list[bool]
     readings: dict[str, Reading]
+    asked: str = ""  # the first user message
 
     @property
     def first(self) -> int:
         """The index of the first supervised token: what stands before it is prompt."""
         return self.supervised.index(True)
 
-    def summary(self, name: str, tau: float) -> dict[str, float | None]:
+    def weights(self, name: str, tau: float, lam: float) -> list[float | None]:
+        """M of each token (Eq. 4) for the reading `name`: 1 when its confidence is above tau, and lambda when it is CUDA."""
+        tokens = zip(self.readings[name].confidence, self.cuda, strict=True)
+        return [None if c is None else (c > tau) + lam * cuda for c, cuda in tokens]
+
+    def summary(self, name: str, tau: float, lam: float) -> dict[str, float | None]:
         """The numbers above the sample for the reading `name`; a mean over no token is None.
 
-        `left_out` is the share of supervised tokens whose weight M (Eq. 4) is 0: neither confident nor CUDA.
+        `left_out` is the share of supervised tokens whose weight M is 0.
         """
         reading = self.readings[name]
         tokens = [(c, cuda) for c, cuda in zip(reading.confidence, self.cuda, strict=True) if c is not None]
@@ -74,7 +80,7 @@ class Sample:
             "cuda_confidence": mean([c for c, cuda in tokens if cuda]),
             "other_confidence": mean([c for c, cuda in tokens if not cuda]),
             "nll": mean([-math.log(max(c, 1e-45)) for c, _ in tokens]),  # float32 may round c to 0
-            "left_out": mean([float(c <= tau and not cuda) for c, cuda in tokens]),
+            "left_out": mean([float(m == 0) for m in self.weights(name, tau, lam) if m is not None]),
             # A row of several turns has several windows; the page shows the mean, the JSON has each.
             "region_confidence": mean([region.confidence for region in reading.regions]),
             "sample_weight": mean([region.weight for region in reading.regions]),
@@ -178,8 +184,8 @@ def window_bounds(centre: int, start: int, end: int, window: int) -> tuple[int, 
     return max(start, centre - window // 2), min(end, centre + (window + 1) // 2)
 
 
-def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str) -> Sample:
-    """What is the same for every model: the tokens of a row and their labels.
+def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str, asked: str) -> Sample:
+    """What is the same for every model: the tokens of a row and their labels, and what was asked.
 
     Raises:
         ValueError: the row has no supervised token.
@@ -189,6 +195,5 @@ def make_sample(tokenizer: Any, row: dict[str, list[int]], source: str) -> Sampl
     supervised = [index > 0 and label != IGNORE_INDEX for index, label in enumerate(labels)]
     if not any(supervised):
         raise ValueError(f"{source}: its prompt fills cutoff_len, so no token is supervised. Raise cutoff_len.")
-    return Sample(
-        source, token_texts(tokenizer, row["input_ids"]), supervised, [bool(m) for m in row["cuda_mask"]], {}
-    )
+    texts = token_texts(tokenizer, row["input_ids"])
+    return Sample(source, texts, supervised, [bool(m) for m in row["cuda_mask"]], {}, asked)

@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from ..text import one_line
-from .confidence import Reading, Sample
+from .confidence import Sample
 from .requests import HeatmapSettings
 
 
@@ -47,13 +47,14 @@ def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
     """The page's numbers as JSON values: settings, and for each sample its tokens, readings and summaries."""
     trained = str(settings.adapter or settings.model).rstrip("/").split("/")[-2:]
     shown = settings.model_dump(
-        include={"model", "adapter", "template", "cutoff_len", "window", "tau", "kinds"}, mode="json"
+        include={"model", "adapter", "template", "cutoff_len", "window", "tau", "lam", "kinds"}, mode="json"
     )
     return {
         "title": f"Token confidence of {'/'.join(trained)}" + ", before and after training" * bool(settings.compared),
         "settings": shown | {"before": settings.compared, "dataset": ",".join(settings.dataset)},
         "samples": [
-            asdict(sample) | {"summary": {name: sample.summary(name, settings.tau) for name in sample.readings}}
+            asdict(sample)
+            | {"summary": {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}}
             for sample in samples
         ],
     }
@@ -64,40 +65,48 @@ def render(samples: list[Sample], settings: HeatmapSettings) -> str:
     page = numbers(samples, settings)
     return template("heatmap.html").render(
         title=page["title"],
-        window=settings.window,
-        tau=settings.tau,
+        mask=settings,
+        trained=settings.trained_mask(),
+        is_trained_mask=_is_trained_mask(settings),
         steps=range(STEPS),
-        samples=[_sample(sample, settings.tau) for sample in samples],
+        samples=[_sample(sample, settings) for sample in samples],
         settings=", ".join(
             f"{key} {','.join(value) if isinstance(value, list) else value}"
             for key, value in page["settings"].items()
             if value is not None
         ),
-        data=[_data(sample) for sample in samples],
+        data=[_data(sample, settings) for sample in samples],
     )
 
 
-def _sample(sample: Sample, tau: float) -> dict[str, Any]:
+def _is_trained_mask(settings: HeatmapSettings) -> bool:
+    """Whether the page's mask is the one that the model trained with."""
+    mask = settings.trained_mask()
+    return bool(mask) and settings == settings.checked(settings.model_dump() | mask)
+
+
+def _sample(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     """What the template shows of a sample."""
     prompt = "".join(sample.texts[: sample.first])
-    asked = prompt.split("<|im_start|>user\n")[-1].strip("# \n")
+    first_sentence = sample.asked.strip("# \n").partition("\n")[0].partition(". ")[0]
+    panels = {name: Markup(tokens_html(sample, name, settings)) for name in sample.readings}
     return {
-        "heading": one_line(asked.partition("\n")[0].partition(". ")[0], 110),
+        "heading": one_line(first_sentence, 110),
         "source": sample.source,
         "first": sample.first,
         "prompt": prompt,
-        "numbers": _numbers(sample, tau),
+        "numbers": _numbers(sample, settings),
         "chart": _chart(sample),
-        "panels": {name: Markup(tokens_html(sample, reading)) for name, reading in sample.readings.items()},
+        "panels": panels,
     }
 
 
-def _numbers(sample: Sample, tau: float) -> list[tuple[str, dict[str, str]]]:
+def _numbers(sample: Sample, settings: HeatmapSettings) -> list[tuple[str, dict[str, str]]]:
     """Titles with each reading's value, or with one value where no reading can differ."""
-    values = {name: sample.summary(name, tau) for name in sample.readings}
+    values = {name: sample.summary(name, settings.tau, settings.lam) for name in sample.readings}
     entries = []
     for key, (title, form) in COLUMNS.items():
-        if key == "left_out" and not tau:
+        if key == "left_out" and not settings.tau:
             continue  # with a threshold of 0 nothing is
         shown = {name: "–" if each[key] is None else form.format(each[key]) for name, each in values.items()}
         if key in ("tokens", "cuda_share"):
@@ -106,8 +115,13 @@ def _numbers(sample: Sample, tau: float) -> list[tuple[str, dict[str, str]]]:
     return entries
 
 
-def tokens_html(sample: Sample, reading: Reading) -> str:
-    """The response's tokens as `<i>` elements, one each, the least confident windows wrapped in `<mark>`."""
+def tokens_html(sample: Sample, name: str, settings: HeatmapSettings) -> str:
+    """The response's tokens for the reading `name` as `<i>` elements, one each, the least confident windows wrapped in `<mark>`.
+
+    Classes: c0 to c9 of the colour scale, or n (not supervised); g (CUDA), out (weight 0), byte (no text of its own).
+    """
+    reading = sample.readings[name]
+    weights = sample.weights(name, settings.tau, settings.lam)
     opens = {region.start: region for region in reading.regions}
     closes = {region.end for region in reading.regions}
     parts = []
@@ -121,6 +135,8 @@ def tokens_html(sample: Sample, reading: Reading) -> str:
         classes = ["n" if confidence is None else f"c{min(int(confidence * STEPS), STEPS - 1)}"]
         if sample.cuda[position]:
             classes.append("g")
+        if weights[position] == 0:
+            classes.append("out")
         text = sample.texts[position]
         if not text:
             classes.append("byte")
@@ -138,7 +154,7 @@ def visible(text: str) -> str:
     return text.replace("\n", '<b class="nl"></b>\n').replace("\t", '<b class="tab"></b>\t')
 
 
-def _data(sample: Sample) -> dict[str, Any]:
+def _data(sample: Sample, settings: HeatmapSettings) -> dict[str, Any]:
     """What the script reads: the numbers of the shown tokens, rounded."""
 
     def rounded(values: list[float | None]) -> list[float | None]:
@@ -149,6 +165,7 @@ def _data(sample: Sample) -> dict[str, Any]:
         "cuda": [int(cuda) for cuda in sample.cuda[sample.first :]],
         "c": [rounded(reading.confidence) for reading in sample.readings.values()],
         "w": [rounded(reading.window) for reading in sample.readings.values()],
+        "m": [rounded(sample.weights(name, settings.tau, settings.lam)) for name in sample.readings],
     }
 
 
@@ -183,12 +200,12 @@ def runs(values: list[bool]) -> list[tuple[int, int]]:
     return [(group[0], group[-1] + 1) for group in groups]
 
 
-def print_summary(samples: list[Sample], tau: float) -> None:
+def print_summary(samples: list[Sample], settings: HeatmapSettings) -> None:
     """The numbers of every sample and reading, on the terminal."""
-    headings = [Column(title, justify="right") for title, _ in _numbers(samples[0], tau)]
+    headings = [Column(title, justify="right") for title, _ in _numbers(samples[0], settings)]
     table = Table(Column("sample", overflow="fold"), "", *headings, box=None, pad_edge=False, collapse_padding=True)
     for sample in samples:
-        numbers = _numbers(sample, tau)
+        numbers = _numbers(sample, settings)
         for name in sample.readings:
             cells = [values.get(name, "") for _, values in numbers]
             table.add_row(Text(sample.source.replace(", row", "")), name, *cells)

@@ -7,12 +7,22 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from ..settings import Names, OutputFile, Settings
-from ..stage.pretrained import Adapter, Model
+from ..stage.pretrained import Adapter, Model, trained_keys
 
 
 def _spans_check(name: str) -> AfterValidator:
     """A check of `spans.kinds`, which is imported when a value is there."""
     return AfterValidator(lambda value: getattr(import_module("cuset_stage.spans.kinds"), name)(value))
+
+
+Kinds = Annotated[Names, _spans_check("check_kinds")]
+DEFAULT_KINDS = ("kernel_body", "launch_config")
+MASK_KEYS = {
+    "tau": "cuset_tau",
+    "lam": "cuset_lambda",
+    "window": "cuset_window",
+    "kinds": "cuset_sensitive_kinds",
+}
 
 
 class RowSettings(Settings):
@@ -23,9 +33,7 @@ class RowSettings(Settings):
     dataset_dir: str = Field("data", description="the folder with dataset_info.json")
     template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
     cutoff_len: int = Field(4096, description="tokens a row is cut to, as in the recipe", ge=2)
-    kinds: Annotated[Names, _spans_check("check_kinds")] = Field(
-        ("kernel_body", "launch_config"), description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds"
-    )
+    kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds")
     aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
 
@@ -51,10 +59,29 @@ class HeatmapSettings(RowSettings):
     )
     compare: bool = Field(True, description="show the model before training beside it, when it is known")
     samples: int = Field(3, description="rows to take from the head of each data set", ge=1)
-    window: int = Field(256, description="window length l in tokens, as cuset_window", ge=1)
-    tau: float = Field(0.1, description="confidence threshold, as cuset_tau", ge=0, lt=1)
+    kinds: Kinds = Field(
+        DEFAULT_KINDS, description="kinds of span the CUDA mask covers; not given: as the model trained"
+    )
+    window: int = Field(256, description="window length l in tokens; not given: as the model trained", ge=1)
+    tau: float = Field(0.1, description="confidence threshold; not given: as the model trained", ge=0, lt=1)
+    lam: float = Field(1.0, description="weight lambda of CUDA tokens; not given: as the model trained", ge=0)
     device: str = Field("auto", description="auto, cpu, cuda:0, ...")
     numbers: bool = Field(False, description="write the numbers as JSON beside the page")
+
+    def trained_mask(self) -> dict[str, str]:
+        """tau, lam, window and kinds that the model trained with, by its card; empty where that names no mask."""
+        card = trained_keys(self.adapter or self.model)
+        if card.get("cuset_objective") != "cuset":
+            return {}
+        if card.get("cuset_confidence_mask") == "false":
+            card["cuset_tau"] = "0"  # every token is confident
+        if card.get("cuset_cuda_mask") == "false":
+            card["cuset_lambda"] = "0"
+        return {name: card[key] for name, key in MASK_KEYS.items() if key in card}
+
+    def as_trained(self) -> Self:
+        """With the mask that the model trained with where no other is given."""
+        return self.checked(self.trained_mask() | self.model_dump(exclude_unset=True))
 
     @property
     def compared(self) -> str | None:

@@ -34,15 +34,13 @@ def audit_tasks(settings: AuditSettings) -> None:
 
     Audits are kept by the content of the task: if interrupted, run the same command again to resume.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from .. import __version__
     from ..files import write_atomically
     from ..jsonl import to_line
     from ..judge.audit import audit_tasks as run_audits
     from ..judge.audit import is_findings_file
     from ..judge.oracle import CaseCache
+    from ..progress import Progress
     from ..tasks import load_tasks
 
     tasks, output = settings.tasks, settings.output
@@ -53,13 +51,10 @@ def audit_tasks(settings: AuditSettings) -> None:
             f"output={output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
         )
     task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
-    columns = (TextColumn("audit"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
-    with (
-        Progress(*columns, console=Console(stderr=True)) as progress,
-        closing(run_audits(task_set.tasks, CaseCache(), jobs=jobs, again=settings.again)) as running,
-    ):
-        found = {audit.task: audit for audit in progress.track(running, total=len(task_set))}
+    with closing(run_audits(task_set.tasks, CaseCache(), jobs=jobs, again=settings.again)) as running:
+        bar = Progress(running, total=len(task_set), unit="task", desc="audited")
+        found = {audit.task: audit for audit in bar}
     audits = [found[task.id] for task in task_set]
     about = {"path": str(task_set.path), "format": task_set.format, "sha256": task_set.sha256}
     about |= {"count": len(task_set), "split": settings.split}

@@ -1,7 +1,6 @@
 """`cuset evaluate`: judge a model's answers."""
 
 import os
-import sys
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar, Literal
@@ -46,11 +45,10 @@ def evaluate(settings: EvaluateSettings) -> None:
     the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
-    from tqdm import tqdm
-
     from ..judge.results import describe_run
     from ..judge.runner import choose_samples, make_samples
     from ..judge.runner import evaluate as run
+    from ..progress import Progress
     from ..tasks import load_tasks
     from ..tasks.answers_file import read_answers
 
@@ -78,7 +76,7 @@ def evaluate(settings: EvaluateSettings) -> None:
             **settings.model_dump(include={"method", "level", "split", "extract"}),
             audit=_audit([task for task in tasks if settings.split in (None, task.split)]),
         )
-        with tqdm(total=len(samples), unit="sample", desc="judged", file=sys.stderr, dynamic_ncols=True) as bar:
+        with Progress(total=len(samples), unit="sample", desc="judged") as bar:
 
             def progress(summary: Any) -> None:
                 bar.set_postfix_str(_counts(summary), refresh=False)

@@ -51,16 +51,15 @@ def generate(settings: GenerateSettings) -> None:
 
     The exit code is 1 when samples are missing at the end; run the same command again for them.
     """
-    from tqdm import tqdm
-
     from ..generate.plan import generate as fill
+    from ..progress import Progress
     from ..tasks import load_tasks
 
     output, samples = settings.output, settings.samples
     task_set = load_tasks(settings.tasks, format=settings.format, split=settings.split, only=settings.only)
     chosen = list(task_set.tasks)[: settings.limit]
     recorded, open_backend = _backend(settings)
-    with tqdm(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
+    with Progress(total=len(chosen) * samples, unit="sample", desc="answers") as bar:
         summary = fill(
             chosen,
             recorded,

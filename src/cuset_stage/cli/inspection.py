@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..analysis.requests import HeatmapSettings
-from ..settings import split_names
+from ..settings import check_writable, split_names
 from ._app import app, command, fail
 
 
@@ -83,9 +83,11 @@ def heatmap(settings: HeatmapSettings) -> None:
     from ..analysis.heatmap import numbers, print_summary, render
     from ..files import write_atomically
 
+    check_writable("output", settings.output)
+    settings = settings.as_trained()
     samples = collect(settings)
     write_atomically(settings.output, render(samples, settings))
-    print_summary(samples, settings.tau)
+    print_summary(samples, settings)
     typer.echo(f"page: {settings.output}")
     if settings.numbers:
         path = settings.output.with_suffix(".json")

@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 
 from ..analysis.requests import LabelSettings
+from ..settings import check_writable
 from ._app import app, command
 
 
@@ -18,6 +19,10 @@ def label(settings: LabelSettings) -> None:
     from ..analysis.labels import figures, render, summarise
     from ..files import write_atomically
 
+    for key in ("output", "numbers"):
+        path = getattr(settings, key)
+        if path not in (None, Path("-")):
+            check_writable(key, path)
     summary = summarise(settings)
     record = summary.record
     text = json.dumps(record, indent=2) + "\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..judge.results import read_results
+from ..progress import Progress
 from ..text import InputError
 from .audit_file import AuditFile, read_audit
 from .collection import UNANSWERED, Collection, Note, Run, TaskInfo
@@ -26,7 +27,8 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     the tasks that all of them hold. ReportError, ResultsError or AuditError name the file and the fix.
     """
     notes: list[Note] = []
-    runs = _told_apart([run for path in paths for run in read_runs(Path(path), notes)])
+    files = Progress(paths, unit="file", desc="read", leave=False)
+    runs = _told_apart([run for path in files for run in read_runs(Path(path), notes)])
     audited = read_audit(audit) if audit else AuditFile()
     different = _different_sets(runs)
     silent = 0

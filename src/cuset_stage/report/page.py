@@ -19,6 +19,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..judge.results import content_sha256
+from ..progress import Progress
 from ..tasks.answers_file import AnswersError, read_answers
 from ..text import shorten
 from .cells import percent
@@ -46,22 +47,27 @@ def render_html(report: Report) -> str:
     environment.filters["runs"] = lambda columns: [
         (group, len(list(of_group))) for group, of_group in itertools.groupby(columns, key=lambda column: column.group)
     ]
-    environment.filters["packed"] = lambda text: base64.b64encode(
-        zlib.compress(text.encode(errors="replace"), 9)
-    ).decode()
     sets = _sets(report)
-    return environment.from_string(template).render(
-        report=report,
-        summary=summary(report),
-        sections=sections(report),
-        methods=methods(report),
-        notes=notes,
-        tasks=[(task, list(_samples(report.collection, task, answers, sets))) for task in report.collection.tasks],
-        filters=_filters(report.collection, sets),
-        style=Markup(style),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    )
+    tasks = [(task, list(_samples(report.collection, task, answers, sets))) for task in report.collection.tasks]
+    with Progress(total=len(tasks), unit="task", desc="page", leave=False) as bar:
+
+        def packed(text: str) -> str:
+            bar.update()
+            return base64.b64encode(zlib.compress(text.encode(errors="replace"), 9)).decode()
+
+        environment.filters["packed"] = packed
+        return environment.from_string(template).render(
+            report=report,
+            summary=summary(report),
+            sections=sections(report),
+            methods=methods(report),
+            notes=notes,
+            tasks=tasks,
+            filters=_filters(report.collection, sets),
+            style=Markup(style),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
 
 
 def _sets(report: Report) -> dict[str, tuple[str, set[str], tuple[str, str]]]:

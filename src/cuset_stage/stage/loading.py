@@ -104,6 +104,11 @@ class LabelledRows:
             for row in zip(*(columns[name] for name in wanted), strict=True)
         ]
 
+    def first_prompts(self) -> list[str]:
+        """The first user message of each row of `tokens`, without the template's tokens."""
+        usable = self.processor.without_unusable_rows(self.rows[:])
+        return [_contents(messages)[0] for messages in usable["_prompt"]]
+
     def texts(self, row: int) -> tuple[list[str], list[str]]:
         """A row's user messages, and its assistant messages, earlier turns included."""
         messages = self.rows[row]

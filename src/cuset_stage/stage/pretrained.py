@@ -1,6 +1,7 @@
 """A model's folder and a LoRA adapter, checked for what libraries only warn about or need seconds to say. Loads peft when used."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +31,15 @@ def check_adapter(value: str) -> str:
     if not (Path(value).expanduser() / "adapter_config.json").is_file():
         raise ValueError("no adapter_config.json there; give the output_dir of a LoRA run or one of its checkpoints.")
     return value
+
+
+def trained_keys(value: str) -> dict[str, str]:
+    """The keys a run of `stage: cuset` trained with, as the table of its model card has them; empty where there is no such card."""
+    try:
+        card = (Path(value).expanduser() / "README.md").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", card, re.MULTILINE))
 
 
 Model = Annotated[str, AfterValidator(check_model)]

@@ -1,0 +1,37 @@
+"""How far a long command is: a bar on a terminal, in a log a line now and then. May import tqdm."""
+
+import sys
+from typing import Any
+
+from tqdm import tqdm
+
+
+LINE_SECONDS = 10.0  # between two lines of a log; what ends earlier writes none
+LINE = "{desc}: {n_fmt} of {total_fmt} {unit}s in {elapsed}, {remaining} left, {rate_fmt}{postfix}"
+
+
+class Progress(tqdm):
+    """tqdm on standard error; where that is no terminal, with lines instead of a bar that is drawn over.
+
+    Arguments are tqdm's; `total`, `unit` and `desc` should be given.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.as_lines = not sys.stderr.isatty()
+        if self.as_lines:
+            kwargs |= {
+                "mininterval": LINE_SECONDS,
+                "delay": LINE_SECONDS,
+                "miniters": 1,
+                "bar_format": LINE,
+                "leave": True,
+            }
+        super().__init__(*args, **{"file": sys.stderr, "dynamic_ncols": True, **kwargs})
+
+    def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+        if not self.as_lines:
+            return super().display(msg, pos)
+        end = "" if self.disable else "\n"  # closing, tqdm ends the line itself
+        self.fp.write(f"{self if msg is None else msg}{end}")
+        self.fp.flush()
+        return True
