@@ -80,6 +80,17 @@ def browser():
         started.close()
 
 
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """The documentation, built."""
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 class Run:
     """What a run of llamafactory-cli left behind."""
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 import cuset_stage
 from cuset_stage import _compatibility
 from cuset_stage.analysis import doctor
+from cuset_stage.analysis.requests import HeatmapSettings
 from cuset_stage.cli import app
 from cuset_stage.curate.columns import MAPS
 from cuset_stage.spans import KINDS
@@ -109,6 +111,37 @@ def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
     assert list(numbers["samples"][0]["readings"]) == ["before", "after"]
 
 
+def test_the_output_is_tried_out_before_the_model_is_loaded(run, models, tmp_path, monkeypatch):
+    monkeypatch.setattr("cuset_stage.analysis.collect.open_tokenizer", lambda *_, **__: pytest.fail("loaded"))
+    result = run("heatmap", *heatmap_arguments(models, tmp_path, output="/proc/page.html"))
+    assert result.exit_code == 2 and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "expected"),
+    [
+        ({}, {}, (0.1, 1.0, 256, ("kernel_body", "launch_config"))),
+        ({"cuset_objective": "sft", "cuset_tau": "0.3"}, {}, (0.1, 1.0, 256, ("kernel_body", "launch_config"))),
+        (
+            {"cuset_objective": "cuset", "cuset_tau": "0.3", "cuset_lambda": "2.0", "cuset_sensitive_kinds": "atomic"},
+            {"tau": 0.2},
+            (0.2, 2.0, 256, ("atomic",)),
+        ),
+        (
+            {"cuset_objective": "cuset", "cuset_confidence_mask": "false", "cuset_cuda_mask": "false"},
+            {},
+            (0.0, 0.0, 256, ("kernel_body", "launch_config")),
+        ),
+    ],
+)
+def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expected):
+    shutil.copytree(models / "after", tmp_path / "model")
+    (tmp_path / "model" / "README.md").write_text("".join(f"| `{key}` | {value} |\n" for key, value in said.items()))
+    given |= {"model": tmp_path / "model", "dataset": "rows", "output": tmp_path / "page.html"}
+    settings = HeatmapSettings.read([f"{key}={value}" for key, value in given.items()]).as_trained()
+    assert (settings.tau, settings.lam, settings.window, settings.kinds) == expected
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -126,6 +159,7 @@ def test_heatmap_writes_page_and_numbers(run, models, tmp_path):
         ({"samples": 0}, "samples='0': expected greater than or equal to 1"),
         ({"tau": 1.5}, "tau='1.5': expected less than 1"),
         ({"output": "{models}"}, "this is a folder"),
+        ({"output": "/proc/page.html"}, r"output=/proc/page.html: no file can be written there \(.*\); give a file"),
     ],
 )
 def test_heatmap_bad_input(run, models, tmp_path, changes, message):
@@ -161,7 +195,7 @@ def test_doctor_reports_a_patch_that_failed(monkeypatch):
 def test_doctor_in_this_environment(run):
     result = run("doctor")
     assert result.exit_code == 0, result.output
-    assert "llamafactory" in result.output and "all 6 apply" in result.output
+    assert "llamafactory" in result.output and "all 7 apply" in result.output
     findings = {finding["subject"]: finding["state"] for finding in json.loads(run("doctor", "--json").output)}
     assert findings["patches"] == findings["start-up hook"] == "ok"
 

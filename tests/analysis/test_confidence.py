@@ -94,7 +94,7 @@ def test_cuda_marks_cover_the_kernel(page):
 def test_before_and_after_differ_and_summaries_agree(page):
     (sample,) = page
     assert list(sample.readings) == ["before", "after"]
-    numbers = {name: sample.summary(name, 0.1) for name in sample.readings}
+    numbers = {name: sample.summary(name, 0.1, 1.0) for name in sample.readings}
     assert numbers["before"]["confidence"] != numbers["after"]["confidence"]
     for values in numbers.values():
         mixed = (
@@ -133,7 +133,7 @@ def test_a_row_without_supervised_tokens_is_refused(models):
     tokenizer = AutoTokenizer.from_pretrained(models / "after")
     row = {"input_ids": [5, 6], "labels": [-100, -100], "cuda_mask": [0, 0], "sample_ids": [0, 0]}
     with pytest.raises(ValueError, match="Raise cutoff_len"):
-        make_sample(tokenizer, row, "kernels, row 1")
+        make_sample(tokenizer, row, "kernels, row 1", "Sum.")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""Every page we make, made once from small real data."""
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from results_factory import write_results
+from safetensors.torch import load_file, save_file
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+
+
+ROOT = Path(__file__).parent.parent.parent
+METHODS = ("SFT", "DFT", "EAFT", "ASFT", "ProFit", "CuSeT")
+VERDICTS = ("mismatch", "compile_error", "runtime_error", "timeout", "no_code", "missing_output")
+
+
+def run(*arguments: object, **settings: object) -> None:
+    words = [*map(str, arguments), *(f"{key}={value}" for key, value in settings.items())]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.fixture(scope="session")
+def surer_model(tiny_model, tmp_path_factory) -> Path:
+    """The tiny model with its last states multiplied, so that some tokens are likely, and a card of the run that made it."""
+    path = tmp_path_factory.mktemp("surer") / "model"
+    shutil.copytree(tiny_model, path)
+    weights = load_file(path / "model.safetensors")
+    weights["model.norm.weight"] *= 60
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+    keys = {"cuset_objective": "cuset", "cuset_tau": 0.2, "cuset_lambda": 1.5, "cuset_window": 64}
+    keys |= {"cuset_cuda_mask": "true", "cuset_sensitive_kinds": "kernel_body"}
+    (path / "README.md").write_text("| key | value |\n" + "".join(f"| `{key}` | {keys[key]} |\n" for key in keys))
+    return path
+
+
+@pytest.fixture(scope="session")
+def heat_map(tiny_model, surer_model, tmp_path_factory) -> str:
+    page = tmp_path_factory.mktemp("heat_map") / "page.html"
+    data = {"dataset": "cuset_kernels_eval", "dataset_dir": ROOT / "data", "samples": 1, "cutoff_len": 1200}
+    run("heatmap", model=surer_model, before=tiny_model, output=page, device="cpu", **data)
+    return page.as_uri()
+
+
+@pytest.fixture(scope="session")
+def label_page(tiny_model, tmp_path_factory) -> str:
+    page = tmp_path_factory.mktemp("labels") / "page.html"
+    data = {"dataset": "cuset_kernels_eval", "dataset_dir": ROOT / "data", "cutoff_len": 1024}
+    run("label", model=tiny_model, output=page, kinds="kernel_body,launch_config,thread_indexing", workers=1, **data)
+    return page.as_uri()
+
+
+@pytest.fixture(scope="session")
+def report_page(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("report")
+    draw = random.Random(0)
+    results = []
+    for place, method in enumerate(METHODS):
+        verdicts = {
+            str(task): ["passed" if draw.random() < 0.4 + 0.08 * place else draw.choice(VERDICTS) for _ in range(3)]
+            for task in range(20)
+        }
+        results.append(
+            write_results(folder / f"{method}.jsonl", method, verdicts, findings={"3": ["zeros pass"]}, audited=20)
+        )
+    run("report", *results, output=folder / "report", format="html")
+    return (folder / "report" / "report.html").as_uri()

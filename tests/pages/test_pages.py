@@ -1,0 +1,103 @@
+"""The pages that commands write, in headless Chromium: they look right, and what can be pressed works."""
+
+import re
+
+from page_checks import faults, opened
+from playwright.sync_api import expect
+
+
+def test_the_heat_map_is_readable(browser, heat_map):
+    with opened(browser, heat_map) as tab:
+        # Every shade of the scale, with and without CUDA's line, whatever this model is sure of.
+        tab.evaluate("""() => document.querySelectorAll("pre[data-s] i").forEach((token, k) => {
+            if (k < 40) token.className = `c${k % 10}${k % 3 ? " g" : " out"}`; })""")
+        assert faults(tab) == []
+
+
+def test_the_heat_map_says_what_trained_and_marks_what_did_not(browser, heat_map):
+    with opened(browser, heat_map) as tab:
+        said = tab.locator("header").inner_text()
+        assert "τ = 0.2, λ = 1.5, CUDA: kernel_body; windows of 64 tokens" in said
+        assert "The model trained with these values." in said
+        assert "<|" not in tab.locator("h2").inner_text()
+        (data,) = tab.evaluate("JSON.parse(document.getElementById('numbers').textContent)")
+        for panel, weights in enumerate(data["m"]):
+            tokens = tab.locator("pre[data-s]").nth(panel)
+            struck = tokens.evaluate("""pre => [...pre.querySelectorAll("i")]
+                .map(token => getComputedStyle(token).textDecorationLine === "line-through")""")
+            assert struck == [weight == 0 for weight in weights] and 0 < sum(struck) < len(struck)
+        assert {weight for weights in data["m"] for weight in weights} >= {0, 1, 1.5}  # left out, confident, CUDA
+
+
+def test_keys_and_pointer_show_a_token(browser, heat_map):
+    with opened(browser, heat_map) as tab:
+        box, response = tab.locator("#readout"), tab.locator("pre[data-s]").nth(1)
+        assert box.is_hidden()
+        response.focus()
+        for place, key in ((0, "ArrowRight"), (1, "ArrowRight"), (0, "ArrowLeft"), (0, "ArrowLeft")):
+            tab.keyboard.press(key)
+            assert f"token {place}," in box.inner_text()
+        assert tab.locator("pre i.on").count() == 2  # the same token in both readings
+        assert re.search(r"before\s.*\nafter\s", box.inner_text())
+        tab.keyboard.press("Escape")
+        assert box.is_hidden()
+        response.locator("i").nth(5).hover()
+        assert "token 5," in box.inner_text()
+
+
+def test_the_label_page_is_readable(browser, label_page):
+    with opened(browser, label_page) as tab:
+        assert faults(tab) == []
+        assert {"kernel_body", "thread_indexing"} <= set(
+            tab.locator("pre mark").evaluate_all("all => all.map(m => m.className)")
+        )
+
+
+def test_the_report_is_readable_and_its_tables_are_whole(browser, report_page):
+    with opened(browser, report_page) as tab:
+        cut = tab.locator(".scroll").evaluate_all(
+            "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
+        )
+        assert cut == []
+        for verdict in ("compile_error", "no_code"):
+            tab.locator(f".sample[data-verdict^={verdict}] summary").first.click()
+        expect(tab.locator(".detail > dl")).to_have_count(2)
+        assert faults(tab) == []
+
+
+def test_the_filters_of_the_report(browser, report_page):
+    with opened(browser, report_page) as tab:
+        shown, count = tab.locator(".sample:not([hidden])"), tab.locator("#count")
+        failing = shown.count()
+        assert 0 < failing < 360 and count.inner_text().startswith(f"{failing} of 360 samples")
+        tab.locator("select[name=run]").select_option("CuSeT")
+        assert 0 < shown.count() < failing
+        tab.locator("select[name=verdict]").select_option("")
+        assert shown.count() == 60
+        tab.locator("input[name=q]").fill("kernel 19")
+        assert set(shown.evaluate_all("all => all.map(row => row.dataset.task)")) == {"19"}
+        tab.get_by_role("button", name="Clear").click()
+        expect(count).to_contain_text("360 of 360 samples")
+        tab.locator("input[name=q]").fill("no such thing")
+        assert count.inner_text() == "No sample matches these filters."
+
+
+def test_the_links_of_the_report(browser, report_page):
+    with opened(browser, f"{report_page}#run=CuSeT&task=3&sample=1", permissions=["clipboard-write"]) as tab:
+        detail = tab.locator(".sample[open] .detail")
+        assert "__global__ void k(float* x)" in detail.locator("pre.code").inner_text()
+        assert "zeros pass" in detail.locator(".mark").first.inner_text()
+        detail.get_by_role("button", name="Copy").click()
+        detail.get_by_role("button", name=re.compile("Copied|Selected")).wait_for()
+        detail.get_by_role("link", name="All samples of this task").click()
+        shown = tab.locator(".sample:not([hidden])")
+        expect(tab.locator("#count")).to_contain_text("18 of 360 samples")
+        assert set(shown.evaluate_all("all => all.map(row => row.dataset.task)")) == {"3"}
+        cell = tab.locator("table.verdicts td.number a").first
+        number = int(cell.inner_text())
+        cell.click()
+        expect(tab.locator("#count")).to_contain_text(f"{number} of 360 samples")
+        targets = tab.locator("nav a").evaluate_all(
+            "all => all.filter(a => !document.querySelector(a.hash)).map(a => a.hash)"
+        )
+        assert targets == []

@@ -1,0 +1,37 @@
+"""The bar of long commands: drawn over on a terminal, whole lines in a log, nothing there for what is short."""
+
+import io
+import sys
+
+import pytest
+
+from cuset_stage import progress
+from cuset_stage.progress import Progress
+
+
+class Stream(io.StringIO):
+    def __init__(self, is_terminal: bool) -> None:
+        super().__init__()
+        self.isatty = lambda: is_terminal
+
+
+def written(monkeypatch, is_terminal: bool) -> str:
+    stream = Stream(is_terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Progress(total=3, unit="row", desc="labels", leave=False) as bar:
+        for _ in range(3):
+            bar.update()
+    return stream.getvalue()
+
+
+def test_a_log_gets_whole_lines_with_a_total_and_a_rate(monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    lines = written(monkeypatch, is_terminal=False).splitlines(keepends=True)
+    assert lines[-1].startswith("labels: 3 of 3 rows in 00:00, 00:00 left, ") and "row/s" in lines[-1]
+    assert all(line.endswith("\n") and line.strip() and "\r" not in line for line in lines)
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_what_is_short_leaves_no_line_in_a_log(monkeypatch, is_terminal):
+    text = written(monkeypatch, is_terminal)
+    assert ("\r" in text and "0/3" in text) if is_terminal else text == ""
