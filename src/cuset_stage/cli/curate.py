@@ -1,11 +1,15 @@
 """`cuset curate`: from kernels found anywhere to a verified training set, a stage at a time or all in one go."""
 
+import json
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 import typer
 from pydantic import Field
 
+from ..curate.folders import only_sources, stage_folders
 from ..curate.settings import (
     AdaptSettings,
     ImportSettings,
@@ -14,6 +18,7 @@ from ..curate.settings import (
     VerifySettings,
     WriteSettings,
 )
+from ..jsonl import read_objects
 from ..settings import Settings
 from ._app import Group, app, command
 
@@ -35,68 +40,47 @@ app.add_typer(curate)
 @command(curate, "import", ImportSettings)
 def import_(settings: ImportSettings) -> None:
     """Read a source on this machine; nothing is downloaded. May be run for several sources."""
-    from ..curate.importing import run_import
-
-    _finish(settings.folder, run_import(settings))
+    _stage("import", settings)
 
 
 @command(curate, "adapt", AdaptSettings)
 def adapt(settings: AdaptSettings) -> None:
     """Make tasks of the rows that come complete: with a program and its cases, or as a PyTorch module with its answer."""
-    from ..curate.adapt import run_adapt
-
-    _finish(settings.folder, run_adapt(settings))
+    _stage("adapt", settings)
 
 
 @command(curate, "verify", VerifySettings)
 def verify(settings: VerifySettings) -> None:
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
-    from ..curate.verify import run_verify
-
-    _finish(settings.folder, run_verify(settings))
+    _stage("verify", settings)
 
 
 @command(curate, "select", SelectSettings)
 def select(settings: SelectSettings) -> None:
     """Remove duplicates and rows from benchmarks; keep the best, in balance; report lengths."""
-    from ..curate.select import run_select
-
-    _finish(settings.folder, run_select(settings))
+    _stage("select", settings)
 
 
 @command(curate, "write", WriteSettings)
 def write(settings: WriteSettings) -> None:
     """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
-    from ..curate.write import run_write
-
-    _finish(settings.folder, run_write(settings))
+    _stage("write", settings)
 
 
 @command(curate, "run", RunSettings)
 def run(settings: RunSettings) -> None:
     """All stages, one after the other, and the funnel. If interrupted, run the same command again to resume."""
-    from ..curate.adapt import run_adapt
     from ..curate.contamination import read_benchmarks
-    from ..curate.folders import only_sources
     from ..curate.funnel import print_funnel, read_funnel
-    from ..curate.importing import run_import
-    from ..curate.select import run_select
-    from ..curate.verify import run_verify
-    from ..curate.write import run_write
 
     read_benchmarks(settings.against)  # better known now than after hours of running
     only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
-    summaries = []
-    for source in settings.sources:
-        given = ImportSettings(folder=settings.folder, fresh=settings.fresh, **source.model_dump())
-        summaries.append(run_import(given))
-        _report(summaries[-1])
-    _check_kept(settings.folder, summaries)
-    _finish(settings.folder, run_adapt(settings.of(AdaptSettings)))
-    _finish(settings.folder, run_verify(settings.of(VerifySettings)))
-    _finish(settings.folder, run_select(settings.of(SelectSettings)))
+    common = {"folder": settings.folder, "fresh": settings.fresh}
+    _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
     target = settings.of(WriteSettings)
-    _finish(settings.folder, run_write(target))
+    for name, given in (("adapt", AdaptSettings), ("verify", VerifySettings), ("select", SelectSettings)):
+        _stage(name, settings.of(given))
+    _stage("write", target)
     print_funnel(read_funnel(settings.folder))
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
 
@@ -111,8 +95,6 @@ class FunnelSettings(Settings):
 @command(curate, "funnel", FunnelSettings)
 def funnel(settings: FunnelSettings) -> None:
     """How many rows every stage kept, and why the others were dropped."""
-    import json
-
     from ..curate.funnel import as_records, print_funnel, read_funnel
 
     steps = read_funnel(settings.folder)
@@ -122,9 +104,15 @@ def funnel(settings: FunnelSettings) -> None:
         print_funnel(steps)
 
 
-def _finish(folder: Path, summary: "Summary") -> None:
-    _report(summary)
-    _check_kept(folder, [summary])
+def _stage(name: str, *settings: Any) -> None:
+    """Run a stage, `import` once a source, and say what it did; a stage that keeps nothing has failed."""
+    module = import_module(f"..curate.{'importing' if name == 'import' else name}", __package__)
+    summaries = []
+    for one in settings:
+        summaries.append(getattr(module, f"run_{name}")(one))
+        _report(summaries[-1])
+    if not any(summary.kept for summary in summaries):
+        _fail(settings[0].folder, summaries)
 
 
 def _report(summary: "Summary") -> None:
@@ -142,35 +130,22 @@ def _report(summary: "Summary") -> None:
         typer.echo(f"  again: {row['file']}, row {row['row']}: {row['reason']}: {row['detail'][:300]}", err=True)
 
 
-def _check_kept(folder: Path, summaries: list["Summary"]) -> None:
-    """A run that keeps nothing has failed."""
-    from collections import Counter
-
-    if any(summary.kept for summary in summaries):
-        return
+def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
+    """Say for what reason most rows were dropped, with the first of them and what was wrong with it."""
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
     stage = summaries[0].stage
-    lines = [f"cuset: {stage} kept no row."]
-    if not reasons and any(summary.unsettled for summary in summaries):
-        lines = [f"cuset: {stage} kept no row; nothing could be settled, see above."]
-    for reason, count in reasons.most_common(1):
-        lines = [
-            f"cuset: {stage} kept no row; most were dropped for {reason} ({count:,}), such as {_example(folder, stage, reason)}.",
-            "dropped.jsonl in its folder has each row with its reason.",
-        ]
-        if reason == "missing_column":
-            lines.append(
-                "Say which column holds what: columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them."
-            )
-    typer.echo("\n".join(lines), err=True)
-    raise typer.Exit(1)
-
-
-def _example(folder: Path, stage: str, reason: str) -> str:
-    """The first row of a stage that was dropped for this reason, and what was wrong with it."""
-    from ..curate.folders import stage_folders
-    from ..jsonl import read_objects
-
+    text = f"cuset: {stage} kept no row"
+    if not reasons:
+        nothing = any(summary.unsettled for summary in summaries)
+        typer.echo(f"{text}{'; nothing could be settled, see above' if nothing else ''}.", err=True)
+        raise typer.Exit(1)
+    ((reason, count),) = reasons.most_common(1)
     files = [path / "dropped.jsonl" for path in stage_folders(folder, stage)]
     row = next(row for file in files for _, row in read_objects(file) if row["reason"] == reason)
-    return f"{row['file']}, row {row['row']}: {row['detail']}"
+    such = f"{row['file']}, row {row['row']}: {row['detail']}"
+    typer.echo(f"{text}; most were dropped for {reason} ({count:,}), such as {such}.", err=True)
+    typer.echo("dropped.jsonl in its folder has each row with its reason.", err=True)
+    if reason == "missing_column":
+        columns = "columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them"
+        typer.echo(f"Say which column holds what: {columns}.", err=True)
+    raise typer.Exit(1)
