@@ -1,6 +1,7 @@
 """Results files as `cuset evaluate` writes them, made up: which sample of which task ends how is the caller's choice."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ def header(method: str, **changes: Any) -> dict[str, Any]:
             "path": "bench.jsonl",
             "format": "cudabench",
             "sha256": "ab" * 32,
-            "count": 0,
             "level": None,
             "split": None,
         },
@@ -99,8 +99,10 @@ def write_results(
         if verdict is not None
     ]
     head = header(method, **changes)
-    head["tasks"] = {**head["tasks"], "count": head["tasks"]["count"] or len(verdicts)}
-    head["answers"] = {**head["answers"], "count": head["answers"]["count"] or len(lines)}
+    levels = Counter(str(line["level"]) for line in lines if isinstance(line["level"], int))
+    head["tasks"] = {"ids": list(verdicts), **head["tasks"]}
+    head["tasks"]["count"] = len(head["tasks"]["ids"])
+    head["answers"] = {"levels": levels, **head["answers"], "count": head["answers"]["count"] or len(lines)}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in [head, *lines]))
     return path

@@ -99,7 +99,7 @@ def test_what_is_known_of_an_infra_error_counts(write):
 
 
 def test_an_answer_that_was_never_given_is_a_failure(write):
-    path = write("SFT", {"a": [P, P], "b": [P, None]}, tasks={"sha256": "1", "count": 4, "path": "t.jsonl"})
+    path = write("SFT", {"a": [P, P], "b": [P, None]}, tasks={"sha256": "1", "ids": ["a", "b", "c", "d"]})
     collection = collect([path])
     assert len(collection.tasks) == 4
     report = build_report(collection, ks=(1,))
@@ -109,7 +109,9 @@ def test_an_answer_that_was_never_given_is_a_failure(write):
 
 
 def test_an_interrupted_run_is_reported_on_what_was_judged(write):
-    path = write("SFT", {"a": [P], "b": [M]}, answers={"path": "", "count": 4}, tasks={"sha256": "1", "count": 4})
+    path = write(
+        "SFT", {"a": [P], "b": [M]}, answers={"count": 4, "levels": {"1": 4}}, tasks={"ids": ["a", "b", "c", "d"]}
+    )
     collection = collect([path])
     assert rates(build_report(collection, ks=(1,)), "SFT")[1, "passed"] == 50.0
     assert "Not finished: SFT 2 of 4 samples not judged" in loud(collection)
@@ -117,15 +119,17 @@ def test_an_interrupted_run_is_reported_on_what_was_judged(write):
 
 def test_a_task_missing_in_one_run_counts_against_that_run_only(write):
     full = write("full", {"a": [P], "b": [P]})
-    part = write("part", {"a": [P]}, tasks={"path": "bench.jsonl", "sha256": "ab" * 32, "split": None, "count": 2})
+    part = write(
+        "part", {"a": [P]}, tasks={"path": "bench.jsonl", "sha256": "ab" * 32, "split": None, "ids": ["a", "b"]}
+    )
     report = build_report(collect([full, part]), ks=(1,))
     assert rates(report, "full")[1, "passed"] == 100.0
     assert rates(report, "part")[1, "passed"] == 50.0
 
 
 def test_different_task_sets_are_refused_or_intersected(write):
-    first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1", "count": 3})
-    second = write("two", {"b": [M], "c": [M], "d": [P]}, tasks={"sha256": "2", "count": 3})
+    first = write("one", {"a": [P], "b": [P], "c": [M]}, tasks={"sha256": "1"})
+    second = write("two", {"b": [M], "c": [M], "d": [P]}, tasks={"sha256": "2"})
     with pytest.raises(ReportError, match=r"one: 3 tasks.*intersect=true"):
         collect([first, second])
     collection = collect([first, second], intersect=True)
@@ -135,8 +139,8 @@ def test_different_task_sets_are_refused_or_intersected(write):
 
 
 def test_nothing_in_common_is_an_error(write):
-    first = write("one", {"a": [P]}, tasks={"sha256": "1", "count": 1})
-    second = write("two", {"b": [P]}, tasks={"sha256": "2", "count": 1})
+    first = write("one", {"a": [P]}, tasks={"sha256": "1"})
+    second = write("two", {"b": [P]}, tasks={"sha256": "2"})
     with pytest.raises(ReportError, match="nothing to report"):
         collect([first, second], intersect=True)
 
@@ -178,10 +182,11 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
 
 def test_settings_that_differ_are_noted(write):
     first, second = write("one", {"a": [P]}), write("two", {"a": [P]}, arch="sm_80", flags=["-O0"])
-    text = "\n".join(note.text for note in collect([first, second]).notes)
-    assert "architecture (one: sm_90; two: sm_80)" in text
-    assert "compiler flags" in text
-    assert "GPU" not in text
+    collection = collect([first, second])
+    assert [note.text for note in collection.notes] == [
+        "The runs differ in architecture, compiler flags: see the settings."
+    ]
+    assert "| architecture | sm_90 | sm_80 |" in render_markdown(build_report(collection))
 
 
 def outcomes(solved: set[int], tasks: int = 40) -> dict:
@@ -303,7 +308,7 @@ def test_an_answer_without_code_takes_no_time(write):
 
 
 def test_an_empty_run_is_reported_as_such(write):
-    report = build_report(collect([write("SFT", {}, tasks={"sha256": "1", "count": 2})]))
+    report = build_report(collect([write("SFT", {}, tasks={"sha256": "1", "ids": ["a", "b"]})]))
     assert rates(report, "SFT")[1, "passed"] is None
     assert "needs 1 sample a task, has 0" in render_markdown(report)
     assert "<table" in render_html(report)

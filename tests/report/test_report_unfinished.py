@@ -96,13 +96,13 @@ def test_a_task_without_an_answer_still_fails(tmp_path: Path) -> None:
     told["tasks"] |= {"ids": ["a", "b", "c"], "count": 3}
     path.write_text("".join([json.dumps(told) + "\n", *rest]))
     (run,) = collect([path]).runs
-    assert run.complete and run.verdict("c", 0) == NO_ANSWER
+    assert not run.missing and run.verdict("c", 0) == NO_ANSWER
 
 
 def test_a_second_level_that_was_stopped_is_not_finished(tmp_path: Path) -> None:
     kept = [(task, number, 1) for task in (*TRAIN, *EVAL) for number in (0, 1)]
     collection = collect([write_part(tmp_path, kept, levels=2, level=2)])
-    assert [(run.label, run.complete) for run in collection.runs] == [
+    assert [(run.label, run.missing == 0) for run in collection.runs] == [
         *(("SFT (level 1)", True), ("SFT (level 2)", False)),
     ]
     assert "Not finished: SFT (level 2) 8 of 8 samples not judged" in texts(collection)
@@ -116,15 +116,14 @@ def test_a_second_level_that_was_stopped_is_not_finished(tmp_path: Path) -> None
 def test_a_level_that_was_not_asked_for_is_no_run(tmp_path: Path) -> None:
     lines = [(task, number, 2) for task in (*TRAIN, *EVAL) for number in (0, 1)]
     collection = collect([write_part(tmp_path, lines, levels=2, level=2)])
-    assert [(run.level, run.complete) for run in collection.runs] == [(2, True)]
+    assert [(run.level, run.missing == 0) for run in collection.runs] == [(2, True)]
     assert texts(collection) == ""
 
 
 @pytest.mark.parametrize(("verdicts", "missing"), [({task: [P] for task in "abcdefgh"}, 16), ({}, 24)])
 def test_a_run_narrower_than_planned_is_not_finished(tmp_path: Path, verdicts: dict[str, Any], missing: int) -> None:
     """Sample 0 of every task, or a header alone: no cell of the table is empty."""
-    answers = {"path": "", "count": 24, "chosen": 24}
-    tasks = {"path": "bench.jsonl", "sha256": "1", "count": 8}
+    answers, tasks = {"count": 24, "levels": {"1": 24}}, {"sha256": "1", "ids": list("abcdefgh")}
     path = write_results(tmp_path / "r.jsonl", "SFT", verdicts, answers=answers, tasks=tasks)
     assert f"Not finished: SFT {missing} of 24 samples not judged" in texts(collect([path]))
 
@@ -159,18 +158,19 @@ def test_line_separators_within_a_message_are_read(tmp_path: Path) -> None:
 def test_an_audit_of_a_part_says_so(tmp_path: Path, results: Path, seen: int) -> None:
     audit = audit_lines(tmp_path / "audit.jsonl", {"type": "audit"}, *[{"task": "a", "findings": []}] * seen)
     collection = collect([results], audit=audit)
-    assert f"The audit covers {seen} of 4 tasks" in texts(collection, loud=False)
     report = build_report(collection, ks=(1,))
     for text in (render_markdown(report), render_html(report)):
         assert f"The audit covers {seen} of 4 tasks and flags none of them" in text
-        assert "flags none of these tasks" not in text
+        assert "of the others nothing is known" in text
 
 
 def test_an_audit_of_all_tasks_needs_no_note(tmp_path: Path, results: Path) -> None:
     audit = audit_lines(tmp_path / "audit.jsonl", *({"task": task, "findings": []} for task in "abcd"))
     collection = collect([results], audit=audit)
     assert collection.notes == ()
-    assert "The audit flags none of these tasks." in render_markdown(build_report(collection, ks=(1,)))
+    assert "The audit covers 4 of 4 tasks and flags none of them." in render_markdown(
+        build_report(collection, ks=(1,))
+    )
 
 
 def test_an_audit_that_could_not_be_finished_flags_nothing(tmp_path: Path, results: Path) -> None:
@@ -180,8 +180,8 @@ def test_an_audit_that_could_not_be_finished_flags_nothing(tmp_path: Path, resul
     assert collection.unflagged.tolist() == [False, True, True, True]
     assert "The audit could not be finished on 1 task" in texts(collection)
     assert "b: b asks for a CUDA device, there is none here." in texts(collection)
-    assert "The audit covers 3 of 4 tasks" in texts(collection, loud=False)
     report = build_report(collection, ks=(1,))
+    assert "The audit covers 3 of 4 tasks: of the others nothing is known" in render_markdown(report)
     assert report.unflagged_rates["SFT", Rule.FIRST, 1, "passed"].tasks == 3
     flagged = render_markdown(report).split("## Flagged tasks")[1]
     assert "zeros pass" in flagged and "CUDA device" not in flagged

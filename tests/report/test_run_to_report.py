@@ -51,10 +51,10 @@ def test_an_audit_reaches_the_header_and_the_report(run: Any, tmp_path: Path) ->
     assert set(results.run["notes"]["one_size"]) == {"one", "blind"}
     assert "| one size | 2 | blind, one |" in flagged()
     assert re.search(r"\| blind \| blind \| .*zeros pass as y", flagged())
-    assert "covers" not in flagged()
+    assert "The audit covers 2 of 2 tasks." in flagged()
 
     run([answer_row("one", 0)], tasks=[TASKS[0]])
-    assert "The audit flags none of these tasks." in flagged()
+    assert "The audit covers 1 of 1 tasks and flags none of them." in flagged()
 
 
 def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:

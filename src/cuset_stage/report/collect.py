@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from ..judge.results import read_results
 from ..progress import Progress
 from ..text import InputError
 from .audit_file import AuditFile, read_audit
-from .collection import UNANSWERED, Collection, Note, Run, TaskInfo
-from .notes import audit_notes, run_notes, setting_notes
+from .collection import Collection, Note, Run, TaskInfo
+from .notes import notes_on
 
 
 class ReportError(InputError):
@@ -29,51 +29,43 @@ def collect(paths: Sequence[Path], *, audit: Path | None = None, intersect: bool
     notes: list[Note] = []
     files = Progress(paths, unit="file", desc="read", leave=False)
     runs = _told_apart([run for path in files for run in read_runs(Path(path), notes)])
-    audited = read_audit(audit) if audit else AuditFile()
-    different = _different_sets(runs)
-    silent = 0
-    if not different:
-        ids = {task for run in runs for task, _ in run.samples}.union(*(run.asked or () for run in runs))
-        silent = max(0, (runs[0].told("tasks", "count") or 0) - len(ids))
-    elif intersect:
-        ids = set.intersection(*({task for task, _ in run.samples} for run in runs))
+    file = read_audit(audit) if audit else AuditFile()
+    ids = frozenset().union(*(run.asked | run.judged for run in runs))
+    if different := _different_sets(runs):
+        if not intersect:
+            raise ReportError(
+                f"the runs are on different task sets ({different}), so their numbers do not compare. Report them apart, or give "
+                "intersect=true to use only the tasks whose ids all of them hold."
+            )
+        ids = frozenset.intersection(*(run.judged for run in runs))
         text = (
             f"The runs are on different task sets ({different}). Only the {len(ids)} tasks whose ids all of them hold are "
             "counted; whether these are the same tasks is not checked, and an unanswered task drops out."
         )
         notes.append(Note(text, loud=True))
-    else:
-        raise ReportError(
-            f"the runs are on different task sets ({different}), so their numbers do not compare. Report them apart, or give "
-            "intersect=true to use only the tasks whose ids all of them hold."
-        )
-    findings: dict[str, dict[str, None]] = {}  # as ordered sets
-    noted: dict[str, dict[str, str]] = {}
+    if not ids:
+        raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
+    findings: defaultdict[str, list[str]] = defaultdict(list)
+    noted: defaultdict[str, dict[str, str]] = defaultdict(dict)
     headers = [(run.header.get("findings") or {}, run.header.get("notes") or {}) for run in runs]
-    for found, said in [*headers, (audited.findings, audited.notes)]:
+    for found, said in [*headers, (file.findings, file.notes)]:
         for task, texts in found.items():
-            findings.setdefault(task, {}).update(dict.fromkeys(texts))
-        for code, texts in said.items():
-            if told := {task: text for task, text in texts.items() if task in ids}:
-                noted.setdefault(code, {}).update(told)
+            findings[task] += texts
+        for code, messages in said.items():
+            noted[code] |= {task: text for task, text in messages.items() if task in ids}
     named = {task: sample for run in reversed(runs) for (task, _), sample in run.samples.items()}
     tasks = []
     for task in sorted(ids, key=natural_key):
         of = named.get(task, {})
-        of_task = tuple(findings.get(task, ()))
-        tasks.append(TaskInfo(task, of.get("name") or task, of.get("family") or "unknown", of_task))
-    # Of further tasks the header says only how many there are.
-    tasks += [TaskInfo(f"{UNANSWERED}{n + 1})", "no answer in any run", "unknown") for n in range(silent)]
-    if not tasks:
-        raise ReportError("no task is in all the runs: there is nothing to report. Check that they belong together.")
-    covered, counted = None, min(run.header.get("audited") or 0 for run in runs)
-    if audit or findings or counted:
-        # The file's further ids may be of tasks without an id.
-        of_file = len(audited.audited & ids) + min(silent, len(audited.audited - ids))
-        covered = min(len(tasks), max(of_file, counted, sum(bool(task.findings) for task in tasks)))
-    collection = Collection(tuple(runs), tuple(tasks), (), covered, noted)
-    notes += [*audit_notes(collection, audit, audited), *run_notes(collection), *setting_notes(runs)]
-    return replace(collection, notes=tuple(notes))
+        name, family = of.get("name") or task, of.get("family") or "unknown"
+        tasks.append(TaskInfo(task, name, family, tuple(dict.fromkeys(findings[task]))))
+    counted = min(run.header.get("audited") or 0 for run in runs)
+    covered = None
+    if audit or counted or any(task.findings for task in tasks):
+        covered = min(len(ids), max(counted, len(file.audited & ids), sum(bool(task.findings) for task in tasks)))
+    said = {code: messages for code, messages in noted.items() if messages}
+    collection = Collection(tuple(runs), tuple(tasks), (), covered, said)
+    return replace(collection, notes=(*notes, *notes_on(collection, audit, file)))
 
 
 def read_runs(path: Path, notes: list[Note]) -> list[Run]:
@@ -84,35 +76,28 @@ def read_runs(path: Path, notes: list[Note]) -> list[Run]:
     """
     results = read_results(path)
     header = _writable(results.run)
-    levels: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {}
+    tasks = header.get("tasks") or {}
+    planned = (header.get("answers") or {}).get("levels") or {}
+    levels: dict[int, dict[tuple[str, int], Mapping[str, Any]]] = {
+        level: {} for level in map(int, planned) if tasks.get("level") in (None, level)
+    }
     for sample in map(_writable, results.samples):
         # Another code under one number: the line written later stands.
         levels.setdefault(sample.get("level") or 1, {})[sample["task"], sample["sample"]] = sample
     if replaced := len(results.samples) - sum(map(len, levels.values())):
         text = f"{path.name}: {replaced} samples were judged with more than one code; the last of each counts."
         notes.append(Note(text, loud=True))
-    tasks, answers = header.get("tasks") or {}, header.get("answers") or {}
-    counts = answers.get("levels")
-    for level in map(int, counts or {}):
-        if tasks.get("level") in (None, level):
-            levels.setdefault(level, {})
-    if not levels:
-        levels[int(tasks.get("level") or 1)] = {}
-    # How many lines there are when all is judged; None when the header does not tell.
-    planned = answers.get("chosen")
-    if planned is None and tasks.get("split") is None and tasks.get("level") is None:
-        planned = answers.get("count")
-    asked = None if tasks.get("ids") is None else frozenset(tasks["ids"])
+    levels = levels or {tasks.get("level") or 1: {}}
+    asked = frozenset(tasks.get("ids") or (task for samples in levels.values() for task, _ in samples))
     name = str(header.get("method") or header.get("run") or path.stem)
-    runs = []
-    for level, samples in sorted(levels.items()):
-        # A header without counts by level counts all of them together.
-        counted = samples if counts is not None else [key for found in levels.values() for key in found]
-        present = sum(asked is None or task in asked for task, _ in counted)
-        of_level = planned if counts is None else counts.get(str(level), 0)
-        label = f"{name} (level {level})" if len(levels) > 1 else name
-        runs.append(Run(label, path, header, level, samples, of_level, present, asked))
-    return runs
+    return [
+        Run(
+            f"{name} (level {level})" if len(levels) > 1 else name,
+            *(path, header, level, samples, asked),
+            planned=planned.get(str(level)),
+        )
+        for level, samples in sorted(levels.items())
+    ]
 
 
 def _writable(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from ..judge.rewards import grpo, kevin
 INFRA_ERROR = "infra_error"
 NO_ANSWER = "no_answer"  # the report's own: a task of the set, or a sample of it, without a line in a finished run
 NOT_JUDGED = "not_judged"  # the report's own: the same in a run that was interrupted
-UNANSWERED = "(unanswered "  # how the ids begin that stand for tasks of which only the number is known
 CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the sample's key -> the paper's word (Table 2)
 FIELDS = (
     *("task", "name", "family", "sample", "verdict", "compiled", "passed", "case", "message", "tokens"),
@@ -45,9 +44,8 @@ class Run:
     header: Mapping[str, Any]
     level: int
     samples: Mapping[tuple[str, int], Mapping[str, Any]]  # (task id, sample number) -> line of the results file
-    planned: int | None  # lines on the tasks that the header asks for, when all are judged; None: not known
-    present: int  # those of them that are there
-    asked: frozenset[str] | None  # the ids of these tasks; None: those of all lines
+    asked: frozenset[str]  # the ids of the tasks that the header asks for
+    planned: int | None  # lines on these, when all are judged; None: not known
 
     def told(self, *keys: str) -> Any:
         """What the header holds behind these keys, one in another; None where one is missing."""
@@ -56,9 +54,15 @@ class Run:
             found = (found or {}).get(key)
         return found
 
-    @property
-    def complete(self) -> bool:
-        return self.planned is None or self.present >= self.planned
+    @cached_property
+    def judged(self) -> frozenset[str]:
+        """The ids of the tasks with a line."""
+        return frozenset(task for task, _ in self.samples)
+
+    @cached_property
+    def missing(self) -> int:
+        """How many of the planned lines are not there."""
+        return max(0, (self.planned or 0) - sum(task in self.asked for task, _ in self.samples))
 
     @cached_property
     def width(self) -> int:
@@ -85,8 +89,7 @@ class Run:
 
     def absence(self, task: str) -> str:
         """What it means that a sample of the task has no line: of a task left from another split nothing is known."""
-        known = self.complete and (self.asked is None or task in self.asked or task.startswith(UNANSWERED))
-        return NO_ANSWER if known else NOT_JUDGED
+        return NO_ANSWER if task in self.asked and not self.missing else NOT_JUDGED
 
 
 @dataclass(frozen=True)

@@ -80,23 +80,18 @@ def audit_table(report: Report) -> Table | None:
     for run in collection.runs:
         verdicts = [run.verdict(task.id, 0) for task in tasks]
         columns.append(text_column(run.label, [VERDICTS.get(one, one) for one in verdicts], "First sample"))
-    text = (
-        f"{len(tasks)} of {len(collection.tasks)} tasks have an oracle that the audit found weak: a wrong program may pass them. They "
-        "count in the main tables; the tables without them stand here."
-    )
+    text = "Their oracles are weak: a wrong program may pass them. They count in the main tables; the tables without them stand here."
     return Table("audit", "Flagged tasks", columns, text) if tasks else None
 
 
 def audit_text(report: Report) -> str:
-    """What stands in the place of flagged tasks when there are none."""
+    """How many tasks the audit covers, and whether it flags any."""
     covered, tasks = report.collection.audited, len(report.collection.tasks)
-    if report.unflagged_rates:
-        return ""
     if covered is None:
         return "No audit of the task set was given: weak oracles, if there are any, are not marked."
-    if covered < tasks:
-        return f"The audit covers {covered} of {tasks} tasks and flags none of them: of the others nothing is known."
-    return "The audit flags none of these tasks."
+    flags = "" if report.unflagged_rates else " and flags none of them"
+    rest = "of the others nothing is known; run `cuset audit-tasks` again to resume it, then judge or report again"
+    return f"The audit covers {covered} of {tasks} tasks{flags}{f': {rest}' if covered < tasks else ''}."
 
 
 def audit_note_table(report: Report) -> Table | None:
