@@ -135,6 +135,24 @@ def test_the_model_card_names_the_method(full_run):
     assert "- cuset-stage" in card.split("---")[1]
 
 
+def test_the_model_card_has_no_dead_link(full_run, llamafactory):
+    for run in (full_run, llamafactory({"stage": "cuset", "max_steps": 1})):
+        card = (run.output_dir / "README.md").read_text()
+        assert "fine-tuned version of `tiny` on the cuset_kernels dataset" in card
+        assert set(re.findall(r"\]\(([^)]*)\)", card)) == {"https://arxiv.org/abs/2606.16231"}
+        metadata = card.split("---")[1]
+        assert "/tiny" not in metadata and "datasets:" not in metadata
+
+
+def test_the_labels_are_told_once_more_when_training_begins(full_run):
+    before, found, _ = full_run.output.partition("The loss is computed by the fused head")  # said of the first batch
+    last = [line.partition(">> ")[2] for line in before.splitlines() if "INFO" in line][-3:-1]
+    assert found and [line.partition(":")[0] for line in last] == [
+        "CUDA labels of the training data",
+        "CUDA labels of the evaluation data",
+    ]
+
+
 def test_the_preprocessing_says_how_much_is_cuda_and_marks_it(full_run):
     assert "CUDA tokens, between ⟦ and ⟧:" in full_run.output
     shown = full_run.output.partition("CUDA tokens, between ⟦ and ⟧:")[2]

@@ -122,9 +122,20 @@ def describe_method(output_dir: str, finetuning_args: Any) -> None:
             "(https://arxiv.org/abs/2606.16231), Eq. 2 to 9).\n"
         )
     card = ModelCard.load(path, ignore_metadata_errors=True)
+    _drop_dead_links(card)
     tags = list(card.data.tags or [])
     card.data.tags = tags + [tag for tag in ("cuset-stage", objective) if tag not in tags]
     marker = "\n## Training procedure"  # the Trainer's own section on optimizer settings
     head, found, tail = card.text.partition(marker)
     card.text = f"{head}\n{section}{found}{tail}" if found else f"{card.text}\n\n{section}"
     path.write_text(str(card), encoding="utf-8")
+
+
+def _drop_dead_links(card: ModelCard) -> None:
+    """Name a base model that is a folder of this machine without a link; keep no data set that is no repository on the Hub."""
+    base = card.data.base_model
+    if isinstance(base, str) and Path(base).exists():
+        card.text = card.text.replace(f"[{base}](https://huggingface.co/{base})", f"`{Path(base).name}`")
+        card.data.base_model = None
+        card.data.tags = [tag for tag in card.data.tags or [] if not tag.startswith("base_model:")]
+    card.data.datasets = [name for name in card.data.datasets or [] if "/" in name] or None

@@ -19,8 +19,13 @@ logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers an
 RULES_FILE = "cuset_labels.json"  # beside the data set in tokenized_path
 
 
-def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRules) -> Callable[..., dict[str, Any]]:
-    """Wrap LLaMA-Factory's `get_dataset`: same arguments, same result, labelled by `rules` and checked."""
+def labelled_dataset(
+    get_dataset: Callable[..., dict[str, Any]], rules: LabelRules, summaries: list[str]
+) -> Callable[..., dict[str, Any]]:
+    """Wrap LLaMA-Factory's `get_dataset`: same arguments, same result, labelled by `rules` and checked.
+
+    summaries: gets the sentence that `report_cuda_share` logs of each data set.
+    """
 
     def get_labelled_dataset(template, model_args, data_args, training_args, *args, **kwargs) -> dict[str, Any]:
         path = data_args.tokenized_path
@@ -49,7 +54,7 @@ def labelled_dataset(get_dataset: Callable[..., dict[str, Any]], rules: LabelRul
                     "count them). Check that dataset_info.json maps the response column."
                 )
             if training_args.should_log:
-                report_cuda_share(dataset, name)
+                summaries.extend(report_cuda_share(dataset, name))
         return module
 
     return get_labelled_dataset
@@ -83,13 +88,13 @@ def check_saved_rules(path: Path, rules: LabelRules) -> None:
         raise ValueError(f"tokenized_path: {path} was labelled by other rules ({details}). {fix}")
 
 
-def report_cuda_share(dataset: Any, name: str) -> None:
-    """Log how much of a data set is CUDA, and say loudly when nothing is.
+def report_cuda_share(dataset: Any, name: str) -> list[str]:
+    """Log how much of a data set is CUDA, in a sentence that is returned, and say loudly when nothing is.
 
     A streamed data set is not read ahead; there the training log shows the share.
     """
     if not hasattr(dataset, "data"):
-        return
+        return []
     rows = len(dataset)
     counts = []  # of each row: supervised tokens, CUDA tokens among them, samples
     for batch in dataset.with_format("arrow").iter(1000):
@@ -98,10 +103,11 @@ def report_cuda_share(dataset: Any, name: str) -> None:
     supervised, cuda, samples = np.sum(counts, axis=0)
     unsupervised_rows, without_cuda, _ = np.count_nonzero(np.array(counts) == 0, axis=0)
 
-    logger.info_rank0(
+    summary = (
         f"CUDA labels of the {name} data: {cuda:,} of {supervised:,} supervised tokens "
         f"({100 * cuda / max(supervised, 1):.1f}%) in {samples:,} samples; {without_cuda:,} of {rows:,} rows have none."
     )
+    logger.info_rank0(summary)
     if unsupervised_rows:
         logger.warning_rank0(
             f"{unsupervised_rows:,} of {rows:,} rows of the {name} data have no supervised token left: their prompts fill cutoff_len. "
@@ -114,6 +120,7 @@ def report_cuda_share(dataset: Any, name: str) -> None:
             "dataset_info.json map the response to the assistant's side, that cutoff_len does not cut the code off, and "
             "cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
         )
+    return [summary]
 
 
 def find_fault(data_args: Any) -> str | None:

@@ -1,7 +1,7 @@
 """LLaMA-Factory's SFT trainer with the loss, the log and the evaluation of CuSeT."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -26,11 +26,15 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     The loss of a micro-batch is its sum over tokens divided by the count of the whole optimizer step (`num_items_in_batch`, over
     accumulation and ranks); the Trainer then multiplies by the number of ranks, because gradients are averaged over them.
-    fused: auto, on or off, as `cuset_fused`; kwargs: LLaMA-Factory's.
+    fused: auto, on or off, as `cuset_fused`; label_summaries: sentences on the labels, logged once more when training begins, because
+    those of loading the model stand between; kwargs: LLaMA-Factory's.
     """
 
-    def __init__(self, objective: ObjectiveSettings, fused: str = "auto", **kwargs: Any) -> None:
+    def __init__(
+        self, objective: ObjectiveSettings, fused: str = "auto", label_summaries: Sequence[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
+        self._label_summaries = label_summaries
         self.objective = objective
         self.compute_loss_func = self._objective_loss
         self._must_fuse = fused == "on"
@@ -62,6 +66,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         proof.begin()
+        for summary in self._label_summaries:
+            logger.info_rank0(summary)
         return super().train(*args, **kwargs)
 
     def training_step(self, *args: Any, **kwargs: Any) -> torch.Tensor:

@@ -41,10 +41,13 @@ def run_cuset(
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
+    label_summaries: list[str] = []
+
     def make_trainer(**kwargs: Any) -> CusetTrainer:
         if objective.needs_reference:
             kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
-        trainer = CusetTrainer(objective=objective, fused=finetuning_args.cuset_fused, **kwargs)
+        fused = finetuning_args.cuset_fused
+        trainer = CusetTrainer(objective=objective, fused=fused, label_summaries=label_summaries, **kwargs)
         log_statistics(trainer)
         return trainer
 
@@ -57,7 +60,7 @@ def run_cuset(
     run = rebind_globals(
         sft_workflow.run_sft,
         {
-            "get_dataset": labelled_dataset(sft_workflow.get_dataset, rules),
+            "get_dataset": labelled_dataset(sft_workflow.get_dataset, rules, label_summaries),
             "SFTDataCollatorWith4DAttentionMask": CusetDataCollator,
             "CustomSeq2SeqTrainer": make_trainer,
             "plot_loss": lambda output_dir, keys: plot_run(output_dir, keys, objective.objective),
