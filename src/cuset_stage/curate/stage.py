@@ -129,9 +129,8 @@ def run_stage(
             empty(folder)
         _check_settings(folder, stage, settings)
         whole = isinstance(items, StageRows) and not items.part
-        inputs = hashes(
-            folder.parent, items.files if whole else ()
-        )  # before they are read: what is appended shows as a change
+        # Before they are read: what is appended shows as a change.
+        inputs = hashes(folder.parent, items.files if whole else ())
         count: Counter[str] = Counter()
         seen: set[bytes] = set()
         unsettled: list[dict[str, Any]] = []
@@ -158,23 +157,23 @@ def run_stage(
 
             results = unordered_map(partial(_outcome, work), todo(), workers=workers, ray=ray, per_gpu=per_gpu)
             for item, outcome in results:
+                bar.update()
                 if isinstance(outcome, Kept):
                     row = with_provenance(outcome.row, stage, **outcome.details)
                     row.pop("key", None)
-                    kept.append({"key": item.key, **plain(row)}, sync=sync)
-                elif isinstance(outcome, Dropped):
+                    kept.append(plain({"key": item.key, **row}), sync=sync)
+                    continue
+                if isinstance(outcome, WorkerLost):
+                    outcome = Unsettled("worker_lost", outcome)
+                record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
+                if isinstance(outcome, Dropped):
                     saved = item.saved() if outcome.row is None else outcome.row
-                    record = {"detail": outcome.detail, **_place(item), "data": saved}
-                    dropped.append({"key": item.key, "reason": outcome.reason, **plain(record)}, sync=sync)
+                    dropped.append(plain({"key": item.key, **record, "data": saved}), sync=sync)
                 else:
-                    lost = isinstance(outcome, WorkerLost)
-                    reason, detail = ("worker_lost", outcome) if lost else (outcome.reason, outcome.detail)
-                    record = {"reason": reason, "detail": detail, **_place(item)}
                     count["unsettled"] += 1
                     retry.write(json.dumps(record) + "\n")
                     retry.flush()
                     unsettled += [record] if len(unsettled) < REPORTED else []
-                bar.update()
         if done - seen and not getattr(items, "part", False):
             forget(folder, done - seen)
         found = read_journal(folder)
@@ -183,14 +182,11 @@ def run_stage(
             name=name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             cuset_stage=__version__,
-            read=count["read"],
+            **{key: count[key] for key in ("read", "unsettled", "resumed", "repeated")},
             kept=found.kept,
             dropped=found.reasons.total(),
             reasons=dict(found.reasons.most_common()),
-            unsettled=count["unsettled"],
             unsettled_rows=unsettled,
-            resumed=count["resumed"],
-            repeated=count["repeated"],
             seconds=round(time.perf_counter() - started, 3),
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             settings=dict(settings),

@@ -89,7 +89,7 @@ def answer_text(row: Row, *, reasoning: bool = False) -> str:
     """
     code = (program_of(row) or "").strip()
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
-    block = f"{fence}{_language(row, 'python', 'cpp')}\n{code}\n{fence}"
+    block = f"{fence}{'python' if row.get('kind') == 'module' else 'cpp'}\n{code}\n{fence}"
     text = f"{row['intro'].strip()}\n\n{block}" if row.get("intro") else block
     if reasoning and row.get("reasoning"):
         text = f"<think>\n{_THINK_TAG.sub('', row['reasoning']).strip()}\n</think>\n\n{text}"
@@ -98,12 +98,8 @@ def answer_text(row: Row, *, reasoning: bool = False) -> str:
 
 def is_read_back(row: Row, answer: str) -> bool:
     """Whether the judge, given this answer, would judge the program that was verified and nothing else of the text."""
-    code = extract_code(answer, language=_language(row, "python", "cuda"))
+    code = extract_code(answer, language="python" if row.get("kind") == "module" else "cuda")
     return (code or "").strip() == (program_of(row) or "").replace("\r\n", "\n").strip()
-
-
-def _language(row: Row, python: str, other: str) -> str:
-    return python if row.get("kind") == "module" else other
 
 
 # What people call the two sides.
@@ -128,33 +124,28 @@ def split_tasks(rows: StageRows, validation: float, seed: int) -> Split:
     groups = Groups()
     said: dict[int, str] = {}  # key of a row -> what it says
     unknown: Counter[str] = Counter()
-    for item in rows:
-        if item.row is not None:
-            word = str((item.row.get("task") or {}).get("split") or "")
-            split = _SIDES.get(word.strip().lower(), "")
-            unknown[word] += bool(word and not split)
-            key = groups.add(item.row)
-            # Held out by one source is held out altogether.
-            if split == "eval" or not said.get(key):
-                said[key] = split
+    rank = ("", "train", "eval").index  # held out by one source is held out altogether
+    for row in (item.row for item in rows if item.row is not None):
+        word = str((row.get("task") or {}).get("split") or "")
+        split = _SIDES.get(word.strip().lower(), "")
+        unknown[word] += bool(word and not split)
+        key = groups.add(row)
+        said[key] = max(split, said.get(key, ""), key=rank)
     sides: dict[int, str] = {}  # group -> side, empty where none is said
     for key, split in said.items():
         group = groups.of(key)
-        sides[group] = max(split, sides.get(group, ""), key=("", "train", "eval").index)
+        sides[group] = max(split, sides.get(group, ""), key=rank)
     declared = Counter(sides.values())
-    free = sorted(
-        (group for group, split in sides.items() if not split), key=lambda group: digest(str(seed), str(group))
-    )
+    free = [group for group, split in sides.items() if not split]
+    free.sort(key=lambda group: digest(str(seed), str(group)))
     held_out = round(validation * len(free))
     if validation > 0 and not held_out and len(free) > 1 and not declared["eval"]:
         held_out = 1
     notes = []
     if free and held_out == len(free) and not declared["train"]:
         held_out = len(free) - 1
-        notes.append(
-            f"validation={validation:g} would hold every task out; one of {len(free)} is left to train on, {held_out} "
-            "are held out."
-        )
+        rest = f"one of {len(free)} is left to train on, {held_out} are held out"
+        notes.append(f"validation={validation:g} would hold every task out; {rest}.")
     notes += [
         f"{count} rows say split {word!r}, which is none of {', '.join(_SIDES)}; they are split like rows that say nothing."
         for word, count in unknown.items()
