@@ -26,11 +26,7 @@ ALPACA = {
     "system": ("system",),
     "tools": ("tools",),
 }
-MESSAGES = {
-    "messages": ("messages", "conversations", "conversation"),
-    "system": ("system",),
-    "tools": ("tools",),
-}
+MESSAGES = {"messages": ("messages", "conversations", "conversation"), "system": ("system",), "tools": ("tools",)}
 # Keys of a message: role and content, then the names of roles as LLaMA-Factory's tags.
 TAGS = {
     "openai": {"role_tag": "role", "content_tag": "content"},
@@ -73,17 +69,13 @@ def read_form(path: Path) -> DataFile:
     names, needed, kind = (MESSAGES, ["messages"], list) if messages else (ALPACA, ["prompt", "response"], str)
     columns = {key: name for key, known in names.items() for name in reversed(known) if name in there}
     if not columns.keys() >= set(needed):
-        raise InputError(
-            f"{path}: its columns are {', '.join(there)}; {EXPECTED}. Rename them, or write dataset_info.json yourself."
-        )
+        fix = "Rename them, or write dataset_info.json yourself"
+        raise InputError(f"{path}: its columns are {', '.join(there)}; {EXPECTED}. {fix}.")
     for number, row in enumerate(rows, 1):
-        for name in (columns[key] for key in needed):
-            if not isinstance(row.get(name), kind):
-                expected = "a list" if messages else "text"
-                raise InputError(f"{path}, row {number}: {name} is {shown(row.get(name))}; expected {expected}.")
-    form, formatting, tags = "alpaca", "alpaca", {}
-    if messages:
-        form, formatting, tags = _of_messages(path, columns["messages"], rows)
+        if bad := [columns[key] for key in needed if not isinstance(row.get(columns[key]), kind)]:
+            value, expected = shown(row.get(bad[0])), "a list" if messages else "text"
+            raise InputError(f"{path}, row {number}: {bad[0]} is {value}; expected {expected}.")
+    form, formatting, tags = _of_messages(path, columns["messages"], rows) if messages else ("alpaca", "alpaca", {})
     entry = {"file_name": str(path.resolve()), "formatting": formatting, "columns": columns} | tags
     return DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), entry)
 
@@ -105,15 +97,15 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[str, str, dict[str, dict[str, str]]]:
     """(form, LLaMA-Factory's formatting, {"tags": its name of a key or role -> the file's})"""
     messages = [message for row in rows for message in row[column]]
-    form = next(
-        (form for form, keys in TAGS.items() if all(set(keys.values()) <= set(message) for message in messages)), ""
-    )
-    if not (messages and form):
+    plain = all(isinstance(message, dict) for message in messages)
+    keys = {form: set(tags.values()) for form, tags in TAGS.items() if plain and messages}
+    form = next((form for form in keys if all(keys[form] <= message.keys() for message in messages)), None)
+    if form is None:
         raise InputError(f"{path}: not every message in {column} has role and content, or from and value.")
-    used = {message[TAGS[form]["role_tag"]] for message in messages}
+    used = {str(message[TAGS[form]["role_tag"]]) for message in messages}
     roles = {tag: next((name for name in names if name in used), names[0]) for tag, names in ROLES.items()}
     if unknown := used - set(roles.values()):
-        raise InputError(f"{path}: messages of {', '.join(map(str, unknown))}; known are {', '.join(roles.values())}.")
+        raise InputError(f"{path}: messages of {', '.join(sorted(unknown))}; known are {', '.join(roles.values())}.")
     # LLaMA-Factory's own `openai` adds "detailed thinking off" to every system prompt; its `sharegpt` reads the same messages
     # unchanged, but knows no tool_calls.
     calls = form == "openai" and any("tool_calls" in message for message in messages)
