@@ -156,6 +156,16 @@ def test_combinations_with_other_groups_are_refused_before_loading(parse, change
         run_sft(*parse(**change))
 
 
+def test_ktransformers_is_refused_before_loading(parse):
+    """Set after parsing, which wants its packages."""
+    from llamafactory.train.sft import run_sft
+
+    model_args, *others = parse()
+    model_args.use_kt = True
+    with pytest.raises(ValueError, match="use_kt: true computes its loss inside KTransformers"):
+        run_sft(model_args, *others)
+
+
 def test_other_stages_are_as_they_were(parse):
     *_, args, _ = parse(stage="sft")
     assert not args.is_cuset

@@ -227,13 +227,7 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
         raise ValueError(
             "use_kt: true computes its loss inside KTransformers, past CuSeT's. Remove it, or use stage: sft."
         )
-    parallelism = getattr(training_args, "parallelism_config", None)
-    for name in ("cp", "sp"):
-        if (size := getattr(parallelism, f"{name}_size", 1) or 1) > 1:
-            raise ValueError(
-                f"parallelism_config.{name}_size={size}: a sample's windows must not be split over devices. Use {name}_size: 1 "
-                "with ZeRO or FSDP, or use stage: sft."
-            )
+    check_layout(getattr(training_args, "parallelism_config", None))
     objective = args.cuset_objective
     if objective != "cuset" and args.cuset_normalization == "samples":
         raise ValueError(
@@ -260,6 +254,16 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
             "fall on ranks."
         )
     return notes
+
+
+def check_layout(parallelism: Any) -> None:
+    """Refuse a layout that splits sequences over devices. parallelism: accelerate's ParallelismConfig, if there is one."""
+    for name in ("cp", "sp"):
+        if (size := getattr(parallelism, f"{name}_size", 1) or 1) > 1:
+            raise ValueError(
+                f"parallelism_config.{name}_size={size}: a sample's windows must not be split over devices. Use {name}_size: 1 "
+                "with ZeRO or FSDP, or use stage: sft."
+            )
 
 
 def unused_keys_note(args: Any) -> str | None:

@@ -13,6 +13,7 @@ from transformers.trainer_utils import EvalLoopOutput
 from ..objective import ObjectiveMeter, ObjectiveSettings, TokenTerms, token_terms
 from ..objective.cuset import no_loss
 from . import proof
+from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
 from .processors import COLUMNS
@@ -35,6 +36,10 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     ) -> None:
         super().__init__(**kwargs)
         self._label_summaries = label_summaries
+        layout = getattr(
+            self.accelerator, "parallelism_config", None
+        )  # accelerate makes one from the environment, too
+        check_layout(layout)
         self.objective = objective
         self.compute_loss_func = self._objective_loss
         self._must_fuse = fused == "on"
