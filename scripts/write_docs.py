@@ -1,4 +1,5 @@
-"""Write docs/benchmarks.md from the records in benchmarks/, and docs/keys.md from the settings of the stage and the commands.
+"""Write docs/benchmarks.md from the records in benchmarks/, docs/keys.md from the settings of the stage and the commands, and
+docs/features.md from the list that the tests of features run.
 
     python scripts/write_docs.py
 
@@ -7,6 +8,7 @@ Every number of a page comes from a JSON file that a script has written on the m
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -42,6 +44,7 @@ MUTATIONS = {
     "wrong_memcpy_size_or_direction": "wrong copy",
     "all": "all",
 }
+FEATURES_TEST = "tests/stage/test_features.py"
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
 OUTCOMES = {
     "wrong outputs": ("mismatch", "missing_output"),
@@ -321,7 +324,54 @@ def keys_page() -> str:
     return "\n".join(parts)
 
 
-PAGES = {ROOT / "docs" / "benchmarks.md": benchmarks_page, ROOT / "docs" / "keys.md": keys_page}
+def feature_row(name: str, feature: Any) -> list[str]:
+    """feature: a Feature of tests/helpers/features.py."""
+    shown = {key: str(value).lower() if isinstance(value, bool) else value for key, value in feature.keys.items()}
+    keys = [re.sub(r"{\w+}", "FOLDER", f"`{key}: {value}`") for key, value in shown.items()]
+    keys += [f"`{key}={value}`" for key, value in feature.environment.items() if "{" not in value]
+    remarks = [feature.note] if feature.note else []
+    if feature.packages:
+        remarks.append("needs " + ", ".join(feature.packages))
+    return [
+        name,
+        ", ".join(keys),
+        str(feature.outcome),
+        "; ".join(remarks),
+        f"`{feature.held}`" if feature.held else "",
+    ]
+
+
+def features_page() -> str:
+    folder = str(ROOT / "tests" / "helpers")
+    sys.path.insert(0, folder)
+    try:
+        from features import FEATURES
+    finally:
+        sys.path.remove(folder)
+
+    parts = [
+        "# Features\n",
+        NOTE.format("`tests/helpers/features.py`"),
+        "What becomes of LLaMA-Factory's SFT features under `stage: cuset`:\n",
+        "- **works**: with CuSeT's three parts off, `loss`, `grad_norm` and the results of evaluation are those of `stage: sft` at every\n"
+        "  step (relative difference below 1e-5), on a tiny model on a CPU; or a test of its own holds what that test says.\n"
+        "- **refused**: the run stops before the first step, with a sentence that says why.\n"
+        "- **fails in SFT as well**: with the versions in `requirements/constraints.txt`.\n"
+        "- **not tested here**: it may work.\n",
+        f"The last column names the test; where it is empty, that is the feature's case in `{FEATURES_TEST}`. Most of them are in\n"
+        "the slow tier (`-m slow`), those in `tests/gpu` need GPUs, and a case is skipped where a package is missing.\n",
+    ]
+    for title, group in FEATURES.items():
+        rows = [feature_row(name, feature) for name, feature in group.items()]
+        parts += [f"## {title}\n", table(["feature", "keys", "under `stage: cuset`", "remarks", "test"], rows) + "\n"]
+    return "\n".join(parts)
+
+
+PAGES = {
+    ROOT / "docs" / "benchmarks.md": benchmarks_page,
+    ROOT / "docs" / "keys.md": keys_page,
+    ROOT / "docs" / "features.md": features_page,
+}
 
 
 if __name__ == "__main__":

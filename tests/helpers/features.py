@@ -56,6 +56,10 @@ class Feature:
     note: str = ""
     is_quick: bool = False
 
+    @property
+    def is_tested(self) -> bool:
+        return self.outcome is not Outcome.UNTESTED
+
 
 QUANTISED = "tests/stage/test_quantised.py::test_all_parts_off_is_sft"
 RUNS = "tests/stage/test_runs.py::"
@@ -66,6 +70,7 @@ ON_GPUS = "tests/gpu/test_training_gpu.py::"
 FULL = {"learning_rate": 1.0e-3}
 EVALUATED = {"val_size": 2, "per_device_eval_batch_size": 1}
 OFFLOAD = {"offload_optimizer": {"device": "cpu", "pin_memory": False}}
+TWO_RANKS = "two CPU ranks; GPUs in `tests/gpu`"
 TORCHRUN = {"FORCE_TORCHRUN": "1"}
 
 
@@ -101,7 +106,13 @@ FEATURES: dict[str, dict[str, Feature]] = {
             more={"freeze_trainable_layers": 1, **FULL},
             says="Set trainable layers",
         ),
-        "Mixture-of-Depths": Feature(keys={"mixture_of_depths": "convert"}, packages=("MoD",)),
+        "Mixture-of-Depths": Feature(
+            keys={"mixture_of_depths": "convert"},
+            outcome=Outcome.FAILS,
+            packages=("MoD",),
+            says="cannot import name 'TRANSFORMERS_CACHE'",
+            note="its package knows no transformers 5",
+        ),
         "NEFTune": Feature(keys={"neftune_noise_alpha": 5.0}, held=PARITY + "test_random_numbers_are_those_of_sft"),
     },
     "Optimizers": {
@@ -126,6 +137,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
         "BAdam by ratio": Feature(
             keys={"use_badam": True, "badam_mode": "ratio", "finetuning_type": "full"},
             more=FULL,
+            note="badam does not know an option of AdamW",
             packages=("badam",),
             outcome=Outcome.FAILS,
             says="unexpected keyword argument 'fused'",
@@ -141,7 +153,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
             more={"finetuning_type": "full", **FULL},
             says="Using Muon optimizer",
             rel=5e-5,
-            note="its iteration in bfloat16 magnifies the last bit of a gradient",
+            note="within 5e-5: its iteration in bfloat16 magnifies the last bit of a gradient",
         ),
     },
     "Quantised models": {
@@ -154,8 +166,8 @@ FEATURES: dict[str, dict[str, Feature]] = {
             says="QuantizationMethod.HQQ is not available yet",
             note="transformers 5 cannot load it yet",
         ),
-        "GPTQ": Feature(outcome=Outcome.UNTESTED, note="gptqmodel needs a GPU"),
-        "AWQ": Feature(outcome=Outcome.UNTESTED, note="autoawq is no longer maintained and needs a GPU"),
+        "GPTQ": Feature(outcome=Outcome.UNTESTED, note="gptqmodel was not installed"),
+        "AWQ": Feature(outcome=Outcome.UNTESTED, note="autoawq was not installed"),
     },
     "Data": {
         "packing": Feature(keys={"packing": True}),
@@ -167,7 +179,8 @@ FEATURES: dict[str, dict[str, Feature]] = {
             keys={"streaming": True, "dataloader_num_workers": 0},
             more={"buffer_size": 4, "max_samples": None},
             outcome=Outcome.FAILS,
-            says="prefetch_factor",
+            says="StopIteration",
+            note="no rows: it makes as many shards as there are workers",
         ),
         "resume_from_checkpoint": Feature(
             keys={"resume_from_checkpoint": "{first}/checkpoint-2"},
@@ -207,7 +220,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
         "images": Feature(
             held=PARITY + "test_images_train_as_sft_of_the_whole_step",
-            note="with accumulation SFT itself depends on how a step is cut; cuset does not",
+            note="with accumulation SFT depends on how a step is cut; cuset does not, so the two differ",
         ),
     },
     "Evaluation": {
@@ -252,10 +265,8 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
         "swanlab": Feature(
             keys={"use_swanlab": True},
-            more={"swanlab_mode": "local", "swanlab_logdir": "{folder}/swanlab"},
-            packages=("swanlab", "swanboard"),
-            leaves=("swanlab/run-*",),
-            note="local",
+            outcome=Outcome.UNTESTED,
+            note="it wants protobuf below 7, the pinned one is newer",
         ),
         "mlflow": Feature(
             keys={"report_to": "mlflow"},
@@ -266,53 +277,64 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
     },
     "Several GPUs and machines": {
-        "DDP": Feature(ranks=2, is_quick=True, note="on GPUs: `tests/gpu`"),
+        "DDP": Feature(ranks=2, is_quick=True, note=TWO_RANKS),
         "ZeRO-2": Feature(
             keys={"deepspeed": "ds_z2_config.json"},
+            says="Using DeepSpeed's value",
             more={"deepspeed": deepspeed(2)},
             ranks=2,
-            note="on GPUs: `tests/gpu`",
+            note=TWO_RANKS,
         ),
         "ZeRO-2, offload": Feature(
             keys={"deepspeed": "ds_z2_offload_config.json"},
+            says="Using DeepSpeed's value",
             more={"deepspeed": deepspeed(2, **OFFLOAD)},
             environment=TORCHRUN,
-            note="on one rank",
+            note="one CPU rank",
         ),
         "ZeRO-3": Feature(
             keys={"deepspeed": "ds_z3_config.json"},
+            says="Using DeepSpeed's value",
             more={"deepspeed": deepspeed(3)},
             environment=TORCHRUN,
-            note="on one rank; on GPUs: `tests/gpu`",
+            note="one CPU rank; GPUs in `tests/gpu`",
         ),
         "ZeRO-3, offload": Feature(
             keys={"deepspeed": "ds_z3_offload_config.json"},
+            says="Using DeepSpeed's value",
             more={"deepspeed": deepspeed(3, **OFFLOAD, offload_param=OFFLOAD["offload_optimizer"])},
             environment=TORCHRUN,
-            note="on one rank",
+            note="one CPU rank",
         ),
-        "FSDP 1": Feature(keys={"fsdp": "full_shard auto_wrap"}, held=ON_GPUS + "test_two_gpus_train_as_one"),
+        "FSDP 1": Feature(
+            keys={"fsdp": "full_shard auto_wrap"},
+            held=ON_GPUS + "test_two_gpus_train_as_one",
+            note="two GPUs train as one",
+        ),
         "FSDP 2": Feature(
             keys={"fsdp": "full_shard auto_wrap", "fsdp_config": {"fsdp_version": 2}},
-            more={"fsdp_config": {"fsdp_version": 2, "transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"]}},
-            ranks=2,
+            outcome=Outcome.UNTESTED,
+            note="needs GPUs: on CPUs accelerate trains with DDP instead",
         ),
-        "Ray": Feature(held=HERE + "test_a_worker_of_ray"),
-        "several nodes": Feature(held=HERE + "test_two_nodes"),
+        "Ray": Feature(environment={"USE_RAY": "1"}, held=HERE + "test_a_worker_of_ray", note="one worker, on a CPU"),
+        "several nodes": Feature(
+            environment={"NNODES": "2"}, held=HERE + "test_two_nodes", note="two of one CPU rank each, on one machine"
+        ),
         "context parallelism": Feature(
-            outcome=Outcome.REFUSED,
             environment={"ACCELERATE_USE_PARALLELISM_CONFIG": "true", "PARALLELISM_CONFIG_CP_SIZE": "2"},
-            ranks=2,
-            says="parallelism_config.cp_size=2: a sample's windows must not be split over devices",
+            outcome=Outcome.REFUSED,
+            held=ARGUMENTS + "test_a_layout_that_splits_sequences_is_refused",
             note="the windows of a sample must stay on one GPU",
         ),
     },
     "Other libraries": {
         "Liger": Feature(
-            keys={"enable_liger_kernel": True}, held=ON_GPUS + "test_the_fused_head_trains_as_materialised_logits_do"
+            keys={"enable_liger_kernel": True},
+            held=ON_GPUS + "test_the_fused_head_trains_as_materialised_logits_do",
+            note="the fused head against logits",
         ),
         "torch.compile": Feature(keys={"torch_compile": True}, held=RUNS + "test_a_compiled_model"),
-        "unsloth": Feature(keys={"use_unsloth": True}, outcome=Outcome.UNTESTED, note="needs a GPU"),
+        "unsloth": Feature(keys={"use_unsloth": True}, outcome=Outcome.UNTESTED, note="needs a GPU and its package"),
         "KTransformers": Feature(
             keys={"use_kt": True},
             outcome=Outcome.REFUSED,

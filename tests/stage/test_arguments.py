@@ -7,6 +7,7 @@ from llamafactory.hparams import get_infer_args, get_train_args
 from llamafactory.hparams.finetuning_args import FinetuningArguments
 
 from cuset_stage.stage.arguments import (
+    check_layout,
     kernel_aliases,
     objective_settings,
     sensitive_kinds,
@@ -164,6 +165,24 @@ def test_ktransformers_is_refused_before_loading(parse):
     model_args.use_kt = True
     with pytest.raises(ValueError, match="use_kt: true computes its loss inside KTransformers"):
         run_sft(model_args, *others)
+
+
+def test_a_layout_that_splits_sequences_is_refused(parse, monkeypatch):
+    """Given with the arguments, before loading; or made by accelerate from the environment, where the trainer finds it."""
+    from accelerate import Accelerator
+    from llamafactory.train.sft import run_sft
+
+    layouts = pytest.importorskip("accelerate.parallelism_config", reason="this accelerate has no such layouts")
+    monkeypatch.setenv("PARALLELISM_CONFIG_CP_SIZE", "2")
+    layout = layouts.ParallelismConfig()
+    message = "parallelism_config.cp_size=2: a sample's windows must not be split over devices"
+    with pytest.raises(ValueError, match=message):
+        check_layout(layout)
+    assert isinstance(Accelerator.parallelism_config, property)
+    model_args, data_args, training_args, *others = parse()
+    training_args.parallelism_config = layout
+    with pytest.raises(ValueError, match=message):
+        run_sft(model_args, data_args, training_args, *others)
 
 
 def test_other_stages_are_as_they_were(parse):
