@@ -36,10 +36,8 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     ) -> None:
         super().__init__(**kwargs)
         self._label_summaries = label_summaries
-        layout = getattr(
-            self.accelerator, "parallelism_config", None
-        )  # accelerate makes one from the environment, too
-        check_layout(layout)
+        # accelerate makes one from the environment, too
+        check_layout(getattr(self.accelerator, "parallelism_config", None))
         self.objective = objective
         self.compute_loss_func = self._objective_loss
         self._must_fuse = fused == "on"
