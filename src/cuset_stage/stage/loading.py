@@ -9,8 +9,10 @@ import functools
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from llamafactory.extras import logging
 from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArguments
 from llamafactory.model import load_model, load_tokenizer
 
+from ..progress import Progress
 from ..spans import KINDS, find_spans
 from ..text import nearest, one_line
 from .dataset import find_fault
@@ -97,7 +100,7 @@ class LabelledRows:
     def tokens(self) -> list[dict[str, list[int]]]:
         """The rows with `input_ids`, `labels`, `cuda_mask` and `sample_ids`, as training gets them; unusable ones are dropped."""
         with quiet():
-            columns = self.processor.preprocess_dataset(self.rows[:])
+            columns = self.processor.preprocess_dataset(self._usable)
         wanted = ("input_ids", "labels", *COLUMNS)
         return [
             {name: value.tolist() for name, value in zip(wanted, row, strict=True)}
@@ -106,8 +109,12 @@ class LabelledRows:
 
     def first_prompts(self) -> list[str]:
         """The first user message of each row of `tokens`, without the template's tokens."""
-        usable = self.processor.without_unusable_rows(self.rows[:])
-        return [_contents(messages)[0] for messages in usable["_prompt"]]
+        return [_contents(messages)[0] for messages in self._usable["_prompt"]]
+
+    @functools.cached_property
+    def _usable(self) -> dict[str, list[Any]]:
+        """The rows that training takes; a warning names the others."""
+        return self.processor.without_unusable_rows(self.rows[:])
 
     def texts(self, row: int) -> tuple[list[str], list[str]]:
         """A row's user messages, and its assistant messages, earlier turns included."""
@@ -121,20 +128,35 @@ class LabelledRows:
         whole row with the template, of which `kept` remain at cutoff_len. supervised, cuda: tokens of the responses as training sees
         them; lost_supervised, lost_cuda: what truncation drops of them. A column for each kind: how many spans.
         """
-        workers = min(workers, -(-len(self.rows) // BATCH))
-        with contextlib.nullcontext() if sys.stderr.isatty() else quiet():
-            counted = self.rows.map(
-                functools.partial(_count, self.processor),
-                with_indices=True,
-                batched=True,
-                batch_size=BATCH,
-                remove_columns=self.rows.column_names,
-                num_proc=workers if workers > 1 else None,
-                keep_in_memory=True,
-                load_from_cache_file=False,
-                desc="labels",
-            )
-        return counted.to_pandas()
+        starts = range(0, len(self.rows), BATCH)
+        workers = min(workers, len(starts))
+        with contextlib.ExitStack() as stack:
+            run: Callable[..., Iterable[dict[str, list[int]]]] = map
+            if workers > 1:  # forked, so that nothing of the rows is pickled
+                pool = ProcessPoolExecutor(workers, get_context("fork"), _remember, (self,))
+                run = stack.enter_context(pool).map
+            else:
+                _remember(self)
+            bar = stack.enter_context(Progress(total=len(self.rows), unit="row", desc="labels"))
+            parts = []
+            for part in run(_count_from, starts):
+                parts.append(pd.DataFrame(part))
+                bar.update(len(parts[-1]))
+        return pd.concat(parts, ignore_index=True)
+
+
+_counted: list[LabelledRows] = []  # what a process counts
+
+
+def _remember(rows: LabelledRows) -> None:
+    _counted[:] = [rows]
+
+
+def _count_from(start: int) -> dict[str, list[int]]:
+    """The numbers of the batch that begins at a row."""
+    (rows,) = _counted
+    batch = rows.rows[start : start + BATCH]
+    return _count(rows.processor, batch, list(range(start, min(start + BATCH, len(rows)))))
 
 
 def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices: list[int]) -> dict[str, list[int]]:
