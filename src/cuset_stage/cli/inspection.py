@@ -79,11 +79,11 @@ def spans(
 @command(app, "heatmap", HeatmapSettings)
 def heatmap(settings: HeatmapSettings) -> None:
     """Draw how sure a model is of each token of a few samples, before and after training."""
+    check_writable("output", settings.output)  # before torch is imported
     from ..analysis.collect import collect
     from ..analysis.heatmap import numbers, print_summary, render
     from ..files import write_atomically
 
-    check_writable("output", settings.output)
     settings = settings.as_trained()
     samples = collect(settings)
     write_atomically(settings.output, render(samples, settings))
