@@ -5,6 +5,8 @@ import re
 from page_checks import faults, opened
 from playwright.sync_api import expect
 
+from cuset_stage.stage.artifacts import CUDA_COLOR
+
 
 def test_the_heat_map_is_readable(browser, heat_map):
     with opened(browser, heat_map) as tab:
@@ -101,3 +103,15 @@ def test_the_links_of_the_report(browser, report_page):
             "all => all.filter(a => !document.querySelector(a.hash)).map(a => a.hash)"
         )
         assert targets == []
+
+
+def test_cuda_has_one_colour(browser, heat_map, label_page, report_page):
+    expected = "rgb({}, {}, {})".format(*bytes.fromhex(CUDA_COLOR.removeprefix("#")))
+    for address, element, style in (
+        (heat_map, ".key-cuda", "borderBottomColor"),
+        (label_page, ".bar", "backgroundColor"),
+        (f"{report_page}#run=CuSeT&task=3&sample=1", ".t-cuda", "color"),
+    ):
+        with opened(browser, address, color_scheme="light") as tab:
+            found = tab.locator(element).first.evaluate(f"element => getComputedStyle(element).{style}")
+            assert found == expected, address
