@@ -27,7 +27,7 @@ class Feature:
 
     Attributes:
         keys: of a recipe, which turn it on. In texts, {folder} is a folder of the run's own, {first} the output of the run `first`,
-            {chats} the folder of `write_chats`, {kernels} the bundled data, {deepspeed} the recipes for it.
+            {chats} the folder of `write_chats`.
         more: further keys for the test.
         first: keys of a run that comes before, if one has to.
         says: what the output of both runs has to hold: that it was on; or why it failed; or the refusal.
