@@ -18,6 +18,7 @@ EXTRA = {
     "optim": "adamw_torch",
     "use_cpu": True,
     "max_steps": 2,
+    "preprocessing_num_workers": 1,  # the UI's 16 take a minute to start on two cores
     "gradient_accumulation_steps": 1,
     "cuset_tau": 0,
     "cuset_region_weight": "off",
@@ -96,7 +97,9 @@ def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path)
     page.keyboard.press("Tab")
     screenshot(page, "web_ui_settings.png")
     page.get_by_role("button", name="Start").first.click()
-    page.get_by_text("Finished").first.wait_for(timeout=60_000 * MINUTES)
+    ended = page.get_by_text("Finished.").or_(page.get_by_text("Failed."))
+    ended.first.wait_for(timeout=60_000 * MINUTES)
+    assert "Finished." in ended.first.text_content(), ended.first.text_content()
 
     run = tmp_path / "saves" / "Custom" / "full" / "run"
     assert "cuset_region_weight=false" in (run / "running_log.txt").read_text()
