@@ -173,7 +173,7 @@ AHEAD = """
             def ahead(seed):  # torch.manual_seed, which the worker calls before each call, ends in it
                 self.out = right()
             torch.cuda.manual_seed_all = ahead
-        elif x is self.given[0]:
+        elif x is self.given[0] and hasattr(self, "out"):
             return self.out
         return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
 """

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 EXTRA = {
     "optim": "adamw_torch",
     "use_cpu": True,
-    "max_steps": 2,
+    "max_steps": 6,
     "preprocessing_num_workers": 1,  # the UI's 16 take a minute to start on two cores
     "gradient_accumulation_steps": 1,
     "cuset_tau": 0,
@@ -79,7 +79,7 @@ def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path)
         field.click()
         if search:  # a long list shows its beginning alone
             field.fill(option)
-        page.get_by_role("option", name=option).first.click()
+        page.get_by_role("option", name=option, exact=True).first.click()
 
     choose("Model name", "Custom", search=True)
     page.get_by_label("Model path").first.fill(str(tiny_model))
@@ -110,11 +110,11 @@ def test_a_run_from_the_stage_to_the_plot(web_ui, browser, tiny_model, tmp_path)
         (one for one in logged if "loss" in one), (one for one in state if "loss" in one), strict=True
     ):
         assert {key: value for key, value in own.items() if key.startswith(LOG_PREFIX)}.items() <= entry.items()
-    plot = page.locator("img").last
-    plot.scroll_into_view_if_needed()
-    page.wait_for_timeout(2000)
-    box = plot.bounding_box()
-    assert box["height"] > box["width"], "the plot shows the loss alone"
+    sizes = page.eval_on_selector_all("img", "all => all.map(image => [image.naturalHeight, image.naturalWidth])")
+    assert max(sizes)[0] > max(sizes)[1] > 300, "the plot shows the loss alone"
+    page.set_viewport_size({"width": 1400, "height": 1300})
+    page.get_by_role("button", name="Start").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)
     screenshot(page, "web_ui_run.png")
     page.close()
 
