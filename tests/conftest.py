@@ -64,9 +64,12 @@ def tiny_model(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Headless Chromium, as the system has it (Debian: apt-get install chromium)."""
+    """Headless Chromium, as the system has it (Debian: apt-get install chromium).
+
+    Not for the session: while Playwright is up, the process has a running event loop, and asyncio.run fails in other tests.
+    """
     from playwright.sync_api import sync_playwright
 
     path = next(

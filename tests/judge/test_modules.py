@@ -172,8 +172,8 @@ AHEAD = """
             self.given = x, y
             def ahead(seed):  # torch.manual_seed, which the worker calls before each call, ends in it
                 self.out = right()
-            torch.cuda.manual_seed_all = ahead
-        elif x is self.given[0] and hasattr(self, "out"):
+            torch.random._seed_custom_device = ahead
+        elif x is self.given[0]:
             return self.out
         return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
 """
