@@ -203,7 +203,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
             more={"dataset_dir": "{chats}"},
         ),
         "mask_history": Feature(keys={"mask_history": True}, more={"dataset": "turns", "dataset_dir": "{chats}"}),
-        "train_on_prompt": Feature(keys={"train_on_prompt": True}, is_quick=True),
+        "train_on_prompt": Feature(keys={"train_on_prompt": True}),
         "system message and several turns": Feature(more={"dataset": "turns", "dataset_dir": "{chats}"}),
         "tool calls": Feature(
             more={"dataset": "tools", "dataset_dir": "{chats}", "template": "qwen3_nothink", "cutoff_len": 512},
@@ -224,7 +224,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
     },
     "Evaluation": {
-        "evaluation": Feature(keys={"eval_strategy": "steps", "eval_steps": 1}, more=EVALUATED, is_quick=True),
+        "evaluation": Feature(keys={"eval_strategy": "steps", "eval_steps": 1}, more=EVALUATED),
         "several evaluation sets": Feature(
             keys={"eval_dataset": "turns,thinking", "eval_on_each_dataset": True},
             more={"dataset": "turns", "dataset_dir": "{chats}", "eval_strategy": "steps", "eval_steps": 2},
@@ -277,7 +277,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
     },
     "Several GPUs and machines": {
-        "DDP": Feature(ranks=2, is_quick=True, note=TWO_RANKS),
+        "DDP": Feature(ranks=2, note=TWO_RANKS),
         "ZeRO-2": Feature(
             keys={"deepspeed": "ds_z2_config.json"},
             says="Using DeepSpeed's value",

@@ -21,7 +21,7 @@ def keys(load_script, tmp_path_factory):
     return {"model_name_or_path": str(path), "cutoff_len": 128, "max_samples": 8, "gradient_accumulation_steps": 2}
 
 
-@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("bits", [4, pytest.param(8, marks=pytest.mark.slow)])
 def test_all_parts_off_is_sft(llamafactory, keys, bits):
     keys = {**keys, "quantization_bit": bits}
     sft = llamafactory({**keys, "stage": "sft"})

@@ -229,6 +229,7 @@ def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
     assert losses(asft)[1] > losses(dft)[1]
 
 
+@pytest.mark.slow
 def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
     """ZeRO-3 has taken them away again when the loss is computed. One rank: on CPUs LLaMA-Factory starts no more under ZeRO-3."""
     keys = {"stage": "cuset", "cuset_objective": "asft", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
@@ -306,6 +307,7 @@ def test_a_router_s_loss_does_not_depend_on_how_a_step_is_cut(llamafactory, tiny
     assert results["eval_loss"] == pytest.approx(results["eval_sft_loss"], rel=0.05)  # rows of different length
 
 
+@pytest.mark.slow
 def test_a_compiled_model(llamafactory):
     keys = {
         "stage": "cuset",

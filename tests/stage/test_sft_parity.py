@@ -62,6 +62,7 @@ def qwen2_vl(tiny_model, tmp_path_factory):
     return {**keys, "dataset": "images", "template": "qwen2_vl"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_FIVE, reason="before transformers 5 the processor takes no tokenizer but Qwen2's own")
 def test_images_train_as_sft_of_the_whole_step(llamafactory, qwen2_vl):
     """With a processor, SFT takes the mean of the micro-batches' means: a token of a short answer weighs more than one of a long answer.
@@ -108,7 +109,7 @@ def mixtral(tiny_model, tmp_path_factory):
     return {**keys, "cutoff_len": 64, "train_on_prompt": True, "max_samples": 8, "per_device_train_batch_size": 1}
 
 
-@pytest.mark.parametrize(("accumulation", "ranks"), [(1, 1), (2, 1), (1, 2)])
+@pytest.mark.parametrize(("accumulation", "ranks"), [(1, 1), (2, 1), pytest.param(1, 2, marks=pytest.mark.slow)])
 def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactory, mixtral, accumulation, ranks):
     """SFT adds it in full with every micro-batch of every rank, so its coefficient grows with both; here it does not."""
     parts = accumulation * ranks
@@ -122,6 +123,7 @@ def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactor
         assert 0.8 < router / parts < 3.0  # balanced experts have a loss of 2, and 0.5 of that is 1
 
 
+@pytest.mark.slow
 def test_two_ranks_with_accumulation_are_sft(llamafactory):
     """Rows of uneven length, so that a rank's own mean would not do."""
     keys = {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2, "max_steps": 2}
