@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -37,6 +38,25 @@ def test_reports_how_a_command_ended(folder, isolation):
     assert (done.stdout, done.stderr) == ("out\n", "err\n")
     assert shell("kill -9 $$", folder, isolation).returncode == -signal.SIGKILL
     assert shell("sleep 0.2", folder, isolation).seconds > 0.2
+
+
+def test_a_command_talks_to_the_judge_until_it_is_stopped(folder, isolation):
+    """Its stdin is the other end of a socket, which nobody else has."""
+    ours, its = socket.socketpair()
+    ours.settimeout(60)
+    stop = threading.Event()
+    found = []
+    script = "read word; echo $word back >&0; sleep 100"
+    run = threading.Thread(
+        target=lambda: found.append(shell(script, folder, isolation, channel=its, stop=stop)), daemon=True
+    )
+    run.start()
+    ours.sendall(b"there\n")
+    assert ours.recv(100) == b"there back\n"
+    stop.set()
+    run.join(60)
+    assert (found[0].stopped, found[0].returncode, found[0].infra) == ("judge", None, None)
+    assert ours.recv(100) == b""
 
 
 HUNGRY = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -101,6 +102,8 @@ def run_sandboxed(
     environment: Mapping[str, str] | None = None,
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
+    channel: socket.socket | None = None,
+    stop: threading.Event | None = None,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
@@ -110,6 +113,8 @@ def run_sandboxed(
     visible: further folders the command may read, at the same path (see `python_paths`).
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
+    channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
+    stop: ends the command when it is set ("judge" in `Finished.stopped`).
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
     """
@@ -156,7 +161,7 @@ def run_sandboxed(
             "uid": uid,
             "judge": os.getpid(),
         }
-        return supervise(request, gpu, limits)
+        return supervise(request, gpu, limits, channel, stop)
 
 
 @dataclass(frozen=True)

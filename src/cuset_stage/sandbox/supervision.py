@@ -26,6 +26,7 @@ SUPERVISOR = Path(__file__).parent / "supervisor" / "__main__.py"
 PATIENCE_S = 90.0
 """What the supervisor may need beyond the program's own time: copies before, the end of everything after."""
 GPU_QUERY_S = 1.0
+STOP_QUERY_S = 0.05
 _KILLED = re.compile(r"\bKilled\b|\b[Ss]ignal 9\b|\bSIGKILL\b")  # as shells, gcc, nvcc and Python say it
 _LIMITS = {"wall": "wall time limit of {wall_s:g} s", "cpu": "CPU time limit of {cpu_s:g} s"}
 _LIMITS |= {"gpu_memory": "GPU memory limit", "processes": "limit on the number of processes"}
@@ -85,12 +86,15 @@ class _Supervisor:
                 command, stdin=its, stdout=none, stderr=none, start_new_session=True, env=environment, cwd="/"
             )
 
-    def ask(self, request: bytes, patience_s: float) -> dict[str, Any] | str:
-        """The fields of Finished, or what failed in the supervisor."""
+    def ask(self, request: bytes, patience_s: float, channel: socket.socket | None = None) -> dict[str, Any] | str:
+        """The fields of Finished, or what failed in the supervisor. channel: what becomes the command's stdin; closed here."""
         self.socket.settimeout(patience_s)
         try:
             with self.socket.makefile("rb") as answers:
-                self.socket.sendall(len(request).to_bytes(8, "big") + request)
+                socket.send_fds(self.socket, [len(request).to_bytes(8, "big")], [channel.fileno()] if channel else [])
+                if channel:
+                    channel.close()
+                self.socket.sendall(request)
                 return marshal.load(answers)
         except TimeoutError:
             return f"the supervisor did not answer for {patience_s:.0f} s"
@@ -151,7 +155,13 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
-def supervise(request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> Finished:
+def supervise(
+    request: dict[str, Any],
+    gpu: Gpu | None,
+    limits: Limits,
+    channel: socket.socket | None = None,
+    stop: threading.Event | None = None,
+) -> Finished:
     """Have one command run, and return when it and all it started are dead; also when an exception comes meanwhile.
 
     Raises SandboxError when no supervisor can be had.
@@ -162,23 +172,26 @@ def supervise(request: dict[str, Any], gpu: Gpu | None, limits: Limits) -> Finis
         raise SandboxError(f"the supervisor cannot be started: {error}") from error
     answer: dict[str, Any] | str | None = None
     ended = threading.Event()
-    last_word = threading.Lock()  # whose it is first: the answer's, or that of the one who watches the GPU
+    last_word: dict[str, str] = {}  # whose it is: the answer's, or that of one who has it stopped; the first to set it
     try:
         if gpu is not None and limits.gpu_memory_bytes is not None:
             watched = (supervisor, gpu, limits.gpu_memory_bytes, ended, last_word)
             threading.Thread(target=_watch_gpu, args=watched, daemon=True).start()
-        answer = supervisor.ask(marshal.dumps(request), limits.wall_s + PATIENCE_S)
+        if stop is not None:
+            watched = (supervisor, stop, ended, last_word)
+            threading.Thread(target=_watch_stop, args=watched, daemon=True).start()
+        answer = supervisor.ask(marshal.dumps(request), limits.wall_s + PATIENCE_S, channel)
     finally:
         ended.set()
-        stopped = not last_word.acquire(blocking=False)
-        if isinstance(answer, dict) and answer["infra"] is None and not stopped:
+        stopped = last_word.setdefault("of", "answer")
+        if isinstance(answer, dict) and answer["infra"] is None and stopped == "answer":
             _idle.append(supervisor)
         else:
             supervisor.end()
     if isinstance(answer, str):
         _hunt(request["folder"], request["uid"])
         return Finished(infra=answer)
-    return replace(Finished(**answer), **({"stopped": "gpu_memory", "returncode": None} if stopped else {}))
+    return replace(Finished(**answer), **({} if stopped == "answer" else {"stopped": stopped, "returncode": None}))
 
 
 def _hunt(folder: str, uid: int | None) -> None:
@@ -197,8 +210,18 @@ def _hunt(folder: str, uid: int | None) -> None:
         before = found
 
 
+def _watch_stop(
+    supervisor: _Supervisor, stop: threading.Event, ended: threading.Event, last_word: dict[str, str]
+) -> None:
+    while not ended.is_set():
+        if stop.wait(STOP_QUERY_S):
+            if last_word.setdefault("of", "judge") == "judge":
+                supervisor.socket.shutdown(socket.SHUT_WR)
+            return
+
+
 def _watch_gpu(
-    supervisor: _Supervisor, gpu: Gpu, most: int, ended: threading.Event, last_word: threading.Lock
+    supervisor: _Supervisor, gpu: Gpu, most: int, ended: threading.Event, last_word: dict[str, str]
 ) -> None:
     """Ask nvidia-smi now and then; tell the supervisor to stop when the program's device memory passes the limit.
 
@@ -212,6 +235,6 @@ def _watch_gpu(
             used = used_memory(gpu, {child.pid for child in below})
             if used is None and before is not None:
                 used = (used_memory(gpu) or 0) - before
-            if used is not None and used > most and last_word.acquire(blocking=False):
+            if used is not None and used > most and last_word.setdefault("of", "gpu_memory") == "gpu_memory":
                 supervisor.socket.shutdown(socket.SHUT_WR)
                 return

@@ -4,8 +4,8 @@ A fork of it watches each run (loop.py), alone in its process (one thread, the s
 orphan the program leaves, and may fork safely. Starting Python for each run would take longer than all the rest. The judge has as many
 of these processes as it has runs at a time (supervision.py).
 
-stdin is a socket: a request comes in, its length before it, and an answer goes out, as `marshal` writes them: both ends are the same
-Python. When it closes, the judge is gone, and the fork kills what it watches. What is left of a fork that was killed itself comes to
+stdin is a socket: a request comes in, its length before it and with that, where it is not empty, the program's stdin; an answer goes
+out. Both are as `marshal` writes them: the two ends are the same Python. When it closes, the judge is gone, and the fork kills what it watches. What is left of a fork that was killed itself comes to
 this process, which ends it and goes: the judge then finds the socket closed instead of an answer.
 
 `__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr.
@@ -35,11 +35,18 @@ def serve() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the judge's thread that started this may have blocked some
     become_subreaper()
     channel = socket.socket(fileno=0)
-    while head := channel.recv(8, socket.MSG_WAITALL):
+    while True:
+        head, stdin, _, _ = socket.recv_fds(channel, 8, 1)
+        if not head:
+            return
+        for fd in stdin:
+            os.set_inheritable(fd, False)
         request = marshal.loads(channel.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
         pid = os.fork()
         if pid == 0:
-            supervise(channel, request | {"server": os.getppid()})
+            supervise(channel, request | {"server": os.getppid(), "stdin": stdin})
+        for fd in stdin:
+            os.close(fd)
         _, status = os.waitpid(pid, 0)
         if not kill_all(request["uid"], {}) or status:
             return

@@ -230,7 +230,8 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
         _prctl(_PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")  # when memory runs out, the kernel ends the program and not the judge
-        for number, fd in enumerate((os.open("/dev/null", os.O_RDONLY), stdout, stderr)):
+        (stdin,) = request["stdin"] or [os.open("/dev/null", os.O_RDONLY)]
+        for number, fd in enumerate((stdin, stdout, stderr)):
             os.dup2(fd, number)
         for fd in own:
             os.set_inheritable(fd, True)  # exec closes all others

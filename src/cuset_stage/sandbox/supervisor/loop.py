@@ -106,7 +106,7 @@ class Run:
         self.pid = os.fork()
         if self.pid == 0:
             become_program(self.request, self.stdout.fd, self.stderr.fd, report, own)
-        for fd in {report, *own}:
+        for fd in {report, *own, *self.request["stdin"]}:
             os.close(fd)
         if not select.select([reading], [], [], SET_UP_S)[0]:
             return f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
