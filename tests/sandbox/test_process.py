@@ -59,6 +59,25 @@ def test_a_command_talks_to_the_judge_until_it_is_stopped(folder, isolation):
     assert ours.recv(100) == b""
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGSEGV])
+def test_a_signal_is_what_came_and_not_what_an_exit_code_says(folder, isolation, number):
+    """Where the kernel kills for want of memory or at a limit it sends these, and a program that returns 128 + N imitates it."""
+    limits = Limits(file_bytes=1 << 20, cpu_s=50)
+    done = shell(f"exit {128 + number}", folder, isolation, limits=limits)
+    assert (done.returncode, done.stopped, done.infra) == (128 + number, None, None)
+    done = shell(f"kill -{number} $$", folder, isolation, limits=limits)
+    assert (done.returncode, done.stopped) == ((None, "disk") if number == signal.SIGXFSZ else (-number, None))
+    done = shell("head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
+    assert done.returncode == 128 + signal.SIGXFSZ  # of head: the shell itself only passes it on
+    done = shell("exec head -c 2000000 /dev/zero > big", folder, isolation, limits=limits)
+    assert (done.returncode, done.stopped) == (None, "disk")
+
+
+def test_what_runs_a_program_in_bubblewrap_holds_nothing_open_for_it(folder, isolation):
+    done = shell("ls /proc/self/fd; cat; echo error >&2", folder, isolation)
+    assert (done.stdout.split(), done.stderr) == (["0", "1", "2", "3"], "error\n")  # 3: the folder that ls lists
+
+
 HUNGRY = """
 import sys
 from pathlib import Path

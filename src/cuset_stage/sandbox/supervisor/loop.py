@@ -18,9 +18,10 @@ from tree import descendants, folder_usage, hidden_files, kill_all, measure, rea
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
-# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and become it. (A shell knows
-# descriptors of one digit; there are few yet.)
-BEGIN = 'command -v -- "$0" >/dev/null && echo >&REPORT && exec REPORT>&-; exec "$0" "$@"'
+# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and run it. bubblewrap makes of a death by
+# signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is REPORT, that a signal
+# came. (A shell knows descriptors of one digit; there are few yet.)
+BEGIN = 'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; (exec "$0" "$@" 2>&9 9>&-); exit $?'
 
 
 class CappedFile:
@@ -65,12 +66,12 @@ class Run:
         self.stdout, self.stderr = (CappedFile(request["control"], self.most["output_bytes"]) for _ in range(2))
         self.stopped: str | None = None
         self.ended: dict[int, int] = {}  # pid -> wait status
-        self.pid = -1
+        self.pid = self.report = -1
         self.begin = time.monotonic()
         self.seconds = 0.0
         self.next_count = 0.0
         self.hidden_memory = 0
-        own = 2 if request["prefix"] else 0  # bubblewrap's two processes
+        own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
         self.processes = self.most["processes"] + own
         self.threads = request["threads"] + own
 
@@ -91,7 +92,7 @@ class Run:
 
     def start(self) -> str | None:
         """Fork and exec, and wait until the program begins; the reason when it does not."""
-        reading, report = os.pipe()  # what the child says, see become_program
+        self.report, report = os.pipe()  # what the child says, see become_program and BEGIN
         own: list[int] = []
         if prefix := self.request["prefix"]:
             filter_end, writing_end = os.pipe()
@@ -108,14 +109,15 @@ class Run:
             become_program(self.request, self.stdout.fd, self.stderr.fd, report, own)
         for fd in {report, *own, *self.request["stdin"]}:
             os.close(fd)
-        if not select.select([reading], [], [], SET_UP_S)[0]:
+        if not select.select([self.report], [], [], SET_UP_S)[0]:
             return f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
-        said = os.read(reading, 4096).decode(errors="replace")
-        os.close(reading)
+        said = os.read(self.report, 1)
         self.begin = time.monotonic()
+        if said not in (b"", b"\n"):
+            return (said + os.read(self.report, 4096)).decode(errors="replace")
         if prefix and not said:
             return f"bubblewrap did not start the program: {self.stderr.text().strip()[-500:]}"
-        return said.strip() or None
+        return None
 
     def watch(self) -> None:
         """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone."""
@@ -168,7 +170,7 @@ class Run:
         if self.request["prefix"]:
             if code < 0:
                 return None, None, f"bubblewrap was ended before the program: {self.stderr.text().strip()[-500:]}"
-            code = 128 - code if 128 < code < 128 + signal.NSIG else code
+            code = 128 - code if code > 128 and os.read(self.report, 1) else code
         if code in (-signal.SIGXCPU, -signal.SIGKILL) and _cpu_seconds() >= self.most["cpu_s"]:
             return None, "cpu", None
         return (None, "disk", None) if code == -signal.SIGXFSZ else (code, None, None)
