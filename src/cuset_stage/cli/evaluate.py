@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import typer
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from ..judge.judge_spec import JudgeSpec
+from ..judge.judge_spec import EvaluationSpec
 from ..settings import OutputFile, Settings
 from ._app import app, command, fail
 
@@ -29,7 +29,7 @@ class _Samples(Settings):
     limit: PositiveInt | None = Field(None, description="only the first so many answers")
 
 
-class EvaluateSettings(JudgeSpec, _Samples):
+class EvaluateSettings(EvaluationSpec, _Samples):
     positional: ClassVar[tuple[str, ...]] = ("answers",)
 
     jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
@@ -45,7 +45,7 @@ def evaluate(settings: EvaluateSettings) -> None:
     the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
-    from ..judge.results import describe_run
+    from ..judge.results import describe_run, inputs_seed
     from ..judge.runner import choose_samples, make_samples
     from ..judge.runner import evaluate as run
     from ..progress import Progress
@@ -66,6 +66,12 @@ def evaluate(settings: EvaluateSettings) -> None:
         everything = make_samples(found, tasks, rule=settings.extract)
         chosen = choose_samples(everything, tasks, split=settings.split, level=settings.level)
         samples = chosen[: settings.limit]
+        seed = settings.seed
+        if not any(task.draws_inputs for task in tasks):
+            seed = None
+        elif seed is None:
+            seed = inputs_seed(output)
+        settings = settings.model_copy(update={"seed": seed})
         backend, judge = _open_backend(settings, samples[0].task.language)
         header = describe_run(
             answers_path=answers,

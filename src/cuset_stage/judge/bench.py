@@ -20,7 +20,7 @@ from ..sandbox import (
     run_program,
 )
 from .devices import GpuPool
-from .judge_spec import JudgeSpec
+from .judge_spec import EvaluationSpec, JudgeSpec
 from .judgement import Judge
 from .oracle import CaseCache
 from .pipeline import Pipeline
@@ -45,6 +45,7 @@ class Bench:
     def __init__(self, spec: JudgeSpec, language: str) -> None:
         self.spec = spec
         self.isolation = resolve_isolation(Isolation(spec.isolation))
+        self.seed = spec.seed if isinstance(spec, EvaluationSpec) else None
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
         self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
         kinds = sorted({gpu.arch for gpu in chosen}) or [DEFAULT_ARCH]
@@ -59,7 +60,7 @@ class Bench:
         if language == "cuda":
             compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), isolation=self.isolation)
             check_options(compiler)
-            cases = None if spec.compile_only else CaseCache(isolation=self.isolation)
+            cases = None if spec.compile_only else CaseCache(isolation=self.isolation, seed=self.seed)
             self.limits = spec.limited(Limits())
             self.judge = ProgramJudge(compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only)
         else:
@@ -97,6 +98,7 @@ class Bench:
             "isolation": str(self.isolation),
             "limits": {**asdict(self.limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
             "compile_only": self.spec.compile_only,
+            "seed": self.seed,
             "per_gpu": self.spec.per_gpu,
         }
 

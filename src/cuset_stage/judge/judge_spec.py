@@ -75,3 +75,12 @@ class JudgeSpec(Settings):
             "gpu_memory_bytes": None if self.gpu_memory is None else int(self.gpu_memory * GIB),
         }
         return replace(limits, **{name: value for name, value in asked.items() if value is not None})
+
+
+class EvaluationSpec(JudgeSpec):
+    """How answers are judged, and on which inputs."""
+
+    seed: NonNegativeInt | None = Field(
+        None,
+        description="what inputs are drawn from, where tasks bring their generator; without it drawn for each results file",
+    )

@@ -57,17 +57,23 @@ class PreparedCase:
 
 
 class CaseCache:
-    """Cases by content: oracle, case, id, and the versions of the packages that make the data.
+    """Cases by content: oracle, case, id, seed, and the versions of the packages that make the data.
 
     folder: cache_root() / "cases" unless given. limits: of making one case. When the disk is full up to 2 GiB, the cases that were
-    not used for longest are removed.
+    not used for longest are removed. seed: what inputs are drawn from where a task brings its generator, so that an answer cannot know
+    them; None: the public inputs, the same everywhere.
     """
 
     def __init__(
-        self, folder: Path | None = None, *, limits: Limits = ORACLE_LIMITS, isolation: Isolation = Isolation.AUTO
+        self,
+        folder: Path | None = None,
+        *,
+        limits: Limits = ORACLE_LIMITS,
+        isolation: Isolation = Isolation.AUTO,
+        seed: int | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "cases"
-        self.limits, self.isolation = limits, isolation
+        self.limits, self.isolation, self.seed = limits, isolation, seed
         self._failures: dict[str, str] = {}  # a script that hangs is not tried again for every sample
 
     def prepare(self, task: ProgramTask, case: Case) -> PreparedCase:
@@ -77,7 +83,8 @@ class CaseCache:
         is this machine's fault.
         """
         # What decides its data; random streams and results may differ with the versions.
-        key = hashlib.sha256(json.dumps([task.fingerprint, case.name, _versions(task)]).encode()).hexdigest()
+        seed = self.seed if task.draws_inputs else None
+        key = hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
         if key in self._failures:
             raise OracleError(self._failures[key])
         place = self.folder / key[:2] / key
@@ -100,7 +107,7 @@ class CaseCache:
         self._make_room(task, case)
         started = time.monotonic()
         with oracle_folder() as work:
-            maker = CaseMaker(task, case, work, self.limits, self.isolation)
+            maker = CaseMaker(task, case, work, self.limits, self.isolation, self.seed)
             record = maker.make() | {"task": task.id, "case": case.name, "versions": _versions(task)}
             self._store(record | {"seconds": round(time.monotonic() - started, 3)}, maker.kept, place)
 

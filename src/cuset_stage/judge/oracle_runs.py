@@ -80,13 +80,17 @@ class Said:
 
 @dataclass(frozen=True)
 class CaseMaker:
-    """Makes one case in `work`, an `oracle_folder`, and leaves it in `kept` beside it, out of reach of the scripts."""
+    """Makes one case in `work`, an `oracle_folder`, and leaves it in `kept` beside it, out of reach of the scripts.
+
+    seed: what a ReferenceOracle draws inputs from; None: the task's public inputs.
+    """
 
     task: ProgramTask
     case: Case
     work: Path
     limits: Limits
     isolation: Isolation
+    seed: int | None = None
 
     @property
     def kept(self) -> Path:
@@ -100,7 +104,7 @@ class CaseMaker:
     def _run_reference(self) -> dict[str, Any]:
         task, case = self.task, self.case
         tensors = {name: [asdict(one) for one in getattr(case, name)] for name in ("inputs", "outputs")}
-        job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), **tensors}
+        job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), "seed": self.seed, **tensors}
         scripts = {"reference.py": task.oracle.source, "job.json": json.dumps(job)}
         finished = _run_driver(["reference", "job.json"], scripts, {}, self.work, self.limits, self.isolation)
         _check(finished, f"task {task.id}, case {case.name}: the reference", self.limits)

@@ -58,6 +58,7 @@ class ProgramJudge(Judge):
         }
         if not self.compile_only:
             settings |= {"limits": asdict(self.limits), "gpus": self.gpus.names if self.gpus else []}
+            settings["seed"] = self.cases.seed if self.cases else None
         return settings
 
     def judge(self, task: ProgramTask, code: str) -> Judgement:

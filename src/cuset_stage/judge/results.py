@@ -8,6 +8,7 @@ import datetime
 import functools
 import hashlib
 import platform
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Leve
 Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
 Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
 Notes = Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")]
-Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth}
+Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "seed": Count}
 Audited = {"findings": Findings, "notes": Notes, "audited": Count}
 RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
 """The header: `describe_run` makes it."""
@@ -137,6 +138,15 @@ def read_results(path: Path) -> Results:
             f"{path}: results format {run.get('format')!r}; this version of cuset-stage reads {FORMAT}."
         )
     return Results(run, sorted(samples.values(), key=lambda s: (s["task"], s.get("level") or 1, s["sample"])))
+
+
+def inputs_seed(output: Path) -> int:
+    """What the inputs of a run are drawn from: the seed of the results file that it resumes, else one that nobody could know before.
+
+    Raises ResultsError as `read_results` does.
+    """
+    earlier = read_results(output).run.get("seed") if output.exists() and output.stat().st_size else None
+    return secrets.randbits(32) if earlier is None else earlier
 
 
 _adapter = functools.cache(TypeAdapter)

@@ -55,6 +55,11 @@ def notes_on(collection: Collection, audit: Path | None, file: AuditFile) -> Ite
             f"weak; they are not counted as flagged. {_listed(unfinished)}",
             loud=True,
         )
+    if fixed := [run.label for run in collection.runs if _has_fixed_inputs(run)]:
+        yield Note(
+            f"Judged on inputs that come with the task set, the same in every evaluation: {', '.join(fixed)}. An answer that holds the "
+            "outputs passes."
+        )
     settings = {name for name, texts in run_settings(collection.runs).items() if len(set(texts)) > 1}
     if differ := sorted(name for name in settings if name in NOTED or name.startswith("limit ")):
         yield Note(f"The runs differ in {', '.join(differ)}: see the settings.")
@@ -92,6 +97,11 @@ def _of_run(collection: Collection, run: Run) -> Iterator[tuple[str, str]]:
         )
 
 
+def _has_fixed_inputs(run: Run) -> bool:
+    """Whether no seed was drawn for its inputs; of a file that an earlier version wrote it is not known."""
+    return "seed" in run.header and run.header["seed"] is None and not run.compile_only
+
+
 def _listed(said: Mapping[str, str]) -> str:
     """ "a: message; b: message; and 3 more"."""
     parts = [f"{task}: {one_line(text, 300)}" for task, text in list(said.items())[:NAMED]]
@@ -120,6 +130,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "architecture": ("arch",),
         "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
         "isolation": ("isolation",),
+        "inputs' seed": ("seed",),
         **{f"limit {key}": ("limits", key) for key in limits},
         "cuset-stage": ("cuset_stage",),
         "Python": ("python",),

@@ -103,6 +103,11 @@ class ProgramTask:
     idioms: tuple[str, ...] = ()
     language: str = field(default="cuda", init=False)
 
+    @property
+    def draws_inputs(self) -> bool:
+        """Whether its inputs can be drawn anew from a seed; else they are the task set's own."""
+        return isinstance(self.oracle, ReferenceOracle)
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what decides judgement: cases and oracle, not the wording of the prompt."""
@@ -134,6 +139,7 @@ class ModuleTask:
     source: str
     split: str | None = None
     language: str = field(default="python", init=False)
+    draws_inputs: bool = field(default=True, init=False)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,0 +1,66 @@
+"""Inputs that nobody could know before: an answer that holds the outputs of the public ones fails."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from host_programs import answer_row, make_task, task_row
+
+from cuset_stage.judge.oracle import CaseCache, PreparedCase
+from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.sandbox import Compiler, Limits, Verdict
+from cuset_stage.tasks import ProgramTask
+
+
+@pytest.fixture
+def judge(cache: Path) -> ProgramJudge:
+    compiler = Compiler(cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
+
+
+def drawn(judge: ProgramJudge, seed: int) -> ProgramJudge:
+    return replace(judge, cases=CaseCache(judge.cases.folder, seed=seed))
+
+
+def remembering(prepared: PreparedCase) -> str:
+    """A program that writes these outputs, whatever it is given."""
+    values = ",".join(map(float.hex, np.fromfile(prepared.expected["data/y.bin"], np.float32).astype(float)))
+    return (
+        f"#include <cstdio>\nfloat y[] = {{{values}}};\n"
+        'int main() { FILE* f = fopen("data/y.bin", "wb"); fwrite(y, 1, sizeof y, f); fclose(f); return 0; }\n'
+    )
+
+
+def same_inputs(task: ProgramTask, *caches: CaseCache) -> bool:
+    return len({cache.prepare(task, task.cases[0]).inputs["data/x.bin"].read_bytes() for cache in caches}) == 1
+
+
+def test_built_in_outputs_pass_on_public_inputs_alone(judge: ProgramJudge, tmp_path: Path) -> None:
+    task = make_task(tmp_path, "right")
+    answer = remembering(judge.case(task, task.cases[0]))
+    assert judge.judge(task, answer).verdict is Verdict.PASSED
+    assert drawn(judge, 1).judge(task, answer).verdict is Verdict.MISMATCH
+    assert drawn(judge, 1).judge(task, task.solution).verdict is Verdict.PASSED
+
+
+def test_a_seed_makes_the_same_inputs_again(tmp_path: Path) -> None:
+    task = make_task(tmp_path, "right")
+    here = CaseCache(tmp_path / "here", seed=1)
+    assert same_inputs(task, here, CaseCache(tmp_path / "there", seed=1))
+    assert not same_inputs(task, here, CaseCache(tmp_path / "here", seed=2))
+    assert not same_inputs(task, here, CaseCache(tmp_path / "here"))
+
+
+def test_every_results_file_has_a_seed_of_its_own_and_keeps_it(run: Any, tmp_path: Path) -> None:
+    tasks = [task_row("one", "right")]
+    _, first = run([answer_row("one", 0)], tasks=tasks)
+    said, resumed = run([answer_row("one", 0)], tasks=tasks)
+    assert "nothing new to judge" in said
+    assert resumed.run["seed"] == first.run["seed"] is not None
+    said, other = run([answer_row("one", 0)], "seed=7", tasks=tasks)
+    assert "1 judged" in said and other.run["seed"] == 7 != first.run["seed"]
+    (tmp_path / "results.jsonl").unlink()
+    _, again = run([answer_row("one", 0)], tasks=tasks)
+    assert again.run["seed"] not in (first.run["seed"], 7)
