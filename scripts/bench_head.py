@@ -5,7 +5,8 @@
     python scripts/bench_head.py --quick          # smoke run, also on a CPU
 
 Forward and backward to the hidden states with a frozen head, bf16, one GPU, one process. Times are medians over rounds in which the
-methods take turns in random order, of CUDA events around five calls back to back; memory is the peak above the inputs and the
+methods take turns in random order, of CUDA events around calls back to back. A turn lasts 0.4 s and the second half of it is timed: the
+GPU is then at the clock that its power limit allows for that method, as in training. Memory is the peak above the inputs and the
 returned gradient. Four targets in five are likely ones, as in fine-tuning, and half the tokens are CUDA. A peer that is not
 installed is listed with the reason. TRL's chunked loss is in its versions 1.6 to 1.12, later than the one LLaMA-Factory takes: a
 folder with it on PYTHONPATH will do. QuACK (quack-kernels) has no token weights: it computes plain cross-entropy.
@@ -14,6 +15,7 @@ folder with it on PYTHONPATH will do. QuACK (quack-kernels) has no token weights
 import argparse
 import datetime
 import json
+import math
 import random
 import statistics
 import time
@@ -32,7 +34,7 @@ HIDDEN_SIZE = 3584
 LENGTHS, VOCABULARIES = (1024, 4096, 16384), (32000, 152064)
 PEERS = ("liger-kernel", "cut-cross-entropy", "quack-kernels", "trl", "triton", "torch")
 TRL_CHUNK = 256  # its default
-CALLS = 5  # back to back, in each round
+HALF_TURN_MS = 200  # untimed, and then timed, in each round
 
 
 class Inputs:
@@ -228,10 +230,12 @@ def measure(x: Inputs, methods: dict[str, Callable], rounds: int, device: str) -
         x.hidden.grad = None
     times = {name: [] for name in runs}
     order, shuffle = list(runs), random.Random(0).shuffle
+    calls = {name: max(5, math.ceil(HALF_TURN_MS / stopwatch(run, x, device))) for name, run in runs.items()}
     for _ in range(rounds):
-        shuffle(order)  # the GPU is hotter, and slower, after some methods than after others
+        shuffle(order)  # the GPU is hotter after some methods than after others
         for name in order:
-            times[name].append(stopwatch(runs[name], x, device, CALLS))
+            stopwatch(runs[name], x, device, calls[name])
+            times[name].append(stopwatch(runs[name], x, device, calls[name]))
     for name, values in times.items():
         results[name] |= {"ms": statistics.median(values), "ms_min": min(values)}
     return results
@@ -273,7 +277,7 @@ def record(device: str, rounds: int) -> dict:
         "cuda": torch.version.cuda,
         "versions": versions(),
         "dtype": "bfloat16" if device == "cuda" else "float32",
-        "what": f"frozen head, forward and backward to the hidden states; ms: median over rounds of the mean of {CALLS} calls, extra_gib: peak above inputs and gradient",
+        "what": f"frozen head, forward and backward to the hidden states; ms: median over rounds of the mean of calls that last {HALF_TURN_MS} ms together, after as many untimed ones; extra_gib: peak above inputs and gradient",
         "rounds": rounds,
     }
 
@@ -281,7 +285,7 @@ def record(device: str, rounds: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="where to write the results")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="small shapes, two rounds; runs on a CPU")
     parser.add_argument("--chunks", action="store_true", help="sizes of a chunk instead of the peers")
     args = parser.parse_args()

@@ -150,7 +150,7 @@ def head_and_loss() -> str:
     return f"""## The output layer and the loss alone
 
 A frozen head in bf16, hidden size 3584: forward, and backward to the hidden states. Milliseconds / GiB beyond inputs and weights.
-"Two products" is what no method can avoid.
+"Two products" are the matrix products alone: hidden states by weight, and gradient of the logits by weight.
 
 {table(["method", *(f"{case['length']} x {case['vocab_size']}" for case in cases)], rows)}
 

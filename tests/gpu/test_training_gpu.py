@@ -91,16 +91,20 @@ def on_one_gpu(llamafactory):
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
 @pytest.mark.parametrize("tuning", ["lora", "full"])
-@pytest.mark.parametrize("wrapper", ["DDP", "ZeRO-2", "ZeRO-3", "FSDP"])
+@pytest.mark.parametrize("wrapper", ["DDP", "ZeRO-2", "ZeRO-3", "FSDP 1", "FSDP 2"])
 def test_two_gpus_train_as_one(llamafactory, on_one_gpu, wrapper, tuning):
     keys = {**KEYS, "finetuning_type": tuning, "learning_rate": 1.0e-3}
     more = {
         "DDP": {},
         "ZeRO-2": {"deepspeed": str(DEEPSPEED / "ds_z2_config.json")},
         "ZeRO-3": {"deepspeed": str(DEEPSPEED / "ds_z3_config.json")},
-        "FSDP": {
+        "FSDP 1": {
             "fsdp": "full_shard auto_wrap",
             "fsdp_config": {"transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"], "use_orig_params": True},
+        },
+        "FSDP 2": {
+            "fsdp": "full_shard auto_wrap",
+            "fsdp_config": {"fsdp_version": 2, "transformer_layer_cls_to_wrap": ["Qwen2DecoderLayer"]},
         },
     }[wrapper]
     two = llamafactory(

@@ -313,8 +313,8 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
         "FSDP 2": Feature(
             keys={"fsdp": "full_shard auto_wrap", "fsdp_config": {"fsdp_version": 2}},
-            outcome=Outcome.UNTESTED,
-            note="needs GPUs: on CPUs accelerate trains with DDP instead",
+            held=ON_GPUS + "test_two_gpus_train_as_one",
+            note="two GPUs train as one",
         ),
         "Ray": Feature(environment={"USE_RAY": "1"}, held=HERE + "test_a_worker_of_ray", note="one worker, on a CPU"),
         "several nodes": Feature(
