@@ -25,11 +25,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from .. import __version__
 from ..files import write_atomically
 from ..jsonl import Appender
+from ..progress import Progress
 from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
 from .stage_rows import CurationError, Item, Row, StageRows, plain, with_provenance
@@ -139,7 +138,7 @@ def run_stage(
             Appender(kept_path) as kept,
             Appender(dropped_path) as dropped,
             (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry,
-            tqdm(desc=name or stage, unit="row", disable=None, dynamic_ncols=True) as bar,
+            Progress(desc=name or stage, unit="row") as bar,
         ):
             done = read_journal(folder).keys
 

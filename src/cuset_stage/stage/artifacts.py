@@ -25,6 +25,7 @@ PANELS = {
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
 }
+WEB_PANELS = ("negative log-likelihood (nats per token)", "mean confidence")  # those with room in the web UI
 
 
 def log_statistics(trainer: Any) -> None:
@@ -51,14 +52,13 @@ def plot_log(plot: Any, trainer_log: list[dict[str, Any]]) -> Any:
     plot: LLaMA-Factory's gen_loss_plot. Returns its figure.
     """
     figure = plot(trainer_log)
-    panels = {title: PANELS[title] for title in list(PANELS)[1:3]}
     if not any(key.startswith(LOG_PREFIX) for entry in trainer_log for key in entry):
         return figure
     figure.set_size_inches(6.4, 9.6)
-    grid = figure.add_gridspec(1 + len(panels), 1)
+    grid = figure.add_gridspec(1 + len(WEB_PANELS), 1)
     figure.axes[0].set_subplotspec(grid[0])
-    for row, (title, names) in enumerate(panels.items(), start=1):
-        draw_curves(figure.add_subplot(grid[row]), title, names, trainer_log, "current_steps")
+    for row, title in enumerate(WEB_PANELS, start=1):
+        draw_curves(figure.add_subplot(grid[row]), title, PANELS[title], trainer_log, "current_steps")
     figure.set_layout_engine("constrained")
     return figure
 
