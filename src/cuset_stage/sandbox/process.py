@@ -185,6 +185,8 @@ def run_program(
     *,
     inputs: Mapping[str, Path],
     outputs: Mapping[str, int | None],
+    optional: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
     limits: Limits = Limits(),  # noqa: B008  a frozen record
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
@@ -192,6 +194,8 @@ def run_program(
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
     inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
+    optional: further files that are taken when they are there, however the program ended. environment: "{folder}" in a value becomes
+    that folder.
     gpu: see run_sandboxed; hold a lease (lease_gpu) around the run.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
@@ -202,24 +206,33 @@ def run_program(
         raise SandboxError(f"{binary}: no program that may be run")
     with scratch_folder() as scratch:
         folder = scratch / "run"
-        for name in ("data", *(str(Path(name).parent) for name in outputs)):
+        for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
             (folder / name).mkdir(parents=True, exist_ok=True)
         finished = run_sandboxed(
             ["./program"],
             folder=folder,
             readonly={"program": binary, **inputs},
             limits=limits,
+            environment={
+                name: value.replace("{folder}", str(folder.resolve())) for name, value in (environment or {}).items()
+            },
             gpu=gpu,
             isolation=isolation,
         )
-        yield _collect(finished, scratch, outputs, limits)
+        yield _collect(finished, scratch, outputs, optional, limits)
 
 
-def _collect(finished: Finished, scratch: Path, outputs: Mapping[str, int | None], limits: Limits) -> Ran:
+def _collect(
+    finished: Finished, scratch: Path, outputs: Mapping[str, int | None], optional: Sequence[str], limits: Limits
+) -> Ran:
     """The outputs of a program that has ended, moved out of its reach, or else the verdict."""
     if finished.infra is not None:
         return Ran(Verdict.INFRA_ERROR, finished, {}, finished.infra)
-    taken: dict[str, Path] = {}
+    taken = {
+        name: target
+        for name in optional
+        if not take_output(scratch / "run", name, target := scratch / "outputs" / name)
+    }
     verdict, message = None, ""
     if finished.stopped is not None or finished.returncode != 0:
         verdict = Verdict.TIMEOUT if finished.out_of_time else Verdict.RUNTIME_ERROR

@@ -1,0 +1,203 @@
+"""What a program did on the GPU, by CUPTI's account: a small library that the driver loads into it (gpu_activity.cpp) writes it down.
+
+The library is built once, by nvcc, from CUPTI as the toolkit or NVIDIA's wheels bring it. It runs inside the program, so a program that
+goes after it can write what it likes into the record: what is concluded from it says so (gpu_work.py, docs/security.md).
+"""
+
+import functools
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ..files import file_sha256
+from ..sandbox import SandboxError, Toolkit, cache_root, find_toolkit, remove_tree
+from ..sandbox.folders import file_lock
+
+
+SOURCE = Path(__file__).with_name("gpu_activity.cpp")
+FOLDER = ".gpu_activity"  # in the folder of a run
+RECORD = f"{FOLDER}/record"
+MAX_RECORD_BYTES = 256 << 20  # some millions of launches; of a longer record the rest is not read
+TO_GPU, FROM_GPU, WITHIN_GPU = (1, 3), (2, 4), (5, 6, 7, 8, 10)  # CUpti_ActivityMemcpyKind
+
+
+class Kernel(NamedTuple):
+    """One launch. name: as the compiler mangles it. start, end: nanoseconds of CLOCK_MONOTONIC, which time.perf_counter_ns counts, too."""
+
+    start: int
+    end: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    name: str
+
+
+class Transfer(NamedTuple):
+    """A copy, or a fill, whose kind is None."""
+
+    start: int
+    end: int
+    kind: int | None
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Activity:
+    """The record of one run. complete: the process came to its end, and no line is missing or wrong."""
+
+    kernels: tuple[Kernel, ...] = ()
+    transfers: tuple[Transfer, ...] = ()
+    complete: bool = False
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds in which a kernel ran, or a copy or a fill within the GPU's memory; once where several ran at a time."""
+        within = [one for one in self.transfers if one.kind is None or one.kind in WITHIN_GPU]
+        busy, until = 0, 0
+        for start, end in sorted((one.start, one.end) for one in (*self.kernels, *within)):
+            busy += max(0, end - max(start, until))
+            until = max(until, end)
+        return busy / 1e9
+
+    @property
+    def works(self) -> bool:
+        """Whether anything ran on the GPU but copies from and to the host."""
+        return self.busy_s > 0
+
+    @property
+    def bytes_to_gpu(self) -> int:
+        return sum(one.bytes for one in self.transfers if one.kind in TO_GPU)
+
+    @property
+    def bytes_from_gpu(self) -> int:
+        return sum(one.bytes for one in self.transfers if one.kind in FROM_GPU)
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """The built library. files: what a run needs to see, by names in its folder."""
+
+    files: Mapping[str, Path]
+
+    @staticmethod
+    def environment(folder: Path | str) -> dict[str, str]:
+        """What a run in this folder, which has `FOLDER` in it, needs in its environment."""
+        return {"CUDA_INJECTION64_PATH": f"{folder}/{FOLDER}/recorder.so", "CUSET_GPU_ACTIVITY": f"{folder}/{RECORD}"}
+
+
+def find_recorder() -> Recorder | str:
+    """The library, built where the cache does not have it; a text says why there is none: then nothing is recorded, and nothing fails."""
+    try:
+        return build(find_toolkit())
+    except (SandboxError, OSError, subprocess.SubprocessError) as error:
+        return str(error)
+
+
+@functools.lru_cache(maxsize=8)
+def build(toolkit: Toolkit) -> Recorder:
+    """Raises SandboxError without CUPTI, or when nvcc refuses the source."""
+    cupti, includes = _find_cupti(toolkit)
+    key = hashlib.sha256(json.dumps([file_sha256(SOURCE), toolkit.version, file_sha256(cupti)]).encode()).hexdigest()[
+        :16
+    ]
+    root = cache_root() / "gpu_activity"
+    place = root / key
+    with file_lock(root / "build.lock"):
+        if not (place / "recorder.so").is_file():
+            making = Path(tempfile.mkdtemp(prefix="making-", dir=root))
+            try:
+                shutil.copyfile(cupti, making / cupti.name)
+                command = [toolkit.nvcc, "-shared", "-std=c++17", "-O2", "-cudart", "none", "-Xcompiler", "-fPIC"]
+                command += [f"-I{include}" for include in includes]
+                command += [
+                    SOURCE,
+                    "-Xlinker",
+                    making / cupti.name,
+                    "-Xlinker",
+                    "-rpath=$ORIGIN",
+                    "-o",
+                    making / "recorder.so",
+                ]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+                if done.returncode != 0:
+                    raise SandboxError(f"nvcc refuses {SOURCE.name}: {(done.stderr or done.stdout).strip()[-1000:]}")
+                for path in (making, *making.iterdir()):
+                    path.chmod(0o755)
+                remove_tree(place)
+                making.rename(place)
+            finally:
+                remove_tree(making)
+    return Recorder({f"{FOLDER}/{name}": place / name for name in ("recorder.so", cupti.name)})
+
+
+def _find_cupti(toolkit: Toolkit) -> tuple[Path, list[Path]]:
+    """libcupti.so.N, by the name that programs load it by, and the folders of its headers: the toolkit's, else of NVIDIA's wheels."""
+    wheels = Path(sysconfig.get_path("purelib"), "nvidia")
+    root = toolkit.folder
+    places = [
+        root,
+        root / "extras/CUPTI",
+        *root.glob("targets/*"),
+        wheels / f"cu{toolkit.version.split('.')[0]}",
+        wheels / "cuda_cupti",
+    ]
+    headers = [path.parent for place in places for path in place.glob("include/cupti.h")]
+    libraries = [
+        path
+        for place in places
+        for lib in ("lib64", "lib")
+        for path in sorted(place.glob(f"{lib}/libcupti.so.[0-9][0-9]"))
+    ]
+    if not headers or not libraries:
+        raise SandboxError(
+            f"CUPTI is neither in {root} (extras/CUPTI) nor in NVIDIA's wheels: `pip install nvidia-cuda-cupti`, or install it with the toolkit"
+        )
+    return libraries[0], [headers[0], *(path for place in places if (path := place / "include").is_dir())]
+
+
+def read_activity(path: Path) -> Activity:
+    """What the library wrote, or what a program put in its place: anything, of any length. Raises OSError when there is no file."""
+    kernels: list[Kernel] = []
+    transfers: list[Transfer] = []
+    begun = ended = 0
+    complete = os.path.getsize(path) <= MAX_RECORD_BYTES
+    for line in _lines(path):
+        kind, _, rest = line.partition(" ")
+        try:
+            if kind == "K":
+                *numbers, name = rest.split(" ", 8)
+                start, end, *shape = map(int, numbers)
+                kernels.append(Kernel(start, _after(start, end), tuple(shape[:3]), tuple(shape[3:]), name))
+            elif kind == "C":
+                start, end, what, size = map(int, rest.split(" "))
+                transfers.append(Transfer(start, _after(start, end), what, size))
+            elif kind == "S":
+                start, end, size = map(int, rest.split(" "))
+                transfers.append(Transfer(start, _after(start, end), None, size))
+            elif line in ("begin", "end"):
+                begun, ended = begun + (line == "begin"), ended + (line == "end")
+            else:
+                complete = False
+        except ValueError:
+            complete = False
+    return Activity(tuple(kernels), tuple(transfers), complete and begun == ended > 0)
+
+
+def _after(start: int, end: int) -> int:
+    if not 0 <= start <= end < 2**63:
+        raise ValueError
+    return end
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with open(path, "rb") as file:
+        for line in file.read(MAX_RECORD_BYTES).split(b"\n"):
+            if line:
+                yield line.decode(errors="replace")

@@ -1,0 +1,107 @@
+"""The library that records what runs on a GPU, as far as that goes without one: it is built, loaded in the sandbox, and its record read."""
+
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.judge.gpu_activity import (
+    RECORD,
+    Activity,
+    Kernel,
+    Recorder,
+    Transfer,
+    build,
+    find_recorder,
+    read_activity,
+)
+from cuset_stage.sandbox import (
+    Compiler,
+    Isolation,
+    SandboxError,
+    Toolkit,
+    find_toolkit,
+    resolve_isolation,
+    run_program,
+)
+
+
+# What the driver does at the first call of a program: load the library and call its entry.
+LOADS = r"""
+#include <cstdlib>
+#include <dlfcn.h>
+
+int main() {
+  void* library = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+  if (!library) return 90;
+  return ((int (*)())dlsym(library, "InitializeInjection"))() == 1 ? 0 : 91;
+}
+"""
+RIGHT = (
+    "begin\nK 100 200 2 1 1 256 1 1 _Z4axpyfPfi\nC 10 90 1 4096\nC 150 260 8 64\nS 300 350 64\nC 400 500 2 128\nend\n"
+)
+
+
+@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def isolation(request: pytest.FixtureRequest) -> Isolation:
+    try:
+        return resolve_isolation(request.param)
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def read(folder: Path, text: str | bytes) -> Activity:
+    path = folder / "record"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_activity(path)
+
+
+def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUSET_CACHE", str(cache))
+    recorder = find_recorder()
+    assert isinstance(recorder, Recorder), recorder
+    program = Compiler(cache=cache / "programs", flags=("-ldl",)).compile(LOADS).binary
+    environment = recorder.environment("{folder}")
+    with run_program(
+        program, inputs=recorder.files, outputs={}, optional=[RECORD], environment=environment, isolation=isolation
+    ) as ran:
+        assert ran.verdict is None, ran.message
+        assert not read_activity(ran.outputs[RECORD]).kernels
+
+
+def test_without_cupti_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    with pytest.raises(SandboxError, match="pip install nvidia-cuda-cupti"):
+        build(Toolkit(find_toolkit().nvcc, "13.0.0", tmp_path))
+
+
+def test_what_a_record_says(tmp_path: Path) -> None:
+    activity = read(tmp_path, RIGHT)
+    assert activity.kernels == (Kernel(100, 200, (2, 1, 1), (256, 1, 1), "_Z4axpyfPfi"),)
+    assert activity.transfers[1] == Transfer(150, 260, 8, 64)
+    assert (activity.bytes_to_gpu, activity.bytes_from_gpu) == (4096, 128)
+    assert activity.busy_s == pytest.approx(210e-9)  # 100 to 260, where kernel and copy overlap, and the fill
+    assert activity.complete and activity.works
+
+
+def test_two_processes_write_one_record(tmp_path: Path) -> None:
+    assert read(tmp_path, RIGHT + RIGHT).complete
+    assert not read(tmp_path, RIGHT + RIGHT.removesuffix("end\n")).complete
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "begin\n",
+        "end\n",
+        RIGHT.replace("end", "lost 3\nend"),
+        RIGHT.replace("K 100 200", "K 200 100"),
+        RIGHT.replace("K 100", "K -100"),
+        RIGHT.replace("4096", "many"),
+        RIGHT.replace("C 10 ", "C "),
+        b"begin\n\xff\x00\nend\n",
+        f"begin\nK {'9' * 5000} 1 1 1 1 1 1 1 x\nend\n",
+    ],
+)
+def test_a_record_that_is_none_is_not_complete(tmp_path: Path, text: str | bytes) -> None:
+    assert not read(tmp_path, text).complete
