@@ -3,18 +3,17 @@
 import json
 import os
 import shutil
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from task_factory import DOUBLE, GEN, cudabench_row, cuset_row, load_row
 
-from cuset_stage.judge import oracle, oracle_runs
+from cuset_stage.judge import oracle_runs
 from cuset_stage.judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from cuset_stage.sandbox import SandboxError
+from cuset_stage.sandbox import cache as cache_module
 from cuset_stage.tasks import TaskError, Tensor
 
 
@@ -303,9 +302,9 @@ def test_a_damaged_entry_is_made_again(cache, tmp_path, damage):
 
 
 def test_a_copied_cache_is_as_good(cache, tmp_path):
-    """Times change with a copy, contents do not."""
+    """One that keeps the times of its files (cp -a)."""
     prepare(cache, tmp_path, cuset_row())
-    shutil.copytree(cache.folder, tmp_path / "copy", copy_function=shutil.copyfile)
+    shutil.copytree(cache.folder, tmp_path / "copy")
     copied = {file.stat().st_ino for file in (tmp_path / "copy").rglob("x.bin")}
     assert inode(prepare(CaseCache(tmp_path / "copy"), tmp_path, cuset_row())) in copied
 
@@ -331,22 +330,18 @@ def test_a_failure_is_not_tried_again_for_every_sample(cache, tmp_path, monkeypa
     assert len(tries) == 1
 
 
-def test_the_longest_unused_goes_first(cache, tmp_path, monkeypatch):
-    def free(folder):
-        """Room for two cases of 256 bytes."""
-        used = sum(file.stat().st_size for file in folder.glob("??/*/*/*.bin"))
-        return SimpleNamespace(free=oracle.RESERVE + 600 - used)
-
-    monkeypatch.setattr(oracle.shutil, "disk_usage", free)
-    old, new = (prepare(cache, tmp_path, cuset_row(id=name)) for name in ("old", "new"))
-    with pytest.raises(SandboxError, match="there is no room for it under"):
-        prepare(cache, tmp_path, cuset_row(id="more"))  # both are in use
-    for made, age in ((old, 5000), (new, 4000)):
-        then = time.time() - age
-        os.utime(made.folder / "manifest.json", (then, then))
+def test_a_case_that_is_in_use_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_module, "ROOM_WAIT_S", 0.5)
+    old = prepare(CaseCache(tmp_path / "cases"), tmp_path, cuset_row(id="old"))
+    size = sum(file.stat().st_size for file in old.folder.rglob("*") if file.is_file())
+    cache = CaseCache(tmp_path / "cases", limit=2 * size + 200)
+    new = prepare(cache, tmp_path, cuset_row(id="new"))
+    with pytest.raises(SandboxError, match=r"task more, case even: its data takes .*there is no room for it under"):
+        prepare(cache, tmp_path, cuset_row(id="more"))
+    folder = old.folder
+    del old
     prepare(cache, tmp_path, cuset_row(id="more"))  # a lack of room is not remembered
-    assert not old.folder.exists()
-    assert new.folder.exists()
+    assert not folder.exists() and new.folder.exists()
 
 
 def test_a_shape_error_is_the_task_sets(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuset_stage.sandbox import SandboxError, cache_root, folders, remove_tree, run_program, scratch_folder
-from cuset_stage.sandbox.folders import evict, take_output
+from cuset_stage.sandbox.folders import take_output
 
 
 def nest(folder: Path, depth: int) -> None:
@@ -134,21 +134,6 @@ def test_cache_root_is_closed_to_others(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_root() == tmp_path / "cuset"
     assert cache_root().stat().st_mode & 0o777 == 0o700
-
-
-def test_eviction_takes_what_was_used_longest_ago(tmp_path):
-    for number in range(4):
-        entry = tmp_path / "ab" / str(number)
-        entry.mkdir(parents=True)
-        (entry / "program").write_bytes(bytes(1000))
-        os.utime(entry, (number, number))
-    fresh = tmp_path / "cd" / "fresh"
-    fresh.mkdir(parents=True)
-    (fresh / "program").write_bytes(bytes(1000))
-    evict(tmp_path, 2500)
-    assert sorted(path.name for path in tmp_path.glob("*/*")) == ["3", "fresh"]
-    evict(tmp_path, 0)  # the fresh one may be about to run
-    assert [path.name for path in tmp_path.glob("*/*")] == ["fresh"]
 
 
 HOLDER = """

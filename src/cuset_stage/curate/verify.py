@@ -23,8 +23,7 @@ from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, OracleError
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
-from ..sandbox import SandboxError, Verdict, cache_root
-from ..sandbox.folders import file_lock
+from ..sandbox import SandboxError, Verdict
 from ..tasks import ModuleTask, ProgramTask, TaskError
 from .adapt import load_task, program_of
 from .folders import input_rows
@@ -91,8 +90,7 @@ def _bench(settings: VerifySettings, language: str = "cuda") -> Bench:
 
 @lru_cache(maxsize=16)
 def _bench_of(settings: VerifySettings, language: str, _visible: str | None) -> Bench:
-    with file_lock(cache_root() / "bench.lock"):  # processes that begin together would try nvcc out on one file
-        bench = Bench(settings, language)
+    bench = Bench(settings, language)
     if isinstance(bench.judge, ProgramJudge) and bench.judge.cases is not None:
         bench.judge.cases.limits = CASE_LIMITS
     return bench

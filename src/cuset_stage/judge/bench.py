@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ..sandbox import (
@@ -18,6 +18,7 @@ from ..sandbox import (
     list_gpus,
     resolve_isolation,
     run_program,
+    scratch_folder,
 )
 from .devices import GpuPool
 from .judge_spec import EvaluationSpec, JudgeSpec
@@ -106,11 +107,17 @@ class Bench:
 def check_options(compiler: Compiler) -> None:
     """Compile and run the smallest program, so that options with which nvcc makes none, or a machine on which it works no more,
     are not charged to every answer. The cache is not asked: it may be of a time when nvcc's host compiler was there, or was not.
+    Nor is it written to: other processes run what lies there.
 
     Raises:
         SandboxError: It does not compile, or is no program (with -c, say); the message has the options and what was said.
     """
-    compiled = compiler.compile(SMALLEST, again=True)
+    with scratch_folder() as folder:
+        _check_smallest(replace(compiler, cache=folder / "programs"))
+
+
+def _check_smallest(compiler: Compiler) -> None:
+    compiled = compiler.compile(SMALLEST)
     if compiled.verdict is Verdict.INFRA_ERROR:
         raise SandboxError(compiled.message)
     options = f"with flags='{' '.join(compiler.flags)}' and arch={compiler.arch}"

@@ -76,10 +76,12 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Built:
-    """What `build` hands on. product: the program, or the folder with the module; None: the judgement is the last word."""
+    """What `build` hands on. product: the program, or the folder with the module; None: the judgement is the last word. held: what
+    keeps the product where it is."""
 
     judgement: Judgement
     product: Path | None = None
+    held: Any = None
 
 
 class Judge(Protocol):

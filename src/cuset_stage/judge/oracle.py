@@ -1,34 +1,28 @@
 """Inputs and right outputs of a task's cases, made once and kept: every sample is judged on the same data.
 
-A case is made in the sandbox (oracle_runs.py) and moved into the cache as a whole, so that a folder of the cache is complete
-or not there. manifest.json names its files with size, SHA-256 and time; a file that changed since is noticed and the case is
-made again. Several processes may share a cache: a lock file a case.
+A case is made in the sandbox (oracle_runs.py) and moved into the cache as a whole (sandbox/cache.py), which processes share.
+manifest.json names its files with size and time; a file that changed since is noticed and the case is made again.
 """
 
 import functools
 import hashlib
 import importlib.metadata
 import json
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..files import file_sha256
-from ..sandbox import Isolation, Limits, SandboxError, cache_root, remove_tree
-from ..sandbox.folders import file_lock
+from ..sandbox import Isolation, Limits, SandboxError, cache_root
+from ..sandbox.cache import Cache, Held
 from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
-from .oracle_runs import GIB, ORACLE_LIMITS, CaseMaker, OracleError, Said, check_size, oracle_folder
+from .oracle_runs import ORACLE_LIMITS, CaseMaker, OracleError, Said, check_size, oracle_folder
 
 
 FILES = ("inputs", "expected", "references")
-RESERVE = 2 * GIB  # disk space that is left free
-IN_USE_S = 900.0  # a case used within this time is not removed to make room
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,7 @@ class PreparedCase:
 
     expected: the right content of each output; without the outputs of a ScriptOracle whose reference could not be told.
     references: what gen.py wrote beside the inputs, for compare.py. tolerance: output name -> (rtol, atol), of a ReferenceOracle.
-    self_check: what compare.py says about the reference itself, of a ScriptOracle.
+    self_check: what compare.py says about the reference itself, of a ScriptOracle. held: what keeps the files in the cache.
     """
 
     inputs: Mapping[str, Path]
@@ -46,7 +40,13 @@ class PreparedCase:
     references: Mapping[str, Path]
     tolerance: Mapping[str, tuple[float, float]]
     self_check: Said | None
-    sha256: Mapping[str, str]  # of every file, by its path in `folder`
+    held: tuple[Held, ...] = ()
+
+    @property
+    def sha256(self) -> dict[str, str]:
+        """Of every file, by its path in `folder`."""
+        files = {path for kind in (self.inputs, self.expected, self.references) for path in kind.values()}
+        return {str(path.relative_to(self.folder)): file_sha256(path) for path in files}
 
     def sizes(self, output: Tensor) -> tuple[int, ...]:
         """The sizes in bytes that are right for an output: one; two where a row of CUDABench declares one shape and its
@@ -59,9 +59,9 @@ class PreparedCase:
 class CaseCache:
     """Cases by content: oracle, case, id, seed, and the versions of the packages that make the data.
 
-    folder: cache_root() / "cases" unless given. limits: of making one case. When the disk is full up to 2 GiB, the cases that were
-    not used for longest are removed. seed: what inputs are drawn from where a task brings its generator, so that an answer cannot know
-    them; None: the public inputs, the same everywhere.
+    folder: cache_root() / "cases" unless given. limits: of making one case. seed: what inputs are drawn from where a task brings its
+    generator, so that an answer cannot know them; None: the public inputs, the same everywhere. limit: bytes that the cases may take,
+    see `Cache`.
     """
 
     def __init__(
@@ -71,8 +71,10 @@ class CaseCache:
         limits: Limits = ORACLE_LIMITS,
         isolation: Isolation = Isolation.AUTO,
         seed: int | None = None,
+        limit: int | None = None,
     ) -> None:
         self.folder = Path(folder) if folder is not None else cache_root() / "cases"
+        self._entries = Cache(self.folder, limit)
         self.limits, self.isolation, self.seed = limits, isolation, seed
         self._failures: dict[str, str] = {}  # a script that hangs is not tried again for every sample
 
@@ -87,34 +89,30 @@ class CaseCache:
         key = hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
         if key in self._failures:
             raise OracleError(self._failures[key])
-        place = self.folder / key[:2] / key
         try:
-            if found := _read(place):
-                return found
-            with file_lock(self.folder / "locks" / f"{key}.lock"):
-                if not _read(place):  # another process may have made it
-                    self._make(task, case, place)
-            if found := _read(place):
-                return found
+            found, held = self._entries.take(key, _read, lambda place: self._make(task, case, place))
+            return replace(found, held=(held,))
         except OSError as error:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
         except OracleError as error:
             self._failures[key] = str(error)
             raise
-        raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
 
-    def _make(self, task: ProgramTask, case: Case, place: Path) -> None:
-        self._make_room(task, case)
+    def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
+        need = check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))
+        room = self._entries.reserve(need, f"task {task.id}, case {case.name}")
         started = time.monotonic()
         with oracle_folder() as work:
             maker = CaseMaker(task, case, work, self.limits, self.isolation, self.seed)
             record = maker.make() | {"task": task.id, "case": case.name, "versions": _versions(task)}
             self._store(record | {"seconds": round(time.monotonic() - started, 3)}, maker.kept, place)
+        del room  # taken by what was made
+        if found := _read(place):
+            return found
+        raise SandboxError(f"task {task.id}, case {case.name}: {place} changes while it is read")
 
     def _store(self, record: dict[str, Any], kept: Path, place: Path) -> None:
-        """Move a finished case into the cache, complete or not at all."""
-        making = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
-        try:
+        with self._entries.new(place) as making:
             files = {}
             for name in {file for key in FILES for file in record[key].values()}:
                 path = making / name
@@ -122,32 +120,9 @@ class CaseCache:
                 shutil.move(kept / name, path)  # the cache may be on another disk than the scratch folder
                 path.chmod(0o444)
                 status = path.stat()
-                files[name] = {"bytes": status.st_size, "sha256": file_sha256(path), "mtime_ns": status.st_mtime_ns}
+                files[name] = {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
             text = json.dumps(record | {"files": files}, indent=1)
             (making / "manifest.json").write_text(text, encoding="utf-8")
-            remove_tree(place)  # damaged, or _read would have taken it
-            place.parent.mkdir(parents=True, exist_ok=True)
-            making.rename(place)
-        finally:
-            remove_tree(making)
-
-    def _make_room(self, task: ProgramTask, case: Case) -> None:
-        need = check_size(task, case, (tensor.nbytes or 0 for tensor in case.inputs + case.outputs))
-        self.folder.mkdir(parents=True, exist_ok=True)
-        used: dict[Path, float] = {}
-        for manifest in self.folder.glob("??/*/manifest.json"):
-            with suppress(OSError):  # another process made room
-                used[manifest.parent] = manifest.stat().st_mtime
-        oldest_first = iter(sorted(used, key=used.__getitem__))
-        while shutil.disk_usage(self.folder).free < need + RESERVE:
-            oldest = next(oldest_first, None)
-            if oldest is None or time.time() - used[oldest] < IN_USE_S:
-                raise SandboxError(
-                    f"task {task.id}, case {case.name}: its data takes {need / GIB:.2f} GiB, and there is no room for it "
-                    f"under {self.folder}; free disk space there or set CUSET_CACHE to a larger disk"
-                )
-            with suppress(OSError):
-                remove_tree(oldest)
 
 
 def _read(place: Path) -> PreparedCase | None:
@@ -157,7 +132,6 @@ def _read(place: Path) -> PreparedCase | None:
         record = json.loads(manifest.read_text(encoding="utf-8"))
         if not all(_unchanged(place / name, entry) for name, entry in record["files"].items()):
             return None
-        os.utime(manifest)  # the time of the last use
     except (OSError, ValueError, KeyError, TypeError):
         return None
     files = {key: {name: place / file for name, file in record[key].items()} for key in FILES}
@@ -166,15 +140,12 @@ def _read(place: Path) -> PreparedCase | None:
         folder=place,
         tolerance={name: (rtol, atol) for name, (rtol, atol) in record["tolerance"].items()},
         self_check=None if record["self_check"] is None else Said(**record["self_check"]),
-        sha256={name: entry["sha256"] for name, entry in record["files"].items()},
     )
 
 
 def _unchanged(path: Path, entry: Mapping[str, Any]) -> bool:
-    """Size and time are those of the manifest; after a copy of the cache the time is not, and the content decides."""
     status = path.stat()
-    same_time = status.st_mtime_ns == entry["mtime_ns"]
-    return status.st_size == entry["bytes"] and (same_time or file_sha256(path) == entry["sha256"])
+    return (status.st_size, status.st_mtime_ns) == (entry["bytes"], entry["mtime_ns"])
 
 
 def _versions(task: ProgramTask) -> dict[str, str]:

@@ -88,7 +88,7 @@ class ProgramJudge(Judge):
             compile_cached=compiled.cached,
             overhead_s=clock.own(),
         )
-        return Built(judgement, None if self.compile_only else compiled.binary)
+        return Built(judgement, None if self.compile_only else compiled.binary, compiled.held)
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
         return [self.case(task, case) for case in task.cases]

@@ -13,18 +13,18 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..files import file_sha256
 from ..text import shorten
-from .folders import cache_root, evict, file_lock, out_of_room, remove_tree, scratch_folder, take_output
+from .cache import Cache, Held
+from .folders import cache_root, out_of_room, scratch_folder, take_output
 from .isolation import Isolation, resolve_isolation
-from .limits import COMPILE_LIMITS, GIB, Limits, SandboxError, Verdict
+from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import run_sandboxed
 
 
-CACHE_BYTES = 20 * GIB
 MESSAGE_CHARS = 16_000
 SETTINGS = ("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")  # nvcc reads them: passed on, and in the key
 _FORMAT = 2
@@ -102,8 +102,8 @@ class Compiled:
     """One compilation.
 
     verdict: None when it was built, else COMPILE_ERROR, COMPILE_TIMEOUT or INFRA_ERROR. binary: in the cache; only to be run
-    with run_program. seconds: what nvcc took, also when that was at another time (`cached`). message: nvcc's diagnostics,
-    without paths of this run, or why it was stopped.
+    with run_program, as long as `held` lives. seconds: what nvcc took, also when that was at another time (`cached`). message:
+    nvcc's diagnostics, without paths of this run, or why it was stopped.
     """
 
     verdict: Verdict | None
@@ -111,19 +111,22 @@ class Compiled:
     seconds: float
     cached: bool
     message: str
+    held: Held | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass
 class Compiler:
     """nvcc with fixed options; `compile` may be called by many threads, and beside other processes with the same cache.
 
-    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs. Raises SandboxError without nvcc.
+    arch: such as "sm_90" (Gpu.arch). cache: None is cache_root()/programs, limited to `limit` bytes, see `Cache`. Raises SandboxError
+    without nvcc.
     """
 
     toolkit: Toolkit = field(default_factory=find_toolkit)
     arch: str = "sm_90"
     flags: Sequence[str] = ("-O3", "-std=c++17")
     cache: Path | None = None
+    limit: int | None = None
     limits: Limits = COMPILE_LIMITS
     isolation: Isolation | str = Isolation.AUTO
 
@@ -133,9 +136,7 @@ class Compiler:
         self.cache = Path(self.cache or cache_root() / "programs").absolute()
         self.isolation = resolve_isolation(self.isolation)
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
-        self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with file_lock(self.cache / "locks" / "evict.lock"):
-            evict(self.cache, CACHE_BYTES)
+        self._entries = Cache(self.cache, self.limit)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -147,18 +148,13 @@ class Compiler:
         parts = [_FORMAT, source, self.flags, self.arch, self.toolkit.version, platform.machine(), self._settings]
         return hashlib.sha256(json.dumps([*parts, str(self.isolation)]).encode(errors="surrogatepass")).hexdigest()
 
-    def compile(self, source: str, *, again: bool = False) -> Compiled:
-        """Compile a program, or take it from the cache; `again`: compile it in any case.
+    def compile(self, source: str) -> Compiled:
+        """Compile a program, or take it from the cache.
 
         A source that does not compile is remembered, too; a time-out, another limit, or a failure of ours is not.
         """
-        key = self.key(source)
-        entry = self.cache / key[:2] / key
-        with file_lock(self.cache / "locks" / f"{key[:3]}.lock"):
-            if not again and (found := self._read(entry)):
-                return found
-            remove_tree(entry)
-            return self._build(source, entry)
+        compiled, held = self._entries.take(self.key(source), self._read, lambda entry: self._build(source, entry))
+        return replace(compiled, held=held)
 
     def _read(self, entry: Path) -> Compiled | None:
         """The entry, or None when it is missing or damaged."""
@@ -168,7 +164,6 @@ class Compiler:
             binary = entry / "program" if verdict is None else None
             if binary is not None and file_sha256(binary) != record["sha256"]:
                 return None
-            os.utime(entry)
             return Compiled(verdict, binary, record["seconds"], True, record["message"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -217,16 +212,11 @@ class Compiler:
         return Compiled(verdict, binary, finished.seconds, False, message)
 
     def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> None:
-        """Write the entry beside its place and move it there in one step."""
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=entry.parent))
         record = {"verdict": verdict, "message": message, "seconds": seconds}
-        try:
+        with self._entries.new(entry) as fresh:
             if verdict is None:
                 shutil.move(product, fresh / "program")
                 (fresh / "program").chmod(0o755)
                 record["sha256"] = file_sha256(fresh / "program")
             (fresh / "record.json").write_text(json.dumps(record), encoding="utf-8")
-            os.rename(fresh, entry)
-        finally:
-            remove_tree(fresh)
+        self._entries.trim()

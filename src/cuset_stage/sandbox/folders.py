@@ -21,7 +21,6 @@ _PREFIX = "cuset-run-"
 _ABANDONED_S = 600.0
 ROOM_BYTES = 256 * 2**20  # with less free on the disk, a command that failed may have failed for want of it
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-IN_USE_S = 3600.0  # an entry used within this time is never evicted: its binary may be about to run
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a named pipe", stat.S_IFDIR: "a folder"}
 
 
@@ -63,36 +62,19 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
         os.close(fd)
 
 
-def evict(folder: Path, max_bytes: int) -> None:
-    """Remove the entries (two levels down) used longest ago until the rest fits.
-
-    The time of use is the modification time of the entry's folder.
-    """
-    entries = []
-    for entry in folder.glob("*/*/"):
-        with suppress(OSError):
-            entries.append((entry.stat().st_mtime, sum(file.stat().st_size for file in entry.iterdir()), entry))
-    left = sum(size for _, size, _ in entries)
-    for used, size, entry in sorted(entries):
-        if left <= max_bytes or time.time() - used < IN_USE_S:
-            break
-        remove_tree(entry)
-        left -= size
-
-
 def scratch_root() -> Path:
     """$CUSET_SCRATCH, else the system's folder for temporary files."""
     return Path(os.environ.get("CUSET_SCRATCH") or tempfile.gettempdir()).absolute()
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A fresh folder under the temp root, removed afterwards whatever is in it.
+def scratch_folder(root: Path | None = None) -> Iterator[Path]:
+    """A fresh folder under `root`, or else the temp root, removed afterwards whatever is in it.
 
     Others may pass through it but not list it: the user that a program runs as reaches its own folder below. It is locked
     while it is in use, so that what a killed judge leaves can be told from it, and goes when the next judge starts.
     """
-    root = scratch_root()
+    root = root or scratch_root()
     _remove_abandoned(root)
     try:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))

@@ -1,0 +1,162 @@
+"""A folder of entries that threads and processes share: each is made once, stays while it is used, and goes when room is needed.
+
+An entry lies at <folder>/<first two characters of its key>/<key> and is complete or not there. All locks are file locks, which the kernel
+releases when a process dies:
+
+    locks/<key>.lock   held by who makes the entry, so that others wait for it instead of making it, too
+    locks/<key>.used   held, shared, by all who use it; what drops it must have it alone
+    room/<random>      held by who is about to write; the file's size, of a sparse file, is how much
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from .folders import file_lock, remove_tree, scratch_folder, scratch_root
+from .limits import GIB, SandboxError
+
+
+T = TypeVar("T")
+RESERVE = 2 * GIB  # disk space that stays free
+ROOM_WAIT_S, ROOM_PAUSE_S = 600.0, 0.2
+
+
+class Held:
+    """A lock on a file that lasts as long as this object, or the process."""
+
+    def __init__(self, path: Path, kind: int) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._fd, kind)
+
+    def __del__(self) -> None:
+        with suppress(AttributeError, OSError):  # it was never opened
+            os.close(self._fd)
+
+
+class Cache:
+    """Entries below `folder`.
+
+    limit: bytes that they may take; None: half of what they take now and what is free, which is taken anew for each run. Beyond it, and
+    where less than 2 GiB of the disk would be left, the entries used longest ago are dropped, but for those that someone uses.
+    """
+
+    def __init__(self, folder: Path, limit: int | None = None) -> None:
+        self.folder = Path(folder).absolute()
+        self._locks, self._room = self.folder / "locks", self.folder / "room"
+        self._sizes: dict[Path, int] = {}  # entries do not change
+        for place in (self.folder, self._locks, self._room):
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if limit is None:
+            limit = (sum(size for _, size, _ in self._entries()) + shutil.disk_usage(self.folder).free) // 2
+        self.limit = limit
+        self.trim()
+
+    def entry(self, key: str) -> Path:
+        return self.folder / key[:2] / key
+
+    def take(self, key: str, read: Callable[[Path], T | None], make: Callable[[Path], T]) -> tuple[T, Held]:
+        """What `read` says of the entry, or else `make`, which is to store it; and what keeps the entry from being dropped.
+
+        read: None when the entry is not there, or is damaged; then it is removed. make: see `new`.
+        """
+        held = Held(self._locks / f"{key}.used", fcntl.LOCK_SH)
+        entry = self.entry(key)
+        with file_lock(self._locks / f"{key}.lock"):
+            found = read(entry)
+            if found is None:
+                remove_tree(entry)
+                return make(entry), held
+        with suppress(OSError):
+            os.utime(entry)  # the time of its last use
+        return found, held
+
+    @contextmanager
+    def new(self, entry: Path) -> Iterator[Path]:
+        """A folder to fill, which then becomes the entry in one step."""
+        with scratch_folder(self.folder) as making:
+            (making / "entry").mkdir()
+            yield making / "entry"
+            entry.parent.mkdir(parents=True, exist_ok=True)
+            (making / "entry").rename(entry)
+
+    def reserve(self, need: int, what: str) -> Held:
+        """Wait until so many bytes may be written, dropping entries for them; they are kept free of others as long as the value lives.
+
+        Who holds entries or room must ask for no more. Raises SandboxError when there is no room for 10 minutes, or never can be.
+        """
+        deadline = time.monotonic() + ROOM_WAIT_S
+        while True:
+            with file_lock(self._room / ".lock"):
+                missing, in_use = self._make_room(need)
+                if not missing:
+                    return self._promise(need)
+            if not in_use or time.monotonic() > deadline:
+                raise SandboxError(
+                    f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {self.folder}, by "
+                    f"{missing / GIB:.2f} GiB; free disk space there, set CUSET_CACHE to a larger disk, or raise cache_gib"
+                )
+            time.sleep(ROOM_PAUSE_S)
+
+    def trim(self) -> None:
+        """Drop what is beyond the limit, as far as nobody uses it."""
+        with file_lock(self._room / ".lock"):
+            self._make_room(0)
+
+    def _promise(self, need: int) -> Held:
+        path = self._room / os.urandom(8).hex()
+        held = Held(path, fcntl.LOCK_EX)
+        os.truncate(path, need)
+        return held
+
+    def _promised(self) -> int:
+        """Bytes that others are about to write; what is written of them by now counts twice."""
+        total = 0
+        for path in self._room.iterdir():
+            if path.name != ".lock":
+                with suppress(OSError), file_lock(path, wait=False) as abandoned:
+                    if abandoned:
+                        path.unlink()
+                    else:
+                        total += path.stat().st_size
+        return total
+
+    def _make_room(self, need: int) -> tuple[int, bool]:
+        """Drop entries until `need` bytes fit: (bytes that are still missing, whether somebody uses some or writes)."""
+        promised = self._promised()
+        entries = sorted(self._entries())
+        left = sum(size for _, size, _ in entries)
+        in_use = promised > 0
+
+        def missing() -> int:
+            free = min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
+            return max(0, need + promised + left - self.limit, need + promised + RESERVE - free)
+
+        for _, size, entry in entries:
+            if not missing():
+                break
+            with file_lock(self._locks / f"{entry.name}.used", wait=False) as unused:
+                if unused:
+                    with suppress(OSError):
+                        remove_tree(entry)
+                        left -= size
+                        del self._sizes[entry]
+                in_use |= not unused
+        return missing(), in_use
+
+    def _entries(self) -> list[tuple[float, int, Path]]:
+        """(time of the last use, bytes, place) of each entry."""
+        found = []
+        for entry in self.folder.glob("[0-9a-f][0-9a-f]/*/"):
+            with suppress(OSError):  # it was dropped meanwhile
+                if entry not in self._sizes:
+                    self._sizes[entry] = sum(file.stat().st_size for file in entry.rglob("*") if file.is_file())
+                found.append((entry.stat().st_mtime, self._sizes[entry], entry))
+        return found
