@@ -40,7 +40,6 @@ def judge(folder: Path, expected: dict, actual: dict, tolerance=None):
         references={},
         tolerance=tolerance or dict.fromkeys(expected, (1e-3, 1e-3)),
         self_check=None,
-        sha256={},
     )
     return compare_outputs(task, case, prepared, files)
 
@@ -186,7 +185,7 @@ def test_a_reference_that_is_gone_is_not_the_programs_fault(tmp_path):
     case = Case("only", {}, (), (Tensor("y", "float32", (3,)),))
     task = ProgramTask("t", "t", "t", {}, None, (case,), ReferenceOracle(""), None, "t.jsonl:1")
     values.tofile(tmp_path / "y")
-    gone = PreparedCase({}, {"data/y.bin": tmp_path / "gone"}, tmp_path, {}, {"y": (0, 0)}, None, {})
+    gone = PreparedCase({}, {"data/y.bin": tmp_path / "gone"}, tmp_path, {}, {"y": (0, 0)}, None)
     with pytest.raises(SandboxError, match="task t, case only: a file cannot be read"):
         compare_outputs(task, case, gone, {"data/y.bin": tmp_path / "y"})
 

@@ -59,9 +59,10 @@ class Bench:
             check_arch(self.arch, gpu)
         self.judge: Judge
         if language == "cuda":
-            compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), isolation=self.isolation)
+            shared = {"isolation": self.isolation, "limit": spec.cache_bytes}
+            compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), **shared)
             check_options(compiler)
-            cases = None if spec.compile_only else CaseCache(isolation=self.isolation, seed=self.seed)
+            cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
             self.limits = spec.limited(Limits())
             self.judge = ProgramJudge(compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only)
         else:

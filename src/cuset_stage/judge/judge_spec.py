@@ -55,6 +55,10 @@ class JudgeSpec(Settings):
     gpu_memory: Gibibytes | None = Field(
         None, description="GiB of GPU memory for a program, watched each second; without it no limit"
     )
+    cache_gib: Gibibytes | None = Field(
+        None,
+        description="GiB that inputs and compiled programs, each, may take below CUSET_CACHE; without it half of what is free",
+    )
 
     @model_validator(mode="after")
     def _check_gpus(self) -> Self:
@@ -62,6 +66,10 @@ class JudgeSpec(Settings):
             other = "no_gpu" if self.no_gpu else "compile_only"
             raise ValueError(f"gpus and {other} contradict each other: leave one out")
         return self
+
+    @property
+    def cache_bytes(self) -> int | None:
+        return None if self.cache_gib is None else int(self.cache_gib * GIB)
 
     @property
     def runs_on_gpus(self) -> bool:
