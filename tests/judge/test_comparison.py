@@ -221,7 +221,7 @@ def by_script(tmp_path, monkeypatch):
     def run(compare, change=lambda y: y, row=None):
         task = load_row(tmp_path, cudabench_row(**{"compare.py": compare}, **(row or {})))
         prepared = cache.prepare(task, task.cases[0])
-        reference = prepared.references["data/y_ref.bin"]
+        reference = next(iter(prepared.references.values()), Path("/dev/null"))
         change(np.fromfile(reference, np.float32)).tofile(tmp_path / "y.bin")
         digest = reference.read_bytes()
         try:
@@ -243,6 +243,52 @@ def test_compare_py_decides(by_script, sandboxed):
 def test_size_and_finite_values_come_before_compare_py(by_script):
     assert "128 bytes, expected 256" in by_script("print('T')", lambda y: y[:32]).message
     assert "64 of 64 values are not finite" in by_script("print('T')", lambda y: y * np.nan).message
+
+
+LAX = "import numpy as np\nprint('F' if any(abs(np.fromfile(f'data/y.bin', '<f4')[:2]) > 9) else 'T')"
+
+
+@pytest.mark.parametrize(
+    ("references", "row"),
+    [
+        ("r = 2 * x; r[5] = np.inf; r.tofile('data/y_ref.bin')", {}),  # infinite where the output is NaN
+        ("(2 * x)[:7].tofile('data/y_ref.bin')", {}),  # of another size
+        ("(2 * x).tofile('data/other.npy')\n" * 7, {}),
+        ("", {}),
+        ("(2 * x).tofile('data/y_ref.bin')", {"outputs": [{"name": "y", "dtype": "float32", "shape": "(2,)"}]}),
+        ("(2 * x).tofile('data/y_ref.bin')", {"outputs": [{"name": "y", "dtype": "bfloat16", "shape": "(128,)"}]}),
+    ],
+)
+def test_nan_passes_no_compare_py(by_script, references, row):
+    """`d > tol` is false for NaN."""
+    head, _, _ = GEN.rpartition("\n(2 * x)")
+    row = {"gen.py": f"{head}\n{references}\n", **row}
+
+    def change(y):
+        y = np.arange(64, dtype=np.float32)
+        y[5] = np.nan
+        return y
+
+    wrong = by_script(LAX, change, row)
+    assert not wrong.passed and ("is NaN, which no reference is" in wrong.message or "not finite" in wrong.message)
+    assert by_script(LAX, lambda y: np.arange(64, dtype=np.float32), row).passed
+
+
+def test_nan_is_right_where_the_reference_is(by_script):
+    """Also where no pair is known: gen.py writes two references for one output."""
+    head, _, _ = GEN.rpartition("\n(2 * x)")
+    for files in (["y_ref.bin"], [f"r{i}.bin" for i in range(7)]):
+        row = {"gen.py": f"{head}\nx[5] = np.nan\nfor n in {files}: (2 * x).tofile('data/' + n)\n"}
+        assert by_script(LAX, lambda y: y, row).passed
+    assert not by_script(LAX, lambda y: y * np.nan, {**row, "gen.py": row["gen.py"].replace("np.nan", "1")}).passed
+
+
+def test_nan_of_a_file_that_is_not_of_the_declared_dtype_is_none(by_script):
+    """Halves of doubles may look like NaN: where the size is that of the row's shape as float64, nothing is read as float32."""
+    head, _, _ = GEN.rpartition("\n(2 * x)")
+    row = {"gen.py": f"{head}\nnp.full(64, np.float64(0.1)).tofile('data/y_ref.bin')\n"}
+    nan_below = np.full(64, 0x3FB999997FC00000, np.uint64)
+    assert by_script("print('T')", lambda y: nan_below.view(np.float64), row).passed
 
 
 def test_either_size_of_a_row_that_contradicts_itself(by_script):

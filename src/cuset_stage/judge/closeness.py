@@ -4,6 +4,7 @@
 row-major, and are read a cache's worth at a time: they may be larger than the memory.
 """
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class Distance:
     """What one pass over an output and its reference found. Positions are of flat elements.
 
     max_abs, max_rel: over elements whose reference is finite, the latter where it is not 0. wrong: elements out of tolerance;
-    not_finite: those of them that are not finite where the reference is.
+    not_finite: those of them that are not finite where the reference is, or NaN where it is not.
     """
 
     max_abs: float = 0.0
@@ -64,7 +65,9 @@ def distance(
     found = Distance()
     for start, want, got in _chunks(expected, actual, dtype, count, skip_same=nan_equal):
         finite = np.isfinite(want)
-        bad = finite & ~np.isfinite(got)
+        bad = ~np.isfinite(got)
+        if bad.any():
+            bad &= finite | (np.isnan(got) & ~np.isnan(want))
         if bad.any():
             found.not_finite += int(bad.sum())
             if found.first_not_finite is None:
@@ -95,6 +98,17 @@ def first_difference(
         values.append(value if plain else str(value))
     index = [int(part) for part in np.unravel_index(position, tuple(shape))] if len(shape) else []
     return {"output": name, "index": index, "expected": values[0], "actual": values[1]}
+
+
+def first_nan(path: Path, dtype: str) -> int | None:
+    """The position of the first NaN among all elements of a file."""
+    with path.open("rb") as file:
+        for start in itertools.count(0, CHUNK):
+            raw = file.read(CHUNK * FILE_BYTES[dtype])
+            if not raw:
+                return None
+            if (nan := np.isnan(_values(raw, dtype))).any():
+                return start + int(nan.argmax())
 
 
 def _chunks(

@@ -1,7 +1,7 @@
 """Whether the outputs of a program are right.
 
-First the same for every task: each output is there, has exactly its number of bytes, and, where NumPy has its dtype and there is a
-reference, is finite wherever that is.
+First the same for every task, whatever compare.py would say: each output is there, has exactly its number of bytes, is NaN nowhere but
+where its reference is, and is finite wherever that is. (compare.py may ask for `abs(y - r) > tol`, which is false for NaN.)
 Then what the task says: |actual - expected| <= atol + rtol * |expected| for a ReferenceOracle, compare.py for a ScriptOracle.
 
 compare.py passes an output when it prints a T and no F and does not end with a traceback; exit() is no traceback, what was
@@ -12,13 +12,13 @@ right and wrong outputs alike are an OracleError.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..sandbox import Isolation, SandboxError
-from ..tasks.base import DTYPE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
-from .closeness import Distance, distance, first_difference
+from ..tasks.base import FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
+from .closeness import Distance, distance, first_difference, first_nan
 from .oracle import OracleError, PreparedCase
 from .oracle_runs import BROKEN, OracleStopped, run_compare
 
@@ -53,19 +53,24 @@ def compare_outputs(
         if problem := _wrong_size(case, prepared, outputs):
             return Comparison(False, problem)
         distances = _distances(case, prepared, outputs)
+        nan = _stray_nan(case, prepared, outputs, {tensor.file for tensor, _ in distances})
     except OSError as error:
         raise SandboxError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
 
     def named(tensor: Tensor, count: int, what: str, position: int) -> str:
         """What is wrong with so many of an output's values, and the first of them."""
         files = (prepared.expected[tensor.file], outputs[tensor.file])
-        first = first_difference(tensor.name, tensor.shape, *files, tensor.dtype, position)
+        values = _values_in(tensor, files[1].stat().st_size)
+        shape = tensor.shape if values == math.prod(tensor.shape) else (values,)
+        first = first_difference(tensor.name, shape, *files, tensor.dtype, position)
         at = f"first at {tuple(first['index'])}: expected {first['expected']}, found {first['actual']}"
-        return f"{tensor.file}: {count} of {math.prod(tensor.shape)} values {what}, {at}"
+        return f"{tensor.file}: {count} of {values} values {what}, {at}"
 
     for tensor, found in distances:
         if found.not_finite:
             return Comparison(False, named(tensor, found.not_finite, "are not finite", found.first_not_finite))
+    if nan is not None:
+        return Comparison(False, nan)
     max_abs = max((found.max_abs for _, found in distances), default=None)
     max_rel = max((found.max_rel for _, found in distances), default=None)
     passed, said = True, ""
@@ -108,19 +113,47 @@ def _wrong_size(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path])
     return None
 
 
+def _values_in(tensor: Tensor, size: int) -> int | None:
+    """How many values of an output's dtype a file of so many bytes holds.
+
+    None where it is not to be read as that: the dtype is not known, or the size is that of the row's shape in another one.
+    """
+    width, values = FILE_BYTES.get(tensor.dtype), math.prod(tensor.shape)
+    if (
+        width is None
+        or size % width
+        or (size != values * width and size in [values * other for other in (1, 2, 4, 8, 16)])
+    ):
+        return None
+    return size // width
+
+
 def _distances(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) -> list[tuple[Tensor, Distance]]:
     """Of each output that has a reference of its size."""
     found = []
     for tensor in case.outputs:
-        reference = prepared.expected.get(tensor.file)
-        if tensor.dtype not in DTYPE_BYTES or reference is None:
-            continue
-        if not reference.stat().st_size == outputs[tensor.file].stat().st_size == tensor.nbytes:
-            continue  # the row's shape is not the reference's; compare.py judges, and the audit says so
+        reference, output = prepared.expected.get(tensor.file), outputs[tensor.file]
+        size = output.stat().st_size
+        count = _values_in(tensor, size)
+        if count is None or reference is None or reference.stat().st_size != size:
+            continue  # of two sizes that may be right it has the other one: compare.py judges, and the audit says so
         rtol, atol = prepared.tolerance.get(tensor.name, (0.0, 0.0))
-        count = math.prod(tensor.shape)
-        found.append((tensor, distance(reference, outputs[tensor.file], tensor.dtype, count, rtol, atol)))
+        found.append((tensor, distance(reference, output, tensor.dtype, count, rtol, atol)))
     return found
+
+
+def _stray_nan(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path], compared: Set[str]) -> str | None:
+    """What is to say about a NaN in an output that was not compared value by value, unless some reference of its size has any."""
+    for tensor in case.outputs:
+        path = outputs[tensor.file]
+        size = path.stat().st_size
+        if tensor.file in compared or _values_in(tensor, size) is None:
+            continue
+        nan = first_nan(path, tensor.dtype)
+        alike = [one for one in prepared.references.values() if one.stat().st_size == size]
+        if nan is not None and all(first_nan(one, tensor.dtype) is None for one in alike):
+            return f"{tensor.file}: value {nan} is NaN, which no reference is"
+    return None
 
 
 def _judge_by_script(
