@@ -285,7 +285,7 @@ def record(device: str, rounds: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="where to write the results")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="small shapes, two rounds; runs on a CPU")
     parser.add_argument("--chunks", action="store_true", help="sizes of a chunk instead of the peers")
     args = parser.parse_args()
