@@ -38,7 +38,7 @@ def test_compiles_in_both_ways(own_caches, isolation):
     compiler = Compiler(isolation=isolation, flags=("-O0", "-std=c++17"), limits=PATIENT)
     compiled = compiler.compile(KERNEL)
     assert compiled.verdict is None, compiled
-    assert compiler.command[1:] == ("-O0", "-std=c++17", "-arch=sm_90", "program.cu", "-o", "program")
+    assert compiler.command()[1:] == ("-O0", "-std=c++17", "-arch=sm_90", "program.cu", "-o", "program")
     with run_program(compiled.binary, inputs={}, outputs={}, isolation=isolation) as ran:
         assert ran.verdict is Verdict.RUNTIME_ERROR and ran.message == "the program returned 5"
 

@@ -347,7 +347,7 @@ def test_other_bad_paths(tmp_path):
         ("notes.txt", "expected a folder or a file that ends in .jsonl"),
         ("broken.parquet", "not a Parquet file"),
         ("latin.jsonl", "not JSON .*utf-8"),
-        (".", "neither <task>/task.json"),
+        (".", "expected <task>/task.json"),
     ]:
         if name == ".":
             (tmp_path / "broken.parquet").unlink()  # a folder with Parquet files is KernelBench's

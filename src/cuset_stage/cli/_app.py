@@ -1,7 +1,7 @@
 """What the sub-commands share: the application they register with, how they read settings, and how they end on bad input."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -11,6 +11,9 @@ from ..text import InputError
 
 
 S = TypeVar("S", bound=Settings)
+
+TASKS = "the task set: your copy of CUDABench, KernelBench, ComputeEval, robust-kbench or MultiKernelBench, or our own format"
+TaskFormat = Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench", "multikernelbench"]
 
 COMMANDS: dict[str, type[Settings]] = {}
 """The settings of every command, such as "report" or "curate verify"; the documentation is made from it."""

@@ -3,23 +3,23 @@
 import os
 from contextlib import closing
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import typer
 from pydantic import Field, PositiveInt
 
 from ..settings import Names, OutputFile, Settings
-from ._app import app, command, fail
+from ._app import TASKS, TaskFormat, app, command, fail
 
 
 class AuditSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
 
-    tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
+    tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(
         Path("audit.jsonl"), description="the file of findings (JSONL) for `cuset report audit=...`"
     )
-    format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="the task set's format")
+    format: TaskFormat = Field("auto", description="the task set's format")
     split: str | None = Field(None, description="only the tasks of this split")
     only: Names = Field((), description="only these tasks, ids or names")
     jobs: PositiveInt | None = Field(None, description="tasks at a time; without it half of the CPUs")

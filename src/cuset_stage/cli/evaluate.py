@@ -10,17 +10,17 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ..judge.judge_spec import EvaluationSpec
 from ..settings import OutputFile, Settings
-from ._app import app, command, fail
+from ._app import TASKS, TaskFormat, app, command, fail
 
 
 class _Samples(Settings):
     """What is judged; a class of its own so that these keys come first in the help."""
 
     answers: Path = Field(description="the answers: a JSONL file, or a folder with <task>/<sample>.cu or .md")
-    tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
+    tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(description="the results file (JSONL); an interrupted run resumes in it")
     method: str | None = Field(None, description="what reports call these answers, such as sft or cuset")
-    format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="the task set's format")
+    format: TaskFormat = Field("auto", description="the task set's format")
     split: str | None = Field(None, description="only answers to tasks of this split")
     level: PositiveInt | None = Field(None, description="only answers to prompts of this level, 1 to 3")
     extract: Literal["first", "last", "first-any"] = Field(
@@ -49,7 +49,7 @@ def evaluate(settings: EvaluateSettings) -> None:
     from ..judge.runner import choose_samples, make_samples
     from ..judge.runner import evaluate as run
     from ..progress import Progress
-    from ..tasks import load_tasks
+    from ..tasks import ModuleTask, load_tasks
     from ..tasks.answers_file import read_answers
 
     answers, output = settings.answers, settings.output
@@ -72,7 +72,7 @@ def evaluate(settings: EvaluateSettings) -> None:
         elif seed is None:
             seed = inputs_seed(output)
         settings = settings.model_copy(update={"seed": seed})
-        backend, judge = _open_backend(settings, samples[0].task.language)
+        backend, judge = _open_backend(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
         header = describe_run(
             answers_path=answers,
             answers=found,

@@ -12,17 +12,17 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 from ..generate import Sampling
 from ..settings import Names, OutputFile
 from ..stage.pretrained import check_adapter, check_model
-from ._app import app, command, fail
+from ._app import TASKS, TaskFormat, app, command, fail
 
 
 class GenerateSettings(Sampling):
     positional: ClassVar[tuple[str, ...]] = ("tasks",)
 
-    tasks: Path = Field(description="the task set: CUDABench's JSONL, our own, or KernelBench's folder")
+    tasks: Path = Field(description=TASKS)
     output: OutputFile = Field(description="the answers file (JSONL); an interrupted run is resumed in it")
     endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
     samples: PositiveInt = Field(1, description="answers to each task")
-    format: Literal["auto", "cudabench", "cuset", "kernelbench"] = Field("auto", description="of the task set")
+    format: TaskFormat = Field("auto", description="of the task set")
     split: str | None = Field(None, description="only the tasks of this split")
     only: Names = Field((), description="only these tasks, by id")
     limit: PositiveInt | None = Field(None, description="only the first so many tasks")

@@ -4,6 +4,7 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 (a GPU). `modules.ModuleJudge`, for KernelBench's kind of task, has the same three.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
@@ -11,13 +12,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Verdict, resolve_isolation, run_program
+from ..sandbox import Compiled, Compiler, Isolation, Limits, Ran, SandboxError, Verdict, resolve_isolation, run_program
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool, NoGpuLeft
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
+
+
+_NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and texts
 
 
 @dataclass
@@ -75,11 +79,15 @@ class ProgramJudge(Judge):
     def build(self, task: ProgramTask, code: str) -> Built:
         clock = Clock()
         try:
-            compiled = self.compiler.compile(code)
+            compiled = self.compile(task, code)
+            if compiled.verdict and task.project and (problem := self._own_failure(task)):
+                raise SandboxError(problem)
         except SandboxError as error:
             return Built(infra_error(str(error)))
         if not compiled.cached:
             clock.exclude(compiled.seconds)
+        if not compiled.verdict and (missing := missing_names(task, code)):
+            return Built(Judgement(Verdict.MISMATCH, message=missing, compiled=True, compile_s=compiled.seconds))
         judgement = Judgement(
             compiled.verdict or Verdict.COMPILED,
             message=shorten(compiled.message) if compiled.verdict else "",
@@ -89,6 +97,27 @@ class ProgramJudge(Judge):
             overhead_s=clock.own(),
         )
         return Built(judgement, None if self.compile_only else compiled.binary, compiled.held)
+
+    def compile(self, task: ProgramTask, code: str) -> Compiled:
+        """The program that an answer is, or with a project a part of."""
+        if task.project is None:
+            return self.compiler.compile(code)
+        return self.compiler.compile(task.project.sources(code), task.project.options)
+
+    def _own_failure(self, task: ProgramTask, case: Case | None = None) -> str:
+        """Why the task's own solution fails as well, on a machine that lacks a library, say; "" when it does not, or there is none.
+
+        case: run it, too; it is asked only about answers that failed.
+        """
+        if task.solution is None:
+            return ""
+        compiled = self.compile(task, task.solution)
+        if compiled.verdict:
+            return f"task {task.id}: its own solution does not compile here: {compiled.message}"
+        if case is None:
+            return ""
+        result, message, _ = self._run(task, case, compiled.binary, Clock())
+        return "" if result.verdict is Verdict.PASSED else f"task {task.id}: its own solution fails here: {message}"
 
     def prepare(self, task: ProgramTask) -> list[PreparedCase]:
         return [self.case(task, case) for case in task.cases]
@@ -109,6 +138,10 @@ class ProgramJudge(Judge):
                 if result.verdict is not Verdict.PASSED and self.gpus and self.gpus.per_gpu > 1 and self.confirms:
                     result, message, seconds = self._run(task, case, built.product, clock, alone=True)
                     compare_s += seconds
+                if result.verdict is not Verdict.PASSED and task.project:
+                    with clock.excluded():
+                        if problem := self._own_failure(task, case):
+                            raise SandboxError(problem)
             except NoGpuLeft:
                 raise
             except (OracleError, SandboxError) as error:
@@ -156,7 +189,7 @@ class ProgramJudge(Judge):
                     inputs=prepared.inputs,
                     # of two sizes, the comparison settles which
                     outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
-                    limits=self.limits,
+                    limits=replace(self.limits, wall_s=max(self.limits.wall_s, task.time_limit or 0.0)),
                     gpu=gpu,
                     isolation=self.isolation,
                 )
@@ -177,6 +210,16 @@ class ProgramJudge(Judge):
             verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
             result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
             return result, "" if compared.passed else compared.message, time.perf_counter() - begin
+
+
+def missing_names(task: ProgramTask, code: str) -> str:
+    """Which names the task asks for and the code, without comments and texts, does not use; "" for none."""
+    requires = task.project.requires if task.project else ()
+    plain = _NO_CODE.sub(" ", code)
+    for names in requires:
+        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain) for name in names):
+            return f"does not use {' or '.join(names)}, which the task asks for"
+    return ""
 
 
 def _explain(ran: Ran) -> str:

@@ -3,7 +3,7 @@
 Imports the standard library and psutil only.
 """
 
-from .compiler import Compiler, Toolkit, find_toolkit
+from .compiler import Compiled, Compiler, Toolkit, find_toolkit
 from .folders import cache_root, remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
 from .isolation import Isolation, python_paths, resolve_isolation
@@ -14,6 +14,7 @@ from .supervision import Finished
 
 __all__ = [
     "COMPILE_LIMITS",
+    "Compiled",
     "Compiler",
     "Finished",
     "Gpu",

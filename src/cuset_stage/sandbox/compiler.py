@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -138,22 +138,26 @@ class Compiler:
         self._settings = {name: os.environ[name] for name in SETTINGS if name in os.environ}
         self._entries = Cache(self.cache, self.limit)
 
-    @property
-    def command(self) -> tuple[str, ...]:
-        """What is run in a folder that holds program.cu."""
-        return (str(self.toolkit.nvcc), *self.flags, f"-arch={self.arch}", "program.cu", "-o", "program")
+    def command(self, options: Sequence[str] = ()) -> tuple[str, ...]:
+        """What is run in the folder with the sources."""
+        flags, named = (options, ()) if options else (self.flags, ("program.cu",))
+        arch = () if {"-gencode", "--generate-code"} & set(flags) else (f"-arch={self.arch}",)
+        return (str(self.toolkit.nvcc), *flags, *arch, *named, "-o", "program")
 
-    def key(self, source: str) -> str:
+    def key(self, source: str | Mapping[str, str], options: Sequence[str] = ()) -> str:
         """SHA-256 of everything that decides what comes out."""
-        parts = [_FORMAT, source, self.flags, self.arch, self.toolkit.version, platform.machine(), self._settings]
+        parts = [_FORMAT, source, self.command(options)[1:], self.toolkit.version, platform.machine(), self._settings]
         return hashlib.sha256(json.dumps([*parts, str(self.isolation)]).encode(errors="surrogatepass")).hexdigest()
 
-    def compile(self, source: str) -> Compiled:
+    def compile(self, source: str | Mapping[str, str], options: Sequence[str] = ()) -> Compiled:
         """Compile a program, or take it from the cache.
 
-        A source that does not compile is remembered, too; a time-out, another limit, or a failure of ours is not.
+        source: a text, compiled with the compiler's flags; or all files of a program, path -> text, with `options` that name those to
+        compile. A source that does not compile is remembered, too; a time-out, another limit, or a failure of ours is not.
         """
-        compiled, held = self._entries.take(self.key(source), self._read, lambda entry: self._build(source, entry))
+        sources = {"program.cu": source} if isinstance(source, str) else source
+        key = self.key(source, options)
+        compiled, held = self._entries.take(key, self._read, lambda entry: self._build(sources, options, entry))
         return replace(compiled, held=held)
 
     def _read(self, entry: Path) -> Compiled | None:
@@ -168,13 +172,14 @@ class Compiler:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _build(self, source: str, entry: Path) -> Compiled:
+    def _build(self, sources: Mapping[str, str], options: Sequence[str], entry: Path) -> Compiled:
         with scratch_folder() as scratch:
             folder = scratch / "compile"
-            folder.mkdir()
-            (folder / "program.cu").write_text(source, encoding="utf-8", errors="replace", newline="")
+            for name, text in sources.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text, encoding="utf-8", errors="replace", newline="")
             finished = run_sandboxed(
-                self.command,
+                self.command(options),
                 folder=folder,
                 visible=self.toolkit.visible,
                 limits=self.limits,

@@ -1,7 +1,8 @@
 """Task sets: what a model is asked, on which inputs, and what a right output is.
 
-`load_tasks` reads three formats: CUDABench's JSONL as it is published, our own ("cuset": JSONL, or a folder such as
-data/kernels), and KernelBench's (a folder tree, JSONL or Parquet). Nothing is downloaded: the path is the user's copy.
+`load_tasks` reads CUDABench's JSONL as it is published, our own format ("cuset": JSONL, or a folder such as data/kernels), KernelBench
+(a folder tree, JSONL or Parquet), ComputeEval (problems.jsonl), and clones of robust-kbench and MultiKernelBench. Nothing is downloaded:
+the path is the user's copy.
 """
 
 from collections.abc import Sequence
@@ -9,8 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..text import nearest
-from . import cudabench, kernelbench, native
-from .base import Case, ModuleTask, ProgramTask, ReferenceOracle, ScriptOracle, Task, TaskError, TaskSet, Tensor
+from . import computeeval, cudabench, kernelbench, multikernelbench, native, robust_kbench
+from .base import (
+    Case,
+    ModuleTask,
+    ProgramTask,
+    Project,
+    ReferenceOracle,
+    ScriptOracle,
+    Task,
+    TaskError,
+    TaskSet,
+    Tensor,
+)
 from .task_rows import ROW_FILES, read_rows
 
 
@@ -18,6 +30,7 @@ __all__ = [
     "Case",
     "ModuleTask",
     "ProgramTask",
+    "Project",
     "ReferenceOracle",
     "ScriptOracle",
     "Task",
@@ -27,7 +40,14 @@ __all__ = [
     "load_tasks",
 ]
 
-FORMATS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench}
+ROWS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench, "computeeval": computeeval}
+FOLDERS = {  # in the order in which they are looked for
+    "cuset": native,
+    "robust-kbench": robust_kbench,
+    "multikernelbench": multikernelbench,
+    "kernelbench": kernelbench,
+}
+FORMATS = tuple({**ROWS, **FOLDERS})
 
 
 def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
@@ -45,42 +65,49 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
         raise TaskError(f"{path}: no such file or folder; give the path of your copy of the task set")
     if path.is_dir():
         chosen = _folder_format(path) if format == "auto" else format
-        reader = FORMATS[chosen]
-        if reader is cudabench:
-            raise TaskError(f"{path}: a folder; CUDABench is one JSONL file, give the path of that file")
-        tasks, sha256 = reader.read_folder(path)
+        if chosen not in FOLDERS:
+            raise TaskError(f"{path}: a folder; {chosen} is one JSONL file, give the path of that file")
+        reader = FOLDERS[chosen]
+        found, sha256 = reader.read_folder(path)
     else:
         if path.suffix not in ROW_FILES:
             raise TaskError(f"{path}: expected a folder or a file that ends in {', '.join(ROW_FILES)}")
         rows, sha256 = read_rows(path)
         chosen = _row_format(path, set(rows[0].values)) if format == "auto" else format
-        tasks = [FORMATS[chosen].read_task(row) for row in rows]
+        if chosen not in ROWS:
+            raise TaskError(f"{path}: a file; {chosen} is a folder, give the path of your clone")
+        reader = ROWS[chosen]
+        found = [reader.read_task(row) for row in rows]
+    tasks = [task for task in found if task is not None]
+    left_out = f"{len(found) - len(tasks)} {reader.LEFT_OUT}" if len(tasks) < len(found) else ""
+    if not tasks:
+        raise TaskError(f"{path}: holds no tasks that can be judged; left out are {left_out}")
     seen: dict[str, str] = {}
     for task in tasks:
         if task.id in seen:
             raise TaskError(f"{path}: {task.source}: id: {task.id!r} is already the id of {seen[task.id]}")
         seen[task.id] = task.source
-    whole = TaskSet(path=path, format=chosen, tasks=tuple(tasks), sha256=sha256)
+    whole = TaskSet(path=path, format=chosen, tasks=tuple(tasks), sha256=sha256, left_out=left_out)
     return replace(whole, tasks=_choose(whole, split, only))
 
 
 def _row_format(path: Path, keys: set[str]) -> str:
-    for name, reader in FORMATS.items():
+    for name, reader in ROWS.items():
         if keys >= reader.SIGN:
             return name
-    signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in FORMATS.items())
+    signs = "; ".join(f"{name} has {', '.join(sorted(reader.SIGN))}" for name, reader in ROWS.items())
     raise TaskError(
         f"{path}: the first row has the keys {', '.join(sorted(keys))}, which is no format we know ({signs})"
     )
 
 
 def _folder_format(path: Path) -> str:
-    if next(path.glob("*/task.json"), None) or (path / "task.json").is_file():
-        return "cuset"
-    if kernelbench.is_folder(path):
-        return "kernelbench"
+    for name, reader in FOLDERS.items():
+        if reader.is_folder(path):
+            return name
     raise TaskError(
-        f"{path}: neither <task>/task.json (the cuset format) nor level1/*.py or *.parquet (KernelBench) is in it"
+        f"{path}: expected <task>/task.json (the cuset format), level1/*.py or *.parquet (KernelBench), <task>/config_forward.json "
+        "(robust-kbench), or reference/ and prompt_generators/ (MultiKernelBench) in it"
     )
 
 

@@ -86,8 +86,27 @@ class ReferenceOracle:
 
 
 @dataclass(frozen=True)
+class Project:
+    """What makes a program of an answer that is one file of several. Paths are relative to the folder that is compiled in.
+
+    requires: of each group of names, the answer has to use one.
+    """
+
+    answer: str  # the answer's path: "solution.cu"
+    files: Mapping[str, str]  # path -> text of the other files
+    options: tuple[str, ...]  # nvcc's, with the paths that it compiles
+    requires: tuple[tuple[str, ...], ...] = ()
+
+    def sources(self, code: str) -> dict[str, str]:
+        """Path -> text of all files. The answer replaces none of the others."""
+        return {self.answer: code, **self.files}
+
+
+@dataclass(frozen=True)
 class ProgramTask:
-    """The answer is a whole CUDA program that reads data/<input>.bin and writes data/<output>.bin."""
+    """The answer is a whole CUDA program that reads data/<input>.bin and writes data/<output>.bin; with a `project` it is
+    the part that is missing in such a program.
+    """
 
     id: str
     name: str
@@ -101,6 +120,8 @@ class ProgramTask:
     split: str | None = None
     gpu: str | None = None  # the GPU the set names for this task
     idioms: tuple[str, ...] = ()
+    project: Project | None = None
+    time_limit: float | None = None  # seconds that the set gives a run
     language: str = field(default="cuda", init=False)
 
     @property
@@ -121,13 +142,14 @@ class ProgramTask:
             for case in self.cases
         ]
         oracle = {"oracle": type(self.oracle).__name__, **vars(self.oracle)}
-        return _sha256({"version": ORACLE_VERSION, "id": self.id, "cases": cases, **oracle})
+        project = {"project": vars(self.project), "time_limit": self.time_limit} if self.project else {}
+        return _sha256({"version": ORACLE_VERSION, "id": self.id, "cases": cases, **oracle, **project})
 
 
 @dataclass(frozen=True)
 class ModuleTask:
     """KernelBench's kind: `reference` is Python source with Model, get_inputs and get_init_inputs; the answer is
-    Python source with ModelNew.
+    Python source with ModelNew, or with a `frame` what the frame makes a ModelNew of.
     """
 
     id: str
@@ -138,13 +160,21 @@ class ModuleTask:
     reference: str
     source: str
     split: str | None = None
-    language: str = field(default="python", init=False)
+    solution: str | None = None  # a right answer, when the set has one
+    frame: str | None = None  # Python source with a function load_answer(code) that defines ModelNew
+    notes: tuple[str, ...] = ()  # what the set itself says against the task: reports show it as flags
+    language: str = "python"
     draws_inputs: bool = field(default=True, init=False)
+
+    def module(self, code: str) -> str:
+        """The Python source that has ModelNew."""
+        return code if self.frame is None else f"{self.frame}\n\nload_answer({code!r})\n"
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what decides judgement."""
-        return _sha256({"version": ORACLE_VERSION, "id": self.id, "reference": self.reference})
+        frame = {"frame": self.frame, "notes": self.notes} if self.frame else {}
+        return _sha256({"version": ORACLE_VERSION, "id": self.id, "reference": self.reference, **frame})
 
 
 Task = ProgramTask | ModuleTask
@@ -157,9 +187,10 @@ class TaskSet:
     """
 
     path: Path
-    format: str  # "cudabench" | "cuset" | "kernelbench"
+    format: str  # a key of FORMATS
     tasks: tuple[Task, ...]
     sha256: str
+    left_out: str = ""  # which tasks of the copy the judge cannot judge
 
     @cached_property
     def _index(self) -> dict[str, Task]:
@@ -168,7 +199,8 @@ class TaskSet:
     def by_id(self, task_id: str) -> Task:
         """Raises TaskError with the nearest ids when there is no such task."""
         if task_id not in self._index:
-            raise TaskError(f"{self.path}: no task {task_id!r}; {nearest(task_id, self._index)}")
+            left_out = f" (left out are {self.left_out})" if self.left_out else ""
+            raise TaskError(f"{self.path}: no task {task_id!r}; {nearest(task_id, self._index)}{left_out}")
         return self._index[task_id]
 
     def __len__(self) -> int:

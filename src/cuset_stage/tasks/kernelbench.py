@@ -30,7 +30,7 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
         where = f"{file.parent.name}/{file.name}"
         code = read_text(file)
         digest.update(f"{where}\0{code}\0".encode())
-        tasks.append(_task(Row(where, {}), code, file.parent.name, file.stem))
+        tasks.append(model_task(Row(where, {}), code, file.parent.name, file.stem))
     if tasks:
         return tasks, digest.hexdigest()
     for file in sorted(path.rglob("*.parquet")):
@@ -56,17 +56,23 @@ def read_task(row: Row) -> ModuleTask:
     name = read.name or number
     if not name.startswith(f"{number}_") and name != number:
         name = f"{number}_{name}"
-    return _task(row, read.code, f"level{read.level}", name)
+    return model_task(row, read.code, f"level{read.level}", name)
 
 
-def _task(row: Row, code: str, level: str, name: str) -> ModuleTask:
+def check_defines(row: Row, code: str, parts: tuple[str, ...], key: str = "code") -> None:
+    """Raise TaskError when the source is no Python, or one of these names is no class or function of it."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested too deep
-        row.fail("code", f"not Python: {error or type(error).__name__}")
+        row.fail(key, f"not Python: {error or type(error).__name__}")
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    if missing := [part for part in PARTS if part not in defined]:
-        row.fail("code", f"does not define {', '.join(missing)}")
+    if missing := [part for part in parts if part not in defined]:
+        row.fail(key, f"does not define {', '.join(missing)}")
+
+
+def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:
+    """Raises TaskError with the row and the key at fault."""
+    check_defines(row, code, PARTS)
     if not NAME.fullmatch(name):
         row.fail("name", f"{name!r}: expected letters, digits and _ . + - only")
     return ModuleTask(

@@ -5,7 +5,7 @@ one difference: a file has the dtype that the task declares, where the benchmark
 of its files hold integers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .base import ProgramTask, ScriptOracle, Task, TaskError, Tensor
 
@@ -56,6 +56,20 @@ Answer with exactly one code block that starts with ```python and ends with ```.
 class ModelNew; kernels stand in strings that torch.utils.cpp_extension.load_inline compiles."""
 
 
+COMPUTEEVAL_SYSTEM = """\
+You are an expert in CUDA and C++. You write one source file of a program; its other files, and tests that you do not see, are there.
+
+Answer with exactly one code block, fenced by ``` with the tag cuda or cpp, that holds the whole file. Write no main and no tests. Keep \
+to the declarations in the given files, and include the headers that you use."""
+
+KERNEL_SYSTEM = """\
+You are an expert in CUDA and PyTorch. You replace a function of a PyTorch model with CUDA kernels of your own, so that it gives the \
+same results in less time.
+
+Answer with exactly one code block that starts with ```cuda and ends with ```. It holds one .cu file, which torch.utils.cpp_extension \
+compiles: it includes torch/extension.h and ends with a PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) block."""
+
+
 def cudabench_prompt(name: str, description: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
     """A CUDABench task as the user puts it: name, description, and the declared files."""
     parts = [f"Task: {name}", description.strip()]
@@ -79,3 +93,45 @@ Write ModelNew, a torch.nn.Module with the constructor's arguments, parameters a
 computes the same with CUDA kernels that you write. You choose which operators to replace, to fuse or to leave; the results must \
 agree with Model's within 1e-4 in float32 (1e-2 in float16 and bfloat16), and it should be as fast as possible. Give the whole \
 file with its imports, without test code."""
+
+
+def computeeval_prompt(prompt: str, answer: str, build_command: str, files: Mapping[str, str]) -> str:
+    """A problem of ComputeEval as the user puts it: its own text, and what it shows of the program."""
+    given = [f"{path}:\n```\n{text.strip()}\n```" for path, text in files.items()]
+    return "\n\n".join(
+        [prompt.strip(), f"Write {answer}. The program is built with `{build_command.strip()}`.", *given]
+    )
+
+
+def kernel_prompt(code: str, name: str, arguments: str, settings: Sequence[str]) -> str:
+    """A task of robust-kbench as the user puts it: the module, and what its kernel is called, with and in which settings."""
+    return f"""\
+Here is a PyTorch module:
+
+```python
+{code.strip()}
+```
+
+Write a .cu file that exports `{name}`: {arguments}. It runs on contiguous CUDA tensors, and has to agree within 1e-4 in float32 in all \
+of these settings of the model and its inputs:
+
+{chr(10).join(f"- {setting}" for setting in settings)}
+
+It should be as fast as possible."""
+
+
+def shot_prompt(statement: str, example: str, example_answer: str, code: str, instruction: str) -> str:
+    """A task of MultiKernelBench as the user puts it: the set's own statement, example and instruction."""
+    blocks = [f"```python\n{part.strip()}\n```" for part in (example, example_answer, code)]
+    return "\n\n".join(
+        [
+            statement.strip(),
+            "An example:",
+            blocks[0],
+            "Its answer:",
+            blocks[1],
+            "Your task:",
+            blocks[2],
+            instruction.strip(),
+        ]
+    )

@@ -88,6 +88,10 @@ def _tensors(row: Row, key: str, tensors: list[_TensorRow], case: _CaseRow) -> t
     return tuple(found)
 
 
+def is_folder(path: Path) -> bool:
+    return (path / "task.json").is_file() or next(path.glob("*/task.json"), None) is not None
+
+
 def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     """The tasks of <path>/<id>/ (or of `path` itself when it holds a task.json), sorted by id, and a SHA-256."""
     folders = [path] if (path / "task.json").is_file() else sorted(file.parent for file in path.glob("*/task.json"))

@@ -90,7 +90,7 @@ class ModuleJudge(Worker):
         with ExitStack() as stack:
             try:
                 folder = stack.enter_context(scratch_folder())
-                (folder / "answer.py").write_text(code, encoding="utf-8", errors="replace", newline="\n")
+                (folder / "answer.py").write_text(task.module(code), encoding="utf-8", errors="replace", newline="\n")
                 with clock.waiting(self.turns.building()):
                     request = {"action": "build", "model": "ModelNew"}
                     report = self.run(folder, request, {}, None, self.build_limits)
@@ -107,7 +107,7 @@ class ModuleJudge(Worker):
             message=shorten(message),
             compiled=verdict is Verdict.COMPILED,
             compile_s=report.finished.seconds,
-            flags=tuple(source_flags(code)),
+            flags=(*task.notes, *source_flags(code)),
             overhead_s=clock.own(),
         )
         return Built(judgement, folder if continues else None)

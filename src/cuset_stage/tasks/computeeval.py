@@ -1,0 +1,182 @@
+"""NVIDIA's ComputeEval, from problems.jsonl of one of its releases. The data's licence allows evaluation, not training or copies.
+
+A problem is a program of several files: the answer (solution.cu or solution.cpp), context files that the model sees, and tests
+with a main that returns 0 when they pass. `cuda_python` problems (cuTile) are no programs that nvcc compiles, and left out.
+"""
+
+import fnmatch
+import itertools
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ..row_checks import RowModel, Texts
+from .base import Case, ProgramTask, Project, ReferenceOracle, Tensor
+from .messages import COMPUTEEVAL_SYSTEM, computeeval_prompt
+from .task_rows import Filled, Row
+
+
+SIGN = {"task_id", "prompt"}
+LEFT_OUT = "problems of type cuda_python"
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+
+# A test and the answer are one process, and an answer that calls exit(0) would pass. So the linker puts another main before that of
+# the test, which hands on a token that is drawn for the run, after the test's main has returned 0.
+_MAIN = "cuset_main.cpp"
+_MAIN_SOURCE = """\
+#include <cstdio>
+
+extern "C" int __real_main(int count, char **arguments);
+
+extern "C" int __wrap_main(int count, char **arguments) {
+    const int status = __real_main(count, arguments);
+    if (status != 0) return status;
+    char token[16];
+    std::FILE *drawn = std::fopen("data/token.bin", "rb"), *returned = std::fopen("data/main_returned.bin", "wb");
+    const bool copied = drawn && returned && std::fread(token, 1, sizeof token, drawn) == sizeof token &&
+                        std::fwrite(token, 1, sizeof token, returned) == sizeof token && std::fclose(returned) == 0;
+    return copied ? 0 : 1;
+}
+"""
+_TOKEN = Case("test", {}, (Tensor("token", "uint8", (16,)),), (Tensor("main_returned", "uint8", (16,)),))
+_ORACLE = ReferenceOracle("""\
+import numpy as np
+
+TOLERANCE = {"main_returned": (0, 0)}
+
+
+def make_inputs(rng):
+    return {"token": rng.integers(0, 256, 16, dtype=np.uint8)}
+
+
+def reference(inputs):
+    return {"main_returned": inputs["token"]}
+""")
+
+FilePath = Annotated[
+    str,
+    Field(
+        strict=True,
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*$",
+        description="a relative path of letters, digits and _ . + - without ..",
+    ),
+]
+
+
+class _FileRow(RowModel):
+    path: FilePath
+    content: Annotated[str, Field(strict=True, description="text")]
+
+
+class _SolutionRow(RowModel):
+    files: list[_FileRow]
+
+
+class _ReferencesRow(RowModel):
+    all: Texts | None = None
+    any: Texts | None = None
+
+
+class _TaskRow(RowModel):
+    task_id: Annotated[str, Field(strict=True, pattern=r"^[\w.+-]+(/[\w.+-]+)*$", description="such as CUDA/0")]
+    type: Annotated[Literal["cuda_cpp", "cuda_python"], Field(description="cuda_cpp or cuda_python")]
+    prompt: Filled
+    group: Filled
+    build_command: Filled
+    test_command: Filled
+    context_files: list[_FileRow]
+    test_files: list[_FileRow]
+    timeout_seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, description="seconds")] = None
+    source_references: _ReferencesRow | None = None
+    baseline_solution: _SolutionRow | None = None
+
+
+def read_task(row: Row) -> ProgramTask | None:
+    """None for a problem that is left out. Raises TaskError with the row and the key at fault."""
+    if "cc_flags" in row.values and "build_command" not in row.values:
+        row.fail(
+            "build_command",
+            "is missing: these are files of April to October 2025, which NVIDIA has published in a new format since; take "
+            "data/releases/2025-1-problems.tar.gz (or a later one) of github.com/NVIDIA/compute-eval",
+        )
+    read = row.read(_TaskRow)
+    if read.type != "cuda_cpp":
+        return None
+    files = {file.path: file.content for file in (*read.context_files, *read.test_files)}
+    solution = read.baseline_solution.files if read.baseline_solution else []
+    if len(solution) > 1:
+        row.fail("baseline_solution.files", f"has {len(solution)} files; expected one, as an answer is one file")
+    options, answer = _options(row, read, files, solution[0].path if solution else None)
+    if _MAIN in files:
+        row.fail("context_files", f"{_MAIN} is the judge's own; rename the file")
+    wanted = read.source_references or _ReferencesRow()
+    return ProgramTask(
+        id=read.task_id,
+        name=read.task_id,
+        family=read.group,
+        prompts={1: computeeval_prompt(read.prompt, answer, read.build_command, _texts(read.context_files))},
+        system=COMPUTEEVAL_SYSTEM,
+        cases=(_TOKEN,),
+        oracle=_ORACLE,
+        solution=solution[0].content if solution else None,
+        source=row.where,
+        split=read.group,
+        project=Project(
+            answer,
+            files | {_MAIN: _MAIN_SOURCE},
+            (*options, _MAIN, "-Xlinker", "--wrap=main"),
+            (*((name,) for name in wanted.all or ()), *([tuple(wanted.any)] if wanted.any else ())),
+        ),
+        time_limit=read.timeout_seconds,
+    )
+
+
+def _texts(files: list[_FileRow]) -> dict[str, str]:
+    return {file.path: file.content for file in files}
+
+
+def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str | None) -> tuple[list[str], str]:
+    """nvcc's options, without the output and an architecture that is said to be the machine's own, and the answer's path."""
+    test = re.fullmatch(r"\./([\w.+-]+)", read.test_command.strip())
+    if test is None:
+        row.fail("test_command", f"is {read.test_command!r}; expected the program alone, such as ./test.out")
+    try:
+        commands = [shlex.split(part) for part in read.build_command.split("&&")]
+    except ValueError as error:
+        row.fail("build_command", f"cannot be split into arguments: {error}")
+    makes = [command for command in commands if command[:1] == ["nvcc"] and test[1] in _after(command, "-o")]
+    if not makes:
+        row.fail(
+            "build_command", f"is {read.build_command!r}; expected nvcc with -o {test[1]}, which test_command runs"
+        )
+    options, missing, arguments = [], [], iter(makes[0][1:])
+    for argument in arguments:
+        if argument in ("-o", "-arch"):
+            next(arguments)
+        elif argument.startswith("-arch="):
+            continue
+        elif argument.startswith("-") or not argument.endswith(SOURCES):
+            options.append(argument)
+        elif found := [path for path in files if _matches(path, argument)]:
+            options += found
+        else:
+            options.append(argument)
+            missing.append(argument)
+    answer = missing[0] if missing else solution
+    if len(missing) > 1 or answer is None:
+        row.fail("build_command", f"compiles {missing or 'no file'} beside the given files; expected one, the answer")
+    return options, answer
+
+
+def _after(command: list[str], option: str) -> list[str]:
+    return [value for name, value in itertools.pairwise(command) if name == option]
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """As a shell expands a pattern: a star stays within its folder."""
+    parts, patterns = PurePosixPath(path).parts, PurePosixPath(pattern).parts
+    return len(parts) == len(patterns) and all(map(fnmatch.fnmatchcase, parts, patterns))

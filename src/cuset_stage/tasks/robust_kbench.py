@@ -1,0 +1,109 @@
+"""robust-kbench (Apache 2.0), from a clone of its repository: kernels for PyTorch functions, in several settings, forward and backward.
+
+A folder with config_forward.json and func_forward.py is a task, with config_backward.json and func_backward.py another one. The
+configurations name keyword arguments of Model and get_inputs; every combination is a setting, and one model holds the task's model in all
+of them (settings_model.py). The answer is a .cu file that exports `forward` or `backward`.
+"""
+
+import hashlib
+import itertools
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..row_checks import RowModel
+from .base import ModuleTask, TaskError
+from .kernelbench import check_defines
+from .messages import KERNEL_SYSTEM, kernel_prompt
+from .task_rows import NAME, Row, check_text, read_json, read_text
+
+
+DIRECTIONS = ("forward", "backward")
+MODEL = Path(__file__).with_name("settings_model.py")
+Settings = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # name -> arguments of Model, and of get_inputs
+
+_Arguments = Annotated[
+    list[dict[str, Any]], Field(min_length=1, description="a list of at least one object: keyword arguments")
+]
+
+
+class _ConfigRow(RowModel):
+    multi_init_configs: _Arguments
+    multi_input_configs: _Arguments
+    multi_shared_configs: _Arguments
+
+
+def is_folder(path: Path) -> bool:
+    return next(path.rglob("config_forward.json"), None) is not None
+
+
+def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
+    """The tasks of all folders under `path`, and a SHA-256 of them. Raises TaskError with the file and the key at fault."""
+    path = path / "tasks" if (path / "tasks").is_dir() else path
+    digest, tasks = hashlib.sha256(), []
+    for config in sorted(path.rglob("config_*.json")):
+        direction = config.stem.removeprefix("config_")
+        if direction not in DIRECTIONS:
+            raise TaskError(f"{config}: expected config_forward.json or config_backward.json")
+        parts = config.parent.relative_to(path).parts or (path.resolve().name,)
+        task = _read_task(config, "_".join(parts), direction)
+        digest.update(task.fingerprint.encode())
+        tasks.append(task)
+    if not tasks:
+        raise TaskError(f"{path}: no <task>/config_forward.json in it")
+    return tasks, digest.hexdigest()
+
+
+def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
+    values = read_json(config, dict)
+    check_text(str(config), values)
+    settings = _settings(Row(str(config), values))
+    code = read_text(config.with_name(f"func_{direction}.py"))
+    row = Row(f"{config.parent.name}/func_{direction}.py", {})
+    check_defines(row, code, ("Model", "get_inputs", *(["AutogradFunction"] if direction == "backward" else [])))
+    if not NAME.fullmatch(name):
+        raise TaskError(f"{config.parent}: expected a name of letters, digits and _ . + - only")
+    kernel = config.with_name(f"{direction}.cu")
+    frame = f"SOURCE = {code!r}\nSETTINGS = {settings!r}\nBACKWARD = {direction == 'backward'}\n\n\n{read_text(MODEL)}"
+    return ModuleTask(
+        id=f"{name}_{direction}",
+        name=f"{name}_{direction}",
+        family=name,
+        prompts={1: kernel_prompt(code, direction, _ARGUMENTS[direction], list(settings))},
+        system=KERNEL_SYSTEM,
+        reference=frame,
+        source=f"{config.parent.name}/{config.name}",
+        split=direction,
+        solution=read_text(kernel) if kernel.is_file() else None,
+        frame=frame,
+        notes=_filters(config.with_name("filter_results.json")),
+        language="cuda",
+    )
+
+
+_ARGUMENTS = {
+    "forward": "it takes what forward_fn takes, in its order, and returns what it returns",
+    "backward": "it takes what AutogradFunction.backward gives to backward_fn, in its order, and returns the gradients expected there",
+}
+
+
+def _settings(row: Row) -> Settings:
+    """Every combination, as the set's own harness makes them: shared arguments go to both and win."""
+    read = row.read(_ConfigRow)
+    found: Settings = {}
+    for init, inputs, shared in itertools.product(
+        read.multi_init_configs, read.multi_input_configs, read.multi_shared_configs
+    ):
+        both = {**init, **inputs, **shared}
+        name = ", ".join(f"{key}={value}" for key, value in both.items()) or "default"
+        found.setdefault(name, ({**init, **shared}, {**inputs, **shared}))
+    return found
+
+
+def _filters(file: Path) -> tuple[str, ...]:
+    """What the set's own filters, whose results lie beside a task, hold against it."""
+    if not file.is_file():
+        return ()
+    caught = [name for name, result in read_json(file, dict).items() if result is True]
+    return tuple(f"task: {name}, by the task set's own filters" for name in sorted(caught))

@@ -1,0 +1,143 @@
+"""Small copies of other task sets, with the keys and the files of the real ones and content of our own."""
+
+import json
+from pathlib import Path
+
+
+TWICE_H = "#pragma once\nint twice(int x);\nint one();\n"
+TWICE = (
+    '#include "twice.h"\n#include <cstddef>\n\nint twice(int x) { std::size_t factor = 2; return int(factor) * x; }\n'
+)
+TEST = """\
+#undef NDEBUG
+#include <cassert>
+#include "twice.h"
+
+int main(int argc, char **argv) {
+    assert(argc == 1 && argv[0]);
+    for (int x = -3; x < 4; ++x) assert(twice(x) == x + x);
+    assert(twice(one()) == 2);
+}
+"""
+
+
+def computeeval_row(**changes) -> dict:
+    """A problem as releases 2025-1 to 2026-1 have it; host code only, and a main that returns 0 without saying so."""
+    return {
+        "type": "cuda_cpp",
+        "schema_version": 2,
+        "task_id": "CUDA/7",
+        "date": "2026-01-01",
+        "prompt": "Write a function that doubles.",
+        "metadata": {"difficulty": "easy", "tags": [], "releases": ["2026-1"], "do_not_release": False},
+        "group": "cuda-runtime",
+        "context_files": [
+            {"path": "include/twice.h", "content": TWICE_H},
+            {"path": "helpers/one.cu", "content": '#include "twice.h"\nint one() { return 1; }\n'},
+        ],
+        "test_files": [{"path": "test/test_main.cu", "content": TEST}],
+        "source_references": {"all": ["twice"], "any": ["cudaMalloc", "std::size_t"]},
+        "build_command": "nvcc -I include -o test.out solution.cu helpers/one.cu test/*.cu -arch=native",
+        "test_command": "./test.out",
+        "benchmark_command": None,
+        "timing_mode": {"type": "process"},
+        "min_cuda_toolkit": "12.0",
+        "compute_capability": None,
+        "requires_datacenter_gpu": False,
+        "timeout_seconds": 45.0,
+        "baseline_solution": {
+            "schema_version": 1,
+            "type": "file",
+            "task_id": "CUDA/7",
+            "files": [{"path": "solution.cu", "content": TWICE}],
+        },
+    } | changes
+
+
+SCALE = """\
+import torch
+
+
+def forward_fn(x, weight):
+    return x * weight
+
+
+class AutogradFunction(torch.autograd.Function):
+    backward_fn = None
+
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return forward_fn(x, weight)
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return AutogradFunction.backward_fn(upstream, *ctx.saved_tensors)
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width=3, start=1.0):
+        super(Model, self).__init__()
+        self.weight = torch.nn.Parameter(torch.full((width,), start))
+
+    def forward(self, x, fn=forward_fn):
+        return fn(x, self.weight)
+
+
+def get_inputs(rows=2, width=3):
+    return [torch.randn(rows, width, requires_grad=True)]
+
+
+input_names = ["x"]
+"""
+
+
+def robust_kbench(root: Path) -> Path:
+    """A clone with one task, forward and backward, in four settings."""
+    folder = root / "tasks" / "scale"
+    folder.mkdir(parents=True)
+    settings = {
+        **{f"single_{kind}_configs": [{}] for kind in ("init", "input", "shared")},
+        "multi_init_configs": [{"start": 1.0}, {"start": 3.0}],
+        "multi_input_configs": [{"rows": 2}, {"rows": 4}],
+        "multi_shared_configs": [{"width": 5}],
+    }
+    for direction in ("forward", "backward"):
+        (folder / f"config_{direction}.json").write_text(json.dumps(settings))
+        (folder / f"func_{direction}.py").write_text(SCALE)
+    (folder / "forward.cu").write_text("// a kernel\n")
+    (folder / "filter_results.json").write_text(
+        '{"filter_output_std": true, "filter_output_range": false, "said": ""}'
+    )
+    return root
+
+
+MODEL = """\
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+def get_inputs():
+    return [torch.rand(4)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def multikernelbench(root: Path) -> Path:
+    """A clone with one operator of the usual kind, and one with input groups."""
+    files = {
+        "prompt_generators/prompt_utils.py": 'template_statement = """Write a {} kernel.\n"""\n'
+        'template_instruction = "Name it ModelNew ({})."\n',
+        "prompts/cuda_model_add.py": "# the example's model",
+        "prompts/cuda_new_model_add.py": "# the example's answer",
+        "reference/activation/twice.py": MODEL,
+        "reference/npukernelbench_level0/1_many.py": MODEL.replace("get_inputs", "get_input_groups"),
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root

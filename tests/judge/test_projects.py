@@ -1,0 +1,99 @@
+"""Answers that are one file of a program with its own tests (ComputeEval's kind): compiled and run here, without a GPU."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from other_sets import TWICE, computeeval_row, robust_kbench
+from task_factory import write_lines
+
+from cuset_stage.judge.modules import ModuleJudge
+from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.sandbox import Compiler, Verdict
+from cuset_stage.tasks import ProgramTask, load_tasks
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> ProgramJudge:
+    folder = tmp_path_factory.mktemp("judge")
+    return ProgramJudge(Compiler(cache=folder / "programs"), CaseCache(folder / "cases"))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> ProgramTask:
+    return load_tasks(write_lines(tmp_path / "problems.jsonl", computeeval_row())).tasks[0]
+
+
+def test_its_own_solution_passes(judge: ProgramJudge, task: ProgramTask) -> None:
+    judgement = judge.judge(task, TWICE)
+    assert judgement.passed, judgement.message
+
+
+ENDS_EARLY = {
+    "handler of SIGABRT": "std::signal(SIGABRT, [](int) { _exit(0); }); return 0;",
+    "at the exit of a failed test": "std::atexit([] { _exit(0); }); std::exit(1);",
+    "exec": 'execl("/bin/true", "true", nullptr);',
+}
+HEADERS = "#include <csignal>\n#include <cstddef>\n#include <cstdlib>\n#include <unistd.h>\n"
+
+
+@pytest.mark.parametrize("ending", ENDS_EARLY.values(), ids=ENDS_EARLY)
+def test_ending_before_the_test_does_is_no_pass(judge: ProgramJudge, task: ProgramTask, ending: str) -> None:
+    code = HEADERS + f'#include "twice.h"\nint twice(int x) {{ std::size_t n = x; {ending} return int(n); }}\n'
+    judgement = judge.judge(task, code)
+    assert judgement.verdict in (Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR), judgement
+
+
+def test_ending_before_main_begins_is_no_pass(judge: ProgramJudge, task: ProgramTask) -> None:
+    code = HEADERS + f"{TWICE}\nstatic const int early = (_exit(0), 1);\n"
+    assert judge.judge(task, code).verdict is Verdict.MISSING_OUTPUT
+
+
+def test_wrong_answers(judge: ProgramJudge, task: ProgramTask) -> None:
+    wrong = judge.judge(task, TWICE.replace("int(factor) * x", "x"))
+    assert (wrong.verdict, wrong.case) == (Verdict.RUNTIME_ERROR, "test")
+    assert "twice(x) == x + x" in wrong.message
+    assert judge.judge(task, TWICE + "int main() { return 0; }").verdict is Verdict.COMPILE_ERROR
+    unused = judge.judge(task, TWICE.replace("std::size_t", "int") + '// std::size_t\nauto text = "cudaMalloc";\n')
+    assert (unused.verdict, unused.message) == (
+        Verdict.MISMATCH,
+        "does not use cudaMalloc or std::size_t, which the task asks for",
+    )
+
+
+def test_what_the_machine_lacks_is_not_charged(judge: ProgramJudge, task: ProgramTask) -> None:
+    """An answer that fails where the task's own solution does, too."""
+    needs = replace(task, solution='#include "a_library_that_is_not_here.h"\n')
+    judgement = judge.judge(needs, '#include "a_library_that_is_not_here.h"\nint twice(int x) { return x; }\n')
+    assert judgement.verdict is Verdict.INFRA_ERROR
+    assert "its own solution does not compile here" in judgement.message
+    fails = replace(task, solution=TWICE.replace("int(factor)", "3"))
+    judgement = judge.judge(fails, TWICE.replace("int(factor)", "4"))
+    assert judgement.verdict is Verdict.INFRA_ERROR
+    assert "its own solution fails here" in judgement.message
+    assert judge.judge(fails, TWICE).passed
+
+
+KERNEL = """\
+#include <torch/extension.h>
+
+torch::Tensor forward(torch::Tensor x, torch::Tensor weight) { return x * weight; }
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+
+
+@pytest.mark.slow  # torch's headers take nvcc a minute
+def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
+    """robust-kbench: a .cu file is built, called in every setting, and a setting in which it is wrong is named."""
+    judge = ModuleJudge(device="cpu")
+    (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_forward"])
+    judgement = judge.judge(task, KERNEL)
+    assert judgement.passed, judgement.message
+    assert "task: filter_output_std, by the task set's own filters" in judgement.flags
+    wrong = judge.judge(task, KERNEL.replace("x * weight;", "x.size(0) == 4 ? x : x * weight;"))
+    assert (wrong.verdict, wrong.compiled) == (Verdict.MISMATCH, True)
+    assert "start=3.0, rows=4, width=5" in wrong.message
+    nothing = judge.judge(task, KERNEL.replace('"forward"', '"backward"'))
+    assert (nothing.verdict, "no attribute 'forward'" in nothing.message) == (Verdict.COMPILE_ERROR, True)

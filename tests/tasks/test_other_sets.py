@@ -1,0 +1,210 @@
+"""ComputeEval, robust-kbench and MultiKernelBench: copies with the keys and files of the real ones are read, and what breaks them is named."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from other_sets import computeeval_row, multikernelbench, robust_kbench
+from task_factory import write_lines
+
+from cuset_stage.tasks import ModuleTask, ProgramTask, TaskError, load_tasks
+from cuset_stage.tasks.messages import chat_messages
+
+
+# ------------------------------------------------------------------------------------------------------- ComputeEval
+
+
+def load_problem(folder: Path, **changes) -> ProgramTask:
+    return load_tasks(write_lines(folder / "problems.jsonl", computeeval_row(**changes))).tasks[0]
+
+
+def test_computeeval(tmp_path):
+    task = load_problem(tmp_path)
+    assert (task.id, task.family, task.split, task.time_limit) == ("CUDA/7", "cuda-runtime", "cuda-runtime", 45.0)
+    assert task.project.answer == "solution.cu"
+    assert {"include/twice.h", "test/test_main.cu", "helpers/one.cu"} < set(task.project.files)
+    assert task.project.options[:5] == ("-I", "include", "solution.cu", "helpers/one.cu", "test/test_main.cu")
+    assert "-arch=native" not in task.project.options
+    assert task.project.requires == (("twice",), ("cudaMalloc", "std::size_t"))
+    system, user = (message["content"] for message in chat_messages(task))
+    assert "one code block" in system
+    assert "Write a function that doubles." in user
+    assert "int twice(int x);" in user
+    assert "nvcc -I include" in user
+    assert "assert(" not in user, "the tests are not shown"
+
+
+def test_what_computeeval_has_for_python_is_left_out(tmp_path):
+    rows = [computeeval_row(), computeeval_row(task_id="cutile/1", type="cuda_python")]
+    tasks = load_tasks(write_lines(tmp_path / "problems.jsonl", *rows))
+    assert (tasks.format, len(tasks), tasks.left_out) == ("computeeval", 1, "1 problems of type cuda_python")
+    with pytest.raises(TaskError, match=r"no task 'cutile/1'.*left out are 1 problems of type cuda_python"):
+        tasks.by_id("cutile/1")
+    with pytest.raises(TaskError, match="no tasks that can be judged; left out are 1 problems"):
+        load_tasks(write_lines(tmp_path / "problems.jsonl", rows[1]))
+
+
+def test_the_second_of_two_commands_may_be_another_program(tmp_path):
+    both = "nvcc -o test.out solution.cu test/*.cu && nvcc -DBENCH -o bench.out solution.cu test/*.cu"
+    assert "-DBENCH" not in load_problem(tmp_path, build_command=both).project.options
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"build_command": "make"}, r"problems.jsonl:1: build_command: is 'make'; expected nvcc with -o test.out"),
+        ({"build_command": "nvcc -o test.out 'x"}, r"build_command: cannot be split into arguments"),
+        (
+            {"build_command": "nvcc -o test.out a.cu b.cu"},
+            r"build_command: compiles \['a.cu', 'b.cu'\] beside the given",
+        ),
+        ({"test_command": "python test.py"}, r"test_command: is 'python test.py'; expected the program alone"),
+        (
+            {"context_files": [{"path": "../x.h", "content": ""}]},
+            r"context_files\[0\].path is '../x.h'; expected a rel",
+        ),
+        (
+            {"context_files": [{"path": "/x.h", "content": ""}]},
+            r"context_files\[0\].path is '/x.h'; expected a relative",
+        ),
+        ({"type": "cuda_rust"}, r"type is 'cuda_rust'; expected cuda_cpp or cuda_python"),
+        ({"timeout_seconds": -1}, r"timeout_seconds is -1; expected seconds"),
+    ],
+)
+def test_bad_problems(tmp_path, changes, says):
+    with pytest.raises(TaskError, match=says):
+        load_problem(tmp_path, **changes)
+
+
+def test_the_first_format_is_named_with_where_the_new_one_is(tmp_path):
+    old = {"task_id": "CUDA/0", "prompt": "p", "cc_flags": "", "ld_flags": "", "declaration": "", "test": ""}
+    with pytest.raises(TaskError, match=r"problems.jsonl:1: build_command: is missing.*2025-1-problems.tar.gz"):
+        load_tasks(write_lines(tmp_path / "problems.jsonl", old))
+
+
+# ----------------------------------------------------------------------------------------------------- robust-kbench
+
+
+def namespace(source: str) -> dict:
+    found: dict = {}
+    exec(source, found)
+    return found
+
+
+def test_robust_kbench(tmp_path):
+    tasks = load_tasks(robust_kbench(tmp_path / "repo"))
+    assert tasks.format == "robust-kbench"
+    assert [task.id for task in tasks] == ["scale_backward", "scale_forward"]
+    assert all(isinstance(task, ModuleTask) and task.language == "cuda" for task in tasks)
+    backward, forward = tasks
+    assert (forward.split, forward.solution, backward.solution) == ("forward", "// a kernel\n", None)
+    assert forward.notes == ("task: filter_output_std, by the task set's own filters",)
+    prompt = chat_messages(forward)[1]["content"]
+    assert "def forward_fn" in prompt
+    assert "- start=1.0, rows=2, width=5" in prompt
+    assert load_tasks(tmp_path / "repo/tasks/scale").tasks[0].fingerprint == backward.fingerprint
+    assert forward.fingerprint != backward.fingerprint
+
+
+def test_every_setting_of_robust_kbench_is_computed(tmp_path):
+    forward = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_forward"]).tasks[0]
+    module = namespace(forward.reference)
+    model, inputs = module["Model"](), module["get_inputs"]()
+    found = model(*inputs)
+    assert list(found) == [f"start={s}, rows={r}, width={w}" for s in (1.0, 3.0) for r in (2, 4) for w in (5,)]
+    for setting, given in zip(found, inputs, strict=True):
+        start = float(setting.partition("start=")[2].partition(",")[0])
+        assert torch.equal(found[setting], given[0] * start), setting
+
+
+def test_gradients_of_robust_kbench(tmp_path):
+    """Against the derivative by hand: y = x * weight, with a weight of the row's width."""
+    backward = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"]).tasks[0]
+    module = namespace(backward.reference)
+    model, groups = module["Model"](), module["get_inputs"]()
+    with torch.no_grad():  # as the judge calls it
+        found = model(*groups)
+    for setting, (inputs, needed, upstream) in zip(found, groups, strict=True):
+        (x,), (weight,) = inputs, model.models[list(found).index(setting)].parameters()
+        assert needed == [True]
+        torch.testing.assert_close(found[setting], [upstream * weight, (upstream * x).sum(0)])
+
+
+def test_a_backward_of_ones_own_is_called(tmp_path):
+    """ModelNew calls what the answer exports: here a Python function stands for it."""
+    backward = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_backward"]).tasks[0]
+    module = namespace(backward.frame)
+    module["task"].AutogradFunction.backward_fn = lambda upstream, x, weight: (upstream * 7, (upstream * x).sum(0))
+    module["ModelNew"].given = {"fn": module["task"].AutogradFunction.apply}
+    model, groups = module["ModelNew"](), module["get_inputs"]()
+    for (_, _, upstream), gradients in zip(groups, model(*groups).values(), strict=True):
+        torch.testing.assert_close(gradients[0], upstream * 7)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        (
+            "config_forward.json",
+            "{}",
+            r"config_forward.json: multi_init_configs is missing; expected a list of at least",
+        ),
+        ("config_forward.json", "[]", r"config_forward.json: found .*, expected an object"),
+        ("func_forward.py", "def f(:", r"scale/func_forward.py: code: not Python"),
+        ("func_forward.py", "class Model: pass", r"scale/func_forward.py: code: does not define get_inputs"),
+        ("func_backward.py", "class Model: pass\ndef get_inputs(): pass", r"does not define AutogradFunction"),
+        ("config_sideways.json", "{}", r"config_sideways.json: expected config_forward.json or config_backward.json"),
+        ("filter_results.json", "no", r"filter_results.json: not JSON"),
+    ],
+)
+def test_bad_robust_kbench(tmp_path, file, text, says):
+    root = robust_kbench(tmp_path / "repo")
+    (root / "tasks" / "scale" / file).write_text(text)
+    with pytest.raises(TaskError, match=says):
+        load_tasks(root)
+
+
+# -------------------------------------------------------------------------------------------------- MultiKernelBench
+
+
+def test_multikernelbench(tmp_path):
+    tasks = load_tasks(multikernelbench(tmp_path))
+    assert (tasks.format, tasks.left_out) == ("multikernelbench", "1 operators with get_input_groups")
+    assert [(task.id, task.family) for task in tasks] == [("twice", "activation")]
+    (message,) = chat_messages(tasks.tasks[0])
+    prompt = message["content"]
+    assert prompt.startswith("Write a CUDA kernel.")
+    assert prompt.endswith("Name it ModelNew (CUDA).")
+    assert (
+        prompt.index("# the example's model") < prompt.index("# the example's answer") < prompt.index("return 2 * x")
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("prompt_generators/prompt_utils.py", "x = 1", r"prompt_utils.py: template_statement: expected a text"),
+        ("prompts/cuda_model_add.py", None, r"prompts/cuda_model_add.py: missing"),
+        ("reference/activation/twice.py", "x = 1", r"reference/activation/twice.py: code: does not define Model"),
+    ],
+)
+def test_bad_multikernelbench(tmp_path, file, text, says):
+    root = multikernelbench(tmp_path)
+    (root / file).unlink() if text is None else (root / file).write_text(text)
+    with pytest.raises(TaskError, match=says):
+        load_tasks(root)
+
+
+# --------------------------------------------------------------------------------------------------------- both kinds
+
+
+def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
+    with pytest.raises(TaskError, match=r"expected <task>/task.json .*robust-kbench.*MultiKernelBench"):
+        load_tasks(tmp_path)
+    path = write_lines(tmp_path / "problems.jsonl", computeeval_row())
+    with pytest.raises(TaskError, match="a file; robust-kbench is a folder, give the path of your clone"):
+        load_tasks(path, format="robust-kbench")
+    with pytest.raises(TaskError, match="a folder; computeeval is one JSONL file"):
+        load_tasks(tmp_path, format="computeeval")
+    assert json.loads(path.read_text())["task_id"] == load_tasks(path).tasks[0].id
