@@ -35,6 +35,14 @@ def test_computeeval(tmp_path):
     assert "assert(" not in user, "the tests are not shown"
 
 
+def test_names_that_computeeval_asks_for_in_other_forms(tmp_path):
+    assert load_problem(tmp_path, source_references="twice").project.requires == (("twice",),)
+    assert load_problem(tmp_path, source_references=["a", "b"], group=None).project.requires == (("a",), ("b",))
+    assert load_problem(tmp_path, source_references=None, group=None).family == "CUDA"
+    with pytest.raises(TaskError, match=r"source_references is {.*}; expected a name, a list of names, or an object"):
+        load_problem(tmp_path, source_references={"all": "a"})
+
+
 def test_what_computeeval_has_for_python_is_left_out(tmp_path):
     rows = [computeeval_row(), computeeval_row(task_id="cutile/1", type="cuda_python")]
     tasks = load_tasks(write_lines(tmp_path / "problems.jsonl", *rows))

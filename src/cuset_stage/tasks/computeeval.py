@@ -10,14 +10,14 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ..row_checks import RowModel, Texts
 from .base import Case, ProgramTask, Project, ReferenceOracle, Tensor
 from .messages import COMPUTEEVAL_SYSTEM, computeeval_prompt
-from .task_rows import Filled, Row
+from .task_rows import Filled, MaybeText, Row
 
 
 SIGN = {"task_id", "prompt"}
@@ -81,17 +81,27 @@ class _ReferencesRow(RowModel):
     any: Texts | None = None
 
 
+def _all_of(written: Any) -> Any:
+    """A text or a list asks for all that it names."""
+    names = [written] if isinstance(written, str) else written
+    return {"all": names} if isinstance(names, list) else written
+
+
 class _TaskRow(RowModel):
     task_id: Annotated[str, Field(strict=True, pattern=r"^[\w.+-]+(/[\w.+-]+)*$", description="such as CUDA/0")]
     type: Annotated[Literal["cuda_cpp", "cuda_python"], Field(description="cuda_cpp or cuda_python")]
     prompt: Filled
-    group: Filled
+    group: MaybeText = None  # releases of 2025 on Hugging Face have none
     build_command: Filled
     test_command: Filled
     context_files: list[_FileRow]
     test_files: list[_FileRow]
     timeout_seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, description="seconds")] = None
-    source_references: _ReferencesRow | None = None
+    source_references: Annotated[
+        _ReferencesRow | None,
+        Field(description="a name, a list of names, or an object with all and any, lists of names"),
+        BeforeValidator(_all_of),
+    ] = None
     baseline_solution: _SolutionRow | None = None
 
 
@@ -114,17 +124,18 @@ def read_task(row: Row) -> ProgramTask | None:
     if _MAIN in files:
         row.fail("context_files", f"{_MAIN} is the judge's own; rename the file")
     wanted = read.source_references or _ReferencesRow()
+    group = read.group or read.task_id.partition("/")[0]
     return ProgramTask(
         id=read.task_id,
         name=read.task_id,
-        family=read.group,
+        family=group,
         prompts={1: computeeval_prompt(read.prompt, answer, read.build_command, _texts(read.context_files))},
         system=COMPUTEEVAL_SYSTEM,
         cases=(_TOKEN,),
         oracle=_ORACLE,
         solution=solution[0].content if solution else None,
         source=row.where,
-        split=read.group,
+        split=group,
         project=Project(
             answer,
             files | {_MAIN: _MAIN_SOURCE},
