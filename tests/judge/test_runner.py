@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import check_arch
-from cuset_stage.judge.judgement import Built, Judgement
+from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.pipeline import Job, Pipeline
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
@@ -175,13 +175,13 @@ def test_infra_errors_end_with_3_and_are_judged_again(
     blocked.mkdir()
     (cache / "programs").mkdir(exist_ok=True)
     (blocked / "programs").symlink_to(cache / "programs")  # what is compiled already need not be compiled again
-    (blocked / "cases").write_text("in the way of the folder for cases")
     monkeypatch.setenv("CUSET_CACHE", str(blocked))
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN)]
-    said, results = run(answers, "retry_infra=0", code=3)
+    with monkeypatch.context() as patched:
+        patched.setattr("cuset_stage.sandbox.cache.RESERVE", 2**60)  # the disk is full
+        said, results = run(answers, "retry_infra=0", code=3)
     assert verdicts(results) == {("one", 0): "infra_error", ("one", 1): "compile_error"}
     assert "the judge itself failed on 1 samples" in said
-    (blocked / "cases").unlink()
     said, results = run(answers)
     assert "(1 judged" in said
     assert verdicts(results) == {("one", 0): "passed", ("one", 1): "compile_error"}
@@ -193,7 +193,7 @@ def test_broken_references_end_with_3(run: Any) -> None:
     assert "ZeroDivisionError" in said
 
 
-class Flaky:
+class Flaky(Judge):
     """A judge whose own side fails so many times, at one of its steps."""
 
     compile_only = False

@@ -83,7 +83,9 @@ class Bench:
     def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:
         """jobs: compilations at a time; None: one a CPU. retries: further tries when the judge's side fails."""
         jobs = jobs or len(os.sched_getaffinity(0))
-        runs = 2 * len(self.pool) if self.pool else jobs  # one compares while the other's program runs
+        runs = jobs
+        if self.pool:  # those that are not on a GPU compare
+            runs = len(self.pool) + (jobs if isinstance(self.judge, ProgramJudge) else len(self.pool))
         return Pipeline(self.judge, jobs=jobs, runs=runs, retries=retries)
 
     def describe(self) -> dict[str, Any]:

@@ -88,12 +88,16 @@ class Judge(Protocol):
     """How a run sees a judge. Every step may be called from several threads at a time.
 
     `settings` is what a verdict depends on beside task and code: a result is reused only under equal settings. `prepare` is called
-    once a task and raises when the judge's side fails. `discard` and `release` remove what `build` and `prepare` left beside their
-    caches; a judge that derives from this class and leaves nothing needs none.
+    once a task and raises when the judge's side fails; what its `preparation_cost` is, in any unit, says which tasks are begun first, and
+    0 that it waits for an answer that was built. `discard` and `release` remove what `build` and `prepare` left beside their caches; a
+    judge that derives from this class and leaves nothing needs none.
     """
 
     def settings(self) -> Mapping[str, Any]: ...
     def build(self, task: Any, code: str) -> Built: ...
+    def preparation_cost(self, task: Any) -> float:
+        return 0.0
+
     def prepare(self, task: Any) -> Any: ...
     def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
     def discard(self, built: Built) -> None: ...

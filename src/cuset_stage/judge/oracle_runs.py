@@ -1,11 +1,12 @@
 """Makes a case by the scripts of its oracle, each in the sandbox, in a process and a folder of its own: gen.py, compare.py, a reference."""
 
+import ast
 import itertools
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -226,6 +227,25 @@ def check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
             f"{MAX_CASE_BYTES / GIB:.2f} GiB that one case may take"
         )
     return need
+
+
+def preparation_cost(task: ProgramTask) -> float:
+    """How long making the task's cases may take, in no unit: by the size of its data, and whether a gen.py visits each element in nested
+    loops of Python's own, which takes about a hundred times as long."""
+    size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
+    if isinstance(task.oracle, ScriptOracle):
+        with suppress(SyntaxError, ValueError):
+            loops = [
+                node for node in ast.walk(ast.parse(task.oracle.generate)) if isinstance(node, ast.For | ast.While)
+            ]
+            if any(
+                isinstance(inner, ast.For | ast.While)
+                for loop in loops
+                for part in loop.body
+                for inner in ast.walk(part)
+            ):
+                size *= 100
+    return 1.0 + size
 
 
 def written_files(folder: Path) -> dict[str, int]:

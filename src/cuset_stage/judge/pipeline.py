@@ -1,7 +1,8 @@
 """Judge many answers at a time on this machine: compile on the CPUs while programs run on the GPUs.
 
 Each answer has a thread that takes its turn at building, and then at running; waiting threads are cheap. The cases of a task are
-prepared once, as soon as the first answer to it compiles.
+prepared once: where that takes long, beside the first answer's compilation, and those that take longest first; else as soon as it
+compiles.
 """
 
 import logging
@@ -56,17 +57,23 @@ class Pipeline:
         self._retries = retries
         self._stop = threading.Event()
         self._threads = ThreadPoolExecutor(2 * self.width, thread_name_prefix="judge")
+        self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
         self._builds = threading.Semaphore(jobs)
-        self._preparations = threading.Semaphore(max(1, jobs // 2))
         self._programs = threading.Semaphore(runs)
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
-        """Judgements in the order in which they come; closing the iterator stops what has not begun."""
+        """Judgements in the order in which they come; closing the iterator stops what has not begun.
+
+        Jobs of one task are judged one after the other, so that its cases are made, used and done with.
+        """
+        tasks = {job.task.fingerprint: job.task for job in jobs}
+        costs = {key: self._judge.preparation_cost(task) for key, task in tasks.items()}
+        order = {key: place for place, key in enumerate(sorted(tasks, key=costs.__getitem__, reverse=True))}
         try:
-            judged = {self.submit(job): job for job in jobs}
+            judged = {self.submit(job): job for job in sorted(jobs, key=lambda job: order[job.task.fingerprint])}
             for future in as_completed(judged):
                 yield judged[future], future.result()
         finally:
@@ -81,20 +88,24 @@ class Pipeline:
     def stop(self) -> None:
         """Start nothing more; what is running ends in its own time."""
         self._stop.set()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._preparing):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def join(self) -> None:
         """Wait for what is running."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        for threads in (self._threads, self._preparing):
+            threads.shutdown(wait=True, cancel_futures=True)
 
     def _run(self, job: Job) -> Judgement:
         built: Built | None = None
         try:
+            if self._judge.preparation_cost(job.task):
+                self._prepare(job.task)
             with self._turn(self._builds):
                 built = self._retried(lambda: self._judge.build(job.task, job.code))
             if built.product is None:
                 return built.judgement
-            prepared = self._prepare(job.task)
+            prepared = self._prepare(job.task).result()
             with self._turn(self._programs):
                 return self._retried(lambda: self._judge.execute(job.task, built, prepared))
         except Exception as error:
@@ -114,18 +125,14 @@ class Pipeline:
                 raise CancelledError
             yield
 
-    def _prepare(self, task: Task) -> Any:
-        """What all answers to the task are judged with; the first of them makes it, or fails for all."""
+    def _prepare(self, task: Task) -> Future[Any]:
+        """What all answers to the task are judged with; made once, or failed for all."""
         with self._guard:
-            first = task.fingerprint not in self._prepared
-            ready = self._prepared.setdefault(task.fingerprint, Future())
-        if first:
-            try:
-                with self._turn(self._preparations):
-                    ready.set_result(self._retried(lambda: self._judge.prepare(task)))
-            except Exception as error:
-                ready.set_exception(error)
-        return ready.result()
+            ready = self._prepared.get(task.fingerprint)
+            if ready is None:
+                ready = self._preparing.submit(self._retried, lambda: self._judge.prepare(task))
+                self._prepared[task.fingerprint] = ready
+            return ready
 
     def _retried(self, step: Callable[[], T]) -> T:
         """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
@@ -156,5 +163,9 @@ class Pipeline:
         with self._guard:
             self._left[task.fingerprint] -= 1
             ready = None if self._left[task.fingerprint] else self._prepared.pop(task.fingerprint, None)
-        if ready is not None and ready.exception() is None:
+        if ready is not None:
+            ready.add_done_callback(self._release)
+
+    def _release(self, ready: Future[Any]) -> None:
+        if not ready.cancelled() and ready.exception() is None:
             self._judge.release(ready.result())

@@ -6,7 +6,6 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 
 import re
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool, NoGpuLeft
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
+from .oracle_runs import preparation_cost
 
 
 _NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and texts
@@ -119,10 +119,18 @@ class ProgramJudge(Judge):
         result, message, _ = self._run(task, case, compiled.binary, Clock())
         return "" if result.verdict is Verdict.PASSED else f"task {task.id}: its own solution fails here: {message}"
 
-    def prepare(self, task: ProgramTask) -> list[PreparedCase]:
-        return [self.case(task, case) for case in task.cases]
+    def preparation_cost(self, task: ProgramTask) -> float:
+        return 0.0 if self.cases is None else preparation_cost(task)
 
-    def execute(self, task: ProgramTask, built: Built, prepared: Sequence[PreparedCase]) -> Judgement:
+    def prepare(self, task: ProgramTask) -> PreparedCase | None:
+        """Make the task's cases. An only one is kept from being dropped until it is done with; of several none, as who holds one and
+        waits for another's room would wait for ever."""
+        made = None
+        for case in task.cases:
+            made = self.case(task, case)
+        return made if len(task.cases) == 1 else None
+
+    def execute(self, task: ProgramTask, built: Built, prepared: PreparedCase | None) -> Judgement:
         """Run the program on every case in order, up to the first that fails.
 
         The cases are taken from their cache once more: since `prepare`, it may have had to make room for others. What fails on a shared
