@@ -10,7 +10,7 @@ from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, task_ro
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
-from cuset_stage.judge.judgement import Built, Judgement
+from cuset_stage.judge.judgement import Built, Judge, Judgement
 from cuset_stage.judge.pipeline import Pipeline
 from cuset_stage.judge.results import describe_run
 from cuset_stage.judge.runner import evaluate, make_samples
@@ -61,7 +61,7 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
     """What a module's judge measures, through the results file, to the rewards and fast_p."""
     speeds = {0: 4.0, 1: 1.5, 2: None}
 
-    class Measured:
+    class Measured(Judge):
         compile_only = False
 
         def build(self, task: Any, code: str) -> Built:
