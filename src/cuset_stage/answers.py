@@ -30,9 +30,11 @@ runs of three backticks anywhere, without a leading `cpp` or `c++`.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 MARKS_LIMIT = 100_000
@@ -80,6 +82,8 @@ _MARGIN = re.compile(r"[ \t]*+(?:(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))[ \t]*+)*+"
 QUOTE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)++", re.MULTILINE)
 _INFO_TAG = re.compile(r"[ \t]*+\{?+[ \t]*+\.?+(?:lang(?:uage)?-)?+([\w+#.-]*+)")
 _TEXT_BEHIND = re.compile(r"</|[ \t]++[^\s`{]++[ \t]++[^\s`]")
+_BLANKS, _LINE_ENDS, _MARKS = re.compile(r"\s*+"), re.compile(r"[\r\n]*+"), re.compile(r"[ \t>]*+")
+_QUOTED_BLANKS = re.compile(r"(?:[ \t]*+(?:>[ \t]?)++)?+\s*+")
 _COMMENT_LINE = re.compile(r"[ \t]*(?://|/?\*)")
 _CODE_LINE = re.compile(
     r"^[ \t]*(?:#[ \t]*(?:include|define|pragma|if|ifdef|ifndef|undef|else|endif)\b|//|/\*|template\s*<|extern\s|__\w+__\b"
@@ -218,7 +222,8 @@ class Answer(NamedTuple):
         lines = code.split("\n")
         if ">" in block.margin:
             lines = [QUOTE_MARKS.sub("", line) for line in lines]
-            width -= QUOTE_MARKS.match(block.margin).end()
+            marks = QUOTE_MARKS.match(block.margin)  # none behind a list marker
+            width -= marks.end() if marks else 0
         if width > 0:
             # No more than the first line has: behind a list marker the code may not be indented, and then taking off the
             # marker's width would break Python.
@@ -353,44 +358,99 @@ def _is_mention(text: str, start: int, end: int) -> bool:
     return text[end : end + 1] == quote or text[start - 2 : start - 1] in (*" \t\n([{=,<+:", "")
 
 
-class _Line(NamedTuple):
-    """A line with a fence at `at`: what stands before it, the fence, what follows, and where the reader goes on.
+@dataclass
+class _Fence:
+    """A run of backticks or tildes at `at`, and what follows it up to `end`; the reader goes on at `after`.
 
-    That is the next line, or an ending of reasoning right behind the fence (`ends_reasoning`).
+    That is the next line, or an ending of reasoning right behind the fence (`ends_reasoning`). Each thing is found out once, and nothing
+    is copied: reasoning may cut what stands before it into a million pieces, and each of them meets the same fence.
     """
 
-    before: str
+    text: str
     at: int
     run: str
-    info: str
+    end: int
     after: int
     ends_reasoning: bool
+    limit: int  # the end of the answer
+
+    @cached_property
+    def info(self) -> int:
+        """Where the info string starts."""
+        return _LINE_ENDS.match(self.text, self.at + len(self.run), self.end).end()
+
+    @cached_property
+    def is_bare(self) -> bool:
+        return _BLANKS.fullmatch(self.text, self.info, self.end) is not None
+
+    @cached_property
+    def tag(self) -> str:
+        return _INFO_TAG.match(self.text, self.info, self.end)[1].lower()
+
+    @cached_property
+    def is_tag_alone(self) -> bool:
+        return self.text[self.info : self.end].strip().lower() == self.tag
+
+    @cached_property
+    def has_text_behind(self) -> bool:
+        """Whether what follows the fence is text and no info string."""
+        return _TEXT_BEHIND.match(self.text, self.info, self.end) is not None and self.tag not in _KNOWN_TAGS
+
+    @cached_property
+    def is_inline(self) -> bool:
+        return self.run[0] == "`" and self.text.find("`", self.info, self.end) >= 0
+
+    @cached_property
+    def has_code_below(self) -> bool:
+        first = _FIRST_LINE.match(self.text, self.after, self.limit)
+        if first is None:
+            return False
+        newline = self.text.find("\n", first.end(), self.limit)
+        code = self.text[first.end() : newline if newline >= 0 else self.limit].rstrip()
+        return code.endswith((";", "{", "}")) or _CODE_LINE.match(code) is not None
+
+
+class _Line(NamedTuple):
+    """A line from `start` on, with its first fence."""
+
+    start: int
+    fence: _Fence
+
+    def is_before(self, pattern: re.Pattern[str]) -> bool:
+        """Whether all that stands before the fence matches."""
+        return pattern.fullmatch(self.fence.text, self.start, self.fence.at) is not None
 
     @property
-    def start(self) -> int:
-        return self.at - len(self.before)
+    def has_margin(self) -> bool:
+        return self.is_before(_MARGIN)
 
     @property
     def margin(self) -> str:
         """Indentation, list and quote markers; "" where anything else stands before the fence."""
-        return self.before if self.has_margin else ""
+        return self.fence.text[self.start : self.fence.at] if self.has_margin else ""
 
     @property
-    def has_margin(self) -> bool:
-        return _MARGIN.fullmatch(self.before) is not None
+    def is_comment(self) -> bool:
+        return _COMMENT_LINE.match(self.fence.text, self.start, self.fence.at) is not None
 
     @property
-    def tag(self) -> str:
-        return _INFO_TAG.match(self.info)[1].lower()
+    def names_language(self) -> bool:
+        """Whether it opens a block with a known tag; after other text on its line, only if code follows."""
+        fence = self.fence
+        if fence.tag not in _KNOWN_TAGS or fence.is_inline:
+            return False
+        return self.has_margin or (fence.run[0] != "~" and fence.is_tag_alone and fence.has_code_below)
 
-    @property
-    def has_text_behind(self) -> bool:
-        """Whether what follows the fence is text and no info string."""
-        return _TEXT_BEHIND.match(self.info) is not None and self.tag not in _KNOWN_TAGS
 
-    @property
-    def is_inline(self) -> bool:
-        return self.run[0] == "`" and "`" in self.info
+class _Searched(NamedTuple):
+    """What the first match of a search from `start` on was, at `found` or at the end of the text: the same from all places between."""
+
+    start: int
+    found: int
+    what: Any = None
+
+    def knows(self, position: int) -> bool:
+        return self.start <= position <= self.found
 
 
 class _Reader:
@@ -407,24 +467,26 @@ class _Reader:
         )
         self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
         self._fences_left = MARKS_LIMIT
+        self._run = self._newline = _Searched(-1, -1)
+        self._run_line = 0  # where the line of that run begins, if that is behind where the search began
 
     def read(self) -> None:
         tags = _find_tags(self.text, self.end)
         partners = _find_partners(self.text, tags)
         number, behind = 0, -1  # the next tag, and the one that may stand right behind reasoning
-        fence = self._next_fence(0, self.end)
+        line = self._next_fence(0, self.end)
         while True:
             while number < len(tags) and tags[number].start < self._position:
                 number += 1
             place = tags[number].start if number < len(tags) else self.end
-            if fence is not None and fence.at < self._position:
-                fence = self._next_fence(self._position, self.end)
-            elif fence is not None and fence.start < self._position:
-                fence = fence._replace(before=self.text[self._position : fence.at])
+            if line is not None and line.fence.at < self._position:
+                line = self._next_fence(self._position, self.end)
+            elif line is not None and line.start < self._position:
+                line = line._replace(start=self._position)
             if self._open is not None and self._open[1] <= place:
                 self._end_block(self._open[0], self._open[1], self._open[1], False)
-            elif self._open is None and fence is not None and fence.at < place:
-                self._read_fence(fence)
+            elif self._open is None and line is not None and line.fence.at < place:
+                self._read_fence(line)
             elif number == len(tags):
                 break
             else:
@@ -455,55 +517,65 @@ class _Reader:
             if end > until:
                 self._read_block(line, end, self.end, self.end)
             else:  # the lines up to there are known, but for the one that begins here
-                self._read_block(line, end, self.text.find("\n", end, until) + 1 or until, until)
+                self._read_block(line, end, min(self._line_end(end).found + 1, until), until)
+
+    def _line_end(self, position: int) -> _Searched:
+        """The next newline or else the end, and `what`: where the line ends without its line ending."""
+        known = self._newline
+        if not known.knows(position):
+            newline = self.text.find("\n", position, known.start if position < known.start else self.end)
+            if newline < 0 and position < known.start:
+                self._newline = known._replace(start=position)
+            else:
+                newline = end = newline if newline >= 0 else self.end
+                while end > position and self.text[end - 1] == "\r":
+                    end -= 1
+                self._newline = _Searched(position, newline, end)
+        return self._newline
 
     def _next_fence(self, position: int, end: int) -> _Line | None:
         """The next line with a run of three backticks or tildes, and its first one; a line begins at `position`."""
-        run = _RUN.search(self.text, position, end) if self._fences_left else None
-        if run is None:
+        if not self._fences_left or position >= end:
+            return None
+        if not self._run.knows(position):
+            run = _RUN.search(self.text, position, self.end)
+            at = run.start() if run else self.end
+            self._run = _Searched(position, at, run and self._fence(at, run[0]))
+            self._run_line = self.text.rfind("\n", position, at) + 1
+        if self._run.found >= end:
             return None
         self._fences_left -= 1
-        at, stop = run.span()
-        before = self.text[self.text.rfind("\n", position, at) + 1 or position : at]
-        if self.text[stop : stop + 1] != "\n" and (ending := _ENDING_BEHIND.match(self.text, stop, end)):
-            return _Line(before, at, run[0], "", ending.end(), True)
-        after = self.text.find("\n", stop, end) + 1 or end
-        return _Line(before, at, run[0], self.text[stop:after].strip("\r\n"), after, False)
+        return _Line(max(position, self._run_line), self._run.what)
+
+    def _fence(self, at: int, run: str) -> _Fence:
+        stop = at + len(run)
+        if not self.text.startswith("\n", stop) and (ending := _ENDING_BEHIND.match(self.text, stop, self.end)):
+            return _Fence(self.text, at, run, stop, ending.end(), True, self.end)
+        line = self._line_end(stop)
+        return _Fence(self.text, at, run, max(stop, line.what), min(line.found + 1, self.end), False, self.end)
 
     def _read_fence(self, line: _Line) -> None:
         """A line outside of blocks, with a fence."""
-        self._position = line.after
-        bare = not line.info.strip()
+        fence = line.fence
+        self._position = fence.after
         if not line.has_margin:
-            if self._names_language(line):
-                self._read_block(line, line.after, self.end, self.end)
+            if line.names_language:
+                self._read_block(line, fence.after, self.end, self.end)
             return
-        if bare and self._wrappers and line.run.startswith(self._wrappers[-1]):
+        may_open = not (self.fenced or fence.ends_reasoning)
+        if fence.is_bare and self._wrappers and fence.run.startswith(self._wrappers[-1]):
             self._wrappers.pop()
-        elif line.tag in _MARKDOWN and not line.is_inline:
-            self._wrappers.append(line.run)
-        elif bare and not (self.fenced or line.ends_reasoning) and (start := self._given_start(line.start)) >= 0:
+        elif fence.tag in _MARKDOWN and not fence.is_inline:
+            self._wrappers.append(fence.run)
+        elif fence.is_bare and may_open and (start := self._given_start(line.start)) >= 0:
             self._add(start, line.start, "", "", True)
-            self.fenced.append((self._floor, line.after))
+            self.fenced.append((self._floor, fence.after))
             return
-        elif not (line.ends_reasoning or line.has_text_behind):
-            if not line.is_inline:
-                self._read_block(line, line.after, self.end, self.end)
+        elif not (fence.ends_reasoning or fence.has_text_behind):
+            if not fence.is_inline:
+                self._read_block(line, fence.after, self.end, self.end)
             return
-        self.fenced.append((line.start, line.after))  # a fence that opens no block
-
-    def _names_language(self, line: _Line) -> bool:
-        """Whether a fence opens a block with a known tag; after other text on its line, only if code follows."""
-        if line.tag not in _KNOWN_TAGS or line.is_inline:
-            return False
-        if line.has_margin:
-            return True
-        first = _FIRST_LINE.match(self.text, line.after, self.end)
-        if line.run[0] == "~" or line.info.strip().lower() != line.tag or first is None:
-            return False
-        newline = self.text.find("\n", first.end(), self.end)
-        code = self.text[first.end() : newline if newline >= 0 else self.end].rstrip()
-        return code.endswith((";", "{", "}")) or _CODE_LINE.match(code) is not None
+        self.fenced.append((line.start, fence.after))  # a fence that opens no block
 
     def _given_start(self, end: int) -> int:
         """Where code starts whose opening fence was part of the prompt; -1 where the answer does not start as code."""
@@ -512,24 +584,25 @@ class _Reader:
 
     def _read_block(self, opening: _Line, position: int, stop: int, until: int) -> None:
         """Look for the end of a block from `position` to `stop`; without one it ends at `until` at the latest."""
+        blanks = _QUOTED_BLANKS if ">" in opening.margin else _BLANKS
         while (line := self._next_fence(position, stop)) is not None:
-            if line.run.startswith(opening.run):
-                before, info = line.before, line.info.strip()
-                alone = not (QUOTE_MARKS.sub("", before) if ">" in opening.margin else before).strip()
-                if (alone and (not info or line.has_text_behind)) or (
-                    not (alone or info or _COMMENT_LINE.match(before)) and line.run[0] == "`"
+            fence = line.fence
+            if fence.run.startswith(opening.fence.run):
+                alone = line.is_before(blanks)
+                if (alone and (fence.is_bare or fence.has_text_behind)) or (
+                    not alone and fence.is_bare and not line.is_comment and fence.run[0] == "`"
                 ):
-                    glued = before.strip(" \t>")
-                    self._end_block(opening, line.at if glued else line.start, line.after, True)
+                    end = line.start if line.is_before(_MARKS) else fence.at
+                    self._end_block(opening, end, fence.after, True)
                     return
-                if info and not _COMMENT_LINE.match(before) and self._names_language(line):
+                if not fence.is_bare and not line.is_comment and line.names_language:
                     until = line.start  # its own fence is missing
                     break
-            position = line.after
+            position = fence.after
         self._open = opening, until
 
     def _end_block(self, line: _Line, end: int, after: int, closed: bool) -> None:
-        self._add(line.after, end, line.tag, line.margin, closed)
+        self._add(line.fence.after, end, line.fence.tag, line.margin, closed)
         self.fenced.append((line.start, after))
         self._open, self._position = None, after
 

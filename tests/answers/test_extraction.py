@@ -277,6 +277,10 @@ def test_whatever_stands_in_a_block_comes_out(code, fence):
     assert extract_code(f"Text\n{fence}cpp\n{code}{fence}\nText") == code
 
 
+def test_a_quoted_block_in_a_list():
+    assert extract_code("- > ```cpp\n- > int main() {}\n- > ```\n") is not None
+
+
 HOSTILE = {
     "backticks": lambda n: "`" * n,
     "fences": lambda n: "```\n" * (n // 4),
@@ -311,6 +315,13 @@ HOSTILE = {
     "brackets": lambda n: "x<" * (n // 2),
     "inline code": lambda n: "`x` " * (n // 4),
     "lines": lambda n: "\n" * n,
+    "pairs in a line of a block": lambda n: "```cpp\n" + "<think></think>x" * (n // 16),
+    "pairs in a line before a fence": lambda n: "<think></think>x" * (n // 16) + "```",
+    "pairs and a fence that closes nothing": lambda n: "```cpp\n" + "<think></think>x" * (n // 16) + "~~~ y\n",
+    "pairs and fences that close nothing": lambda n: "~~~cpp\n" + "<think></think>x~~~ y" * (n // 21),
+    "pairs before a long word": lambda n: "```cpp\n" + "<think></think>x" * (n // 32) + "```" + "y" * (n // 2),
+    "pairs before blanks": lambda n: "```cpp\n" + "<think></think>x" * (n // 32) + "```cpp\n" + " " * (n // 2),
+    "pairs and line endings": lambda n: "```cpp\n" + "<think></think>x```y" * (n // 40) + "\r" * (n // 2) + "\n",
     "anything": lambda n: "".join(random.Random(0).choices("`~\n<think>/ ", k=n)),
 }
 
@@ -332,7 +343,9 @@ def test_time_grows_with_the_length_and_not_with_its_square(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["fences", "pairs", "tags in blocks", "bullets"])
+@pytest.mark.parametrize(
+    "kind", ["fences", "pairs", "tags in blocks", "bullets", *(kind for kind in HOSTILE if kind.startswith("pairs "))]
+)
 def test_fifty_megabytes_end(kind):
     """Seconds on one core: no more than MARKS_LIMIT fences and tags are read."""
     assert len(extract_code(HOSTILE[kind](50_000_000)) or "") < 10
