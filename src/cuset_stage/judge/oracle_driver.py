@@ -2,18 +2,29 @@
 
     python oracle_driver.py script FILE [SEED]    run FILE as __main__; exit() in it ends it, it does not fail
     python oracle_driver.py reference JOB         inputs/<name>.bin, expected/<name>.bin and tolerance.json for one case
+    python oracle_driver.py serve                 the same for requests from stdin, a socket, each in a fork of this process
 
 What fails ends with another exit code than 0 and, as the last line of standard error, why. Needs the standard library and NumPy; torch
 where a script draws from it.
 """
 
+import contextlib
+import ctypes
 import json
 import math
 import os
 import random
 import runpy
+import signal
+import socket
 import sys
+import tempfile
+import traceback
 import zlib
+
+
+PR_SET_CHILD_SUBREAPER = 36
+SAID_BYTES = 1 << 20
 
 
 def run_script(file, seed=None):
@@ -102,5 +113,76 @@ def save(function, folder, tensors, arrays):
         array.astype(array.dtype.newbyteorder("<"), copy=False).tofile(os.path.join(folder, f"{name}.bin"))
 
 
+def serve():
+    """A line of JSON in, a line out; between them a fork runs in a folder of its own, and all that it leaves is ended."""
+    import numpy  # noqa: F401  for the forks
+
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    channel = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    for line in channel.makefile("rb"):
+        request = json.loads(line)
+        if any("torch" in text for text in request["files"].values()):
+            with contextlib.suppress(ImportError):
+                import torch  # noqa: F401  for this fork and later ones
+        os.mkdir(request["folder"])
+        with tempfile.TemporaryFile() as said:
+            pid = os.fork()
+            if pid == 0:
+                channel.close()
+                become(request, said.fileno())
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            end_children()
+            said.seek(max(0, os.fstat(said.fileno()).st_size - SAID_BYTES))
+            stderr = said.read().decode(errors="replace")
+        channel.sendall(json.dumps({"returncode": code, "stderr": stderr}).encode() + b"\n")
+
+
+def become(request, said):
+    """In the fork: the script as if it were started. Never returns."""
+    code = 1
+    try:
+        os.dup2(0, 1)  # /dev/null: what these scripts print is of no interest
+        os.dup2(said, 2)
+        os.chdir(request["folder"])
+        os.environ["HOME"] = os.environ["TMPDIR"] = os.getcwd()
+        for name, text in request["files"].items():
+            with open(name, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        if request["arguments"][0] == "script":
+            os.mkdir("data")
+        main(request["arguments"])
+        code = 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 1
+        if not isinstance(stop.code, int):
+            print(stop.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+
+
+def end_children():
+    """What the script left running: as subreaper, this process is the parent of all of it."""
+    while True:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            left = file.read().split()
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+def main(arguments):
+    {"script": run_script, "reference": run_reference, "serve": serve}[arguments[0]](*arguments[1:])
+
+
 if __name__ == "__main__":
-    {"script": run_script, "reference": run_reference}[sys.argv[1]](*sys.argv[2:])
+    main(sys.argv[1:])

@@ -6,13 +6,11 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from ..sandbox import (
     Finished,
@@ -29,10 +27,10 @@ from ..sandbox import (
 from ..sandbox.folders import take_output
 from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
 from ..text import one_line
+from .script_server import DRIVER, ENVIRONMENT, bounded, run_script
 
 
 GIB = 2**30
-DRIVER = Path(__file__).with_name("oracle_driver.py")
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
 the machine has, less a tenth."""
@@ -107,7 +105,7 @@ class CaseMaker:
         tensors = {name: [asdict(one) for one in getattr(case, name)] for name in ("inputs", "outputs")}
         job = {"id": task.id, "case": case.name, "parameters": dict(case.parameters), "seed": self.seed, **tensors}
         scripts = {"reference.py": task.oracle.source, "job.json": json.dumps(job)}
-        finished = _run_driver(["reference", "job.json"], scripts, {}, self.work, self.limits, self.isolation)
+        finished = run_script(["reference", "job.json"], scripts, self.work, self.limits, self.isolation)
         _check(finished, f"task {task.id}, case {case.name}: the reference", self.limits)
         record: dict[str, Any] = {"references": {}, "self_check": None}
         for key, tensors in (("inputs", case.inputs), ("expected", case.outputs)):
@@ -156,13 +154,17 @@ def run_generate(task: ProgramTask, folder: Path, limits: Limits, isolation: Iso
 
     Returns "sys.exit: <message>" when that is how it ended, else "": it is no failure, but it may explain what is missing.
     """
-    (folder / "data").mkdir()
     seed = [str(int(task.fingerprint[:8], 16))] if seeded else []
     script = task.oracle.generate
     needs_gpu = re.search(r"""["']cuda\b|\.cuda\(""", script) is not None
     gpus = list_gpus() if needs_gpu else []
-    with lease_gpu(gpus) if gpus else nullcontext() as gpu:
-        finished = _run_driver(["script", "gen.py", *seed], {"gen.py": script}, {}, folder, limits, isolation, gpu)
+    arguments, scripts = ["script", "gen.py", *seed], {"gen.py": script}
+    if gpus:
+        with lease_gpu(gpus) as gpu:
+            (folder / "data").mkdir()
+            finished = _run_driver(arguments, scripts, {}, folder, limits, isolation, gpu)
+    else:
+        finished = run_script(arguments, scripts, folder, limits, isolation)
     lacking = "; it asks for a CUDA device, and there is none here" if needs_gpu and not gpus else ""
     _check(finished, f"task {task.id}: gen.py", limits, lacking)
     said = finished.stderr.rpartition(_EXIT_SAID)
@@ -263,8 +265,6 @@ def _run_driver(
     isolation: Isolation,
     gpu: Gpu | None = None,
 ) -> Finished:
-    if limits.memory_bytes is None:
-        limits = replace(limits, memory_bytes=psutil.virtual_memory().total * 9 // 10)
     with oracle_folder() as aside:  # the scripts lie outside the folder that they may write to
         readonly = {"oracle_driver.py": DRIVER, **files}
         for name, text in scripts.items():
@@ -275,8 +275,8 @@ def _run_driver(
             folder=folder,
             readonly=readonly,
             visible=python_paths(),
-            limits=limits,
-            environment={"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"},
+            limits=bounded(limits),
+            environment=ENVIRONMENT,
             gpu=gpu,
             isolation=isolation,
         )

@@ -1,0 +1,126 @@
+"""Processes in the sandbox that have imported NumPy (and torch) and fork for each script: importing takes longer than most of a task set's
+scripts. The scripts are the task set's own; what an answer wrote is never near."""
+
+import atexit
+import json
+import os
+import socket
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from ..sandbox import Finished, Isolation, Limits, SandboxError, python_paths, run_sandboxed, scratch_folder
+
+
+DRIVER = Path(__file__).with_name("oracle_driver.py")
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "PYTHONPATH": "", "CUSET_STAGE_DISABLE": "1"}
+A_DAY_S = 86400.0  # each script has its own time limit
+
+
+def bounded(limits: Limits) -> Limits:
+    """Where there is no limit on memory: what the machine has, less a tenth."""
+    return limits if limits.memory_bytes else replace(limits, memory_bytes=psutil.virtual_memory().total * 9 // 10)
+
+
+class ScriptServer:
+    """One such process: a script at a time, each in a folder of its own and ended with all that it started."""
+
+    def __init__(self, limits: Limits, isolation: Isolation) -> None:
+        self.limits = limits
+        self._isolation = isolation
+        self._channel, theirs = socket.socketpair()
+        self._answers = self._channel.makefile("rb")
+        self._folders = ExitStack()
+        self._folder = self._folders.enter_context(scratch_folder()) / "work"
+        self._folder.mkdir()
+        self._stop = threading.Event()
+        self._ended = Finished(infra="it was not started")
+        self._thread = threading.Thread(target=self._serve, args=(theirs,), daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+        self._scripts = 0
+
+    def _serve(self, theirs: socket.socket) -> None:
+        try:
+            self._ended = run_sandboxed(
+                [sys.executable, "-s", "-B", "oracle_driver.py", "serve"],
+                folder=self._folder,
+                readonly={"oracle_driver.py": DRIVER},
+                visible=python_paths(),
+                limits=replace(bounded(self.limits), wall_s=A_DAY_S),
+                environment=ENVIRONMENT,
+                isolation=self._isolation,
+                channel=theirs,
+                stop=self._stop,
+            )
+        except SandboxError as error:
+            self._ended = Finished(infra=str(error))
+            theirs.close()
+
+    def run(self, arguments: Sequence[str], scripts: Mapping[str, str], work: Path) -> Finished:
+        """Run the driver with these arguments beside these files. `work`, an empty folder, is replaced by the one in which it ran."""
+        self._scripts += 1
+        name = str(self._scripts)
+        request = {"folder": name, "arguments": list(arguments), "files": dict(scripts)}
+        answer = b""
+        with suppress(OSError):  # it has ended; or a time-out
+            self._channel.settimeout(self.limits.wall_s)
+            self._channel.sendall(json.dumps(request).encode() + b"\n")
+            answer = self._answers.readline()
+        if not answer.endswith(b"\n"):
+            out_of_time = self._thread.is_alive() and not self._hung_up()
+            self.close()
+            return Finished(stopped="wall") if out_of_time else self._ended
+        os.rename(self._folder / name, work)
+        return Finished(**json.loads(answer))
+
+    def _hung_up(self) -> bool:
+        """Whether its end of the channel is closed: then it ends by itself."""
+        self._channel.settimeout(0)
+        try:
+            return not self._channel.recv(1)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive() and not self._stop.is_set()
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        if self._channel.fileno() >= 0 and self._hung_up():
+            self._thread.join(5.0)  # so that what ended it is known
+        self._stop.set()
+        self._thread.join()
+        self._answers.close()
+        self._channel.close()
+        self._folders.close()
+
+
+_idle: dict[tuple[Limits, Isolation], list[ScriptServer]] = defaultdict(list)
+
+
+def run_script(
+    arguments: Sequence[str], scripts: Mapping[str, str], work: Path, limits: Limits, isolation: Isolation
+) -> Finished:
+    """`ScriptServer.run` in one that has nothing to do, or a new one."""
+    idle = _idle[limits, isolation]
+    try:
+        server = idle.pop()  # a list's are atomic
+    except IndexError:
+        server = ScriptServer(limits, isolation)
+    finished = server.run(arguments, scripts, work)
+    if server.alive:
+        idle.append(server)
+    return finished
+
+
+os.register_at_fork(after_in_child=_idle.clear)
