@@ -40,6 +40,12 @@ def test_reports_how_a_command_ended(folder, isolation):
     assert shell("sleep 0.2", folder, isolation).seconds > 0.2
 
 
+def test_a_command_on_a_gpu_sees_the_devices(folder, isolation):
+    gpu = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
+    done = shell("test -d /sys/devices/system && ls /sys/devices", folder, isolation, gpu=gpu)
+    assert done.returncode == 0 and "system" in done.stdout, done.stderr
+
+
 def test_a_command_talks_to_the_judge_until_it_is_stopped(folder, isolation):
     """Its stdin is the other end of a socket, which nobody else has."""
     ours, its = socket.socketpair()

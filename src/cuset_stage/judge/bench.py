@@ -21,6 +21,7 @@ from ..sandbox import (
     scratch_folder,
 )
 from .devices import GpuPool
+from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity
 from .judge_spec import EvaluationSpec, JudgeSpec
 from .judgement import Judge
 from .oracle import CaseCache
@@ -29,7 +30,7 @@ from .programs import ProgramJudge
 
 
 DEFAULT_ARCH = "sm_90"
-SMALLEST = "__global__ void nothing() {}\nint main() { return 0; }\n"
+SMALLEST = "__global__ void nothing() {}\nint main() { nothing<<<1, 1>>>(); cudaDeviceSynchronize(); return 0; }\n"
 
 
 class Bench:
@@ -47,6 +48,7 @@ class Bench:
         self.spec = spec
         self.isolation = resolve_isolation(Isolation(spec.isolation))
         self.seed = spec.seed if isinstance(spec, EvaluationSpec) else None
+        self.recorded: str | None = None  # whether the GPU's work is recorded: "yes", or why not
         chosen = choose_gpus(spec.gpus) if spec.runs_on_gpus else []
         self.pool = GpuPool(chosen, per_gpu=spec.per_gpu, isolation=self.isolation) if chosen else None
         kinds = sorted({gpu.arch for gpu in chosen}) or [DEFAULT_ARCH]
@@ -64,7 +66,23 @@ class Bench:
             check_options(compiler)
             cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
             self.limits = spec.limited(Limits())
-            self.judge = ProgramJudge(compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only)
+            recorder = working_recorder(compiler, self.pool) if self.pool else "no GPU"
+            self.recorded = recorder if isinstance(recorder, str) else "yes"
+            require_gpu = isinstance(spec, EvaluationSpec) and spec.require_gpu
+            if require_gpu and isinstance(recorder, str):
+                raise SandboxError(
+                    f"require_gpu=true: what programs do on the GPU cannot be recorded here: {recorder}"
+                )
+            self.judge = ProgramJudge(
+                compiler,
+                cases,
+                self.pool,
+                self.limits,
+                self.isolation,
+                spec.compile_only,
+                recorder=None if isinstance(recorder, str) else recorder,
+                require_gpu=require_gpu,
+            )
         else:
             from .modules import ModuleJudge
             from .modules.runs import RUN_LIMITS
@@ -103,6 +121,7 @@ class Bench:
             "limits": {**asdict(self.limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
             "compile_only": self.spec.compile_only,
             "seed": self.seed,
+            "gpu_work_recorded": self.recorded,
             "per_gpu": self.spec.per_gpu,
         }
 
@@ -129,6 +148,26 @@ def _check_smallest(compiler: Compiler) -> None:
     with run_program(compiled.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
         if ran.verdict is not None:
             raise SandboxError(f"what nvcc makes of the smallest program {options} does not run: {ran.message}")
+
+
+def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:
+    """What records the GPU's work, tried on the smallest program; a text says why nothing is recorded on this machine."""
+    recorder = find_recorder()
+    if isinstance(recorder, str):
+        return recorder
+    compiled = compiler.compile(SMALLEST)
+    if compiled.binary is None:
+        raise SandboxError(compiled.message)
+    environment = recorder.environment("{folder}")
+    options = {"optional": [RECORD], "environment": environment, "isolation": compiler.isolation}
+    with (
+        pool.lease() as gpu,
+        run_program(compiled.binary, inputs=recorder.files, outputs={}, gpu=gpu, **options) as ran,
+    ):
+        activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
+        if activity.kernels and activity.complete:
+            return recorder
+        return f"CUPTI records no kernel here: {ran.message or 'the driver may be older than the toolkit'}"
 
 
 def check_arch(arch: str, gpu: Gpu) -> None:

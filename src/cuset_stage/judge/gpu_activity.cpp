@@ -1,8 +1,10 @@
 // Loaded into a program by the CUDA driver (CUDA_INJECTION64_PATH): writes what ran on the GPU to the file $CUSET_GPU_ACTIVITY.
 //
 // A line a piece of work, times in nanoseconds of CLOCK_MONOTONIC: "begin", "K start end grid.x y z block.x y z name" for a kernel,
-// "C start end kind bytes" for a copy (CUpti_ActivityMemcpyKind), "S start end bytes" for a fill, "lost n" for what CUPTI dropped,
-// "end" when the process returned. gpu_activity.py builds it and reads the file. Needs CUDA 12 or later.
+// "C start end kind bytes" for a copy (CUpti_ActivityMemcpyKind), "S start end bytes" for a fill, "U ..." (gpu_inputs.h), "lost n" for what
+// CUPTI dropped, "end" when the process returned. gpu_activity.py builds it and reads the file. Needs CUDA 12 or later.
+#include "gpu_inputs.h"
+
 #include <cupti.h>
 
 #include <cstdio>
@@ -72,7 +74,7 @@ void take_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t, si
 }
 
 void finish() {
-  if (cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == CUPTI_SUCCESS) say("end\n");
+  if (cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == CUPTI_SUCCESS) say(what_went_up() + "end\n");
 }
 
 }  // namespace
@@ -86,6 +88,7 @@ extern "C" int InitializeInjection() {
                cuptiActivityRegisterCallbacks(give_buffer, take_buffer) == CUPTI_SUCCESS;
   for (auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
     works = works && cuptiActivityEnable(kind) == CUPTI_SUCCESS;
+  works = works && withhold_inputs();
   if (!works) return 1;  // without a "begin" nothing was recorded
   cuptiActivityFlushPeriod(100);  // for a process that is killed; the next launches may come later
   say("begin\n");

@@ -1,4 +1,5 @@
-"""What a program did on the GPU, by CUPTI's account: a small library that the driver loads into it (gpu_activity.cpp) writes it down.
+"""What a program did on the GPU, by CUPTI's account: a small library that the driver loads into it (gpu_activity.cpp,
+gpu_inputs.cpp) writes it down.
 
 The library is built once, by nvcc, from CUPTI as the toolkit or NVIDIA's wheels bring it. It runs inside the program, so a program that
 goes after it can write what it likes into the record: what is concluded from it says so (gpu_work.py, docs/security.md).
@@ -13,7 +14,7 @@ import subprocess
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from ..sandbox import SandboxError, Toolkit, cache_root, find_toolkit, remove_tr
 from ..sandbox.folders import file_lock
 
 
-SOURCE = Path(__file__).with_name("gpu_activity.cpp")
+SOURCES = [Path(__file__).with_name(name) for name in ("gpu_activity.cpp", "gpu_inputs.cpp", "gpu_inputs.h")]
 FOLDER = ".gpu_activity"  # in the folder of a run
 RECORD = f"{FOLDER}/record"
 MAX_RECORD_BYTES = 256 << 20  # some millions of launches; of a longer record the rest is not read
@@ -48,6 +49,15 @@ class Transfer(NamedTuple):
     bytes: int
 
 
+class Uploads(NamedTuple):
+    """Bytes that went up while inputs were withheld (gpu_inputs.h)."""
+
+    inputs: int = 0
+    outputs: int = 0
+    others: int = 0
+    copied: int = 0
+
+
 @dataclass(frozen=True)
 class Activity:
     """The record of one run. complete: the process came to its end, and no line is missing or wrong."""
@@ -55,6 +65,7 @@ class Activity:
     kernels: tuple[Kernel, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     complete: bool = False
+    uploads: Uploads = field(default_factory=Uploads)
 
     @property
     def busy_s(self) -> float:
@@ -104,9 +115,8 @@ def find_recorder() -> Recorder | str:
 def build(toolkit: Toolkit) -> Recorder:
     """Raises SandboxError without CUPTI, or when nvcc refuses the source."""
     cupti, includes = _find_cupti(toolkit)
-    key = hashlib.sha256(json.dumps([file_sha256(SOURCE), toolkit.version, file_sha256(cupti)]).encode()).hexdigest()[
-        :16
-    ]
+    parts = [*map(file_sha256, SOURCES), toolkit.version, file_sha256(cupti)]
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
     root = cache_root() / "gpu_activity"
     place = root / key
     with file_lock(root / "build.lock"):
@@ -116,8 +126,8 @@ def build(toolkit: Toolkit) -> Recorder:
                 shutil.copyfile(cupti, making / cupti.name)
                 command = [toolkit.nvcc, "-shared", "-std=c++17", "-O2", "-cudart", "none", "-Xcompiler", "-fPIC"]
                 command += [f"-I{include}" for include in includes]
+                command += [path for path in SOURCES if path.suffix == ".cpp"]
                 command += [
-                    SOURCE,
                     "-Xlinker",
                     making / cupti.name,
                     "-Xlinker",
@@ -127,7 +137,9 @@ def build(toolkit: Toolkit) -> Recorder:
                 ]
                 done = subprocess.run(command, capture_output=True, text=True, timeout=300)
                 if done.returncode != 0:
-                    raise SandboxError(f"nvcc refuses {SOURCE.name}: {(done.stderr or done.stdout).strip()[-1000:]}")
+                    raise SandboxError(
+                        f"nvcc refuses {SOURCES[0].name}: {(done.stderr or done.stdout).strip()[-1000:]}"
+                    )
                 for path in (making, *making.iterdir()):
                     path.chmod(0o755)
                 remove_tree(place)
@@ -166,6 +178,7 @@ def read_activity(path: Path) -> Activity:
     """What the library wrote, or what a program put in its place: anything, of any length. Raises OSError when there is no file."""
     kernels: list[Kernel] = []
     transfers: list[Transfer] = []
+    uploads = Uploads()
     begun = ended = 0
     complete = os.path.getsize(path) <= MAX_RECORD_BYTES
     for line in _lines(path):
@@ -181,13 +194,16 @@ def read_activity(path: Path) -> Activity:
             elif kind == "S":
                 start, end, size = map(int, rest.split(" "))
                 transfers.append(Transfer(start, _after(start, end), None, size))
+            elif kind == "U":
+                one = Uploads(*map(int, rest.split(" ")))
+                uploads = Uploads(*map(sum, zip(uploads, one, strict=True)))
             elif line in ("begin", "end"):
                 begun, ended = begun + (line == "begin"), ended + (line == "end")
             else:
                 complete = False
         except ValueError:
             complete = False
-    return Activity(tuple(kernels), tuple(transfers), complete and begun == ended > 0)
+    return Activity(tuple(kernels), tuple(transfers), complete and begun == ended > 0, uploads)
 
 
 def _after(start: int, end: int) -> int:

@@ -88,6 +88,7 @@ class JudgeSpec(Settings):
 class EvaluationSpec(JudgeSpec):
     """How answers are judged, and on which inputs."""
 
+    require_gpu: bool = Field(False, description="programs whose work the GPU did not do fail: no_gpu_work")
     seed: NonNegativeInt | None = Field(
         None,
         description="what inputs are drawn from, where tasks bring their generator; without it drawn for each results file",

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field, PlainSerializer
 
-from ..row_checks import Seconds, Text, Truth
+from ..row_checks import Count, Seconds, Text, Truth
 from ..sandbox import Verdict
 from ..text import shorten
 
@@ -29,14 +29,37 @@ Error = Annotated[  # right answers to inputs of 1e30 differ by more than 2**53
 
 
 @dataclass(frozen=True)
+class GpuUse:
+    """What a run of a program did on the GPU, as far as it was recorded. kernel_s: seconds in which kernels, or copies and fills within
+    the GPU's memory, ran. bytes_to_gpu, bytes_from_gpu: in copies from and to the host."""
+
+    kernel_s: Measured
+    launches: Count
+    bytes_to_gpu: Count
+    bytes_from_gpu: Count
+
+
+@dataclass(frozen=True)
+class KernelUse:
+    """A kernel over all runs of a sample; grid and block of its longest launch."""
+
+    name: Text
+    launches: Count
+    seconds: Measured
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class CaseResult:
-    """One case of a task, as far as it came; the time in seconds."""
+    """One case of a task, as far as it came; the time in seconds. gpu: None where nothing was recorded."""
 
     name: Text
     verdict: Named
     run_s: Measured
     max_abs_error: Error | None = None
     max_rel_error: Error | None = None
+    gpu: GpuUse | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +68,9 @@ class Judgement:
 
     `overhead_s` is the judge's own time: wall time of `build` and `execute` without nvcc, the program (from when its sandbox
     hands over to it until it has ended), the script by which a CUDABench task compares (`compare_s`), and waiting for a GPU.
+
+    kernel_s, reference_s: of a program, what `GpuUse.kernel_s` is over all cases, of the answer and of the task's own program; of a module,
+    a call. speedup: their quotient.
     """
 
     verdict: Named
@@ -62,6 +88,7 @@ class Judgement:
     speedup: Seconds | None = None
     reference_s: Seconds | None = None
     kernel_s: Seconds | None = None
+    kernels: tuple[KernelUse, ...] = ()
     flags: Annotated[tuple[Text, ...], Field(description="a list of texts")] = ()
 
     @property

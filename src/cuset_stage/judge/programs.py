@@ -5,17 +5,32 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 """
 
 import re
+import threading
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..sandbox import Compiled, Compiler, Isolation, Limits, Ran, SandboxError, Verdict, resolve_isolation, run_program
+from ..sandbox import (
+    Compiled,
+    Compiler,
+    Isolation,
+    Limits,
+    Ran,
+    SandboxError,
+    Verdict,
+    resolve_isolation,
+    run_program,
+    scratch_folder,
+)
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool, NoGpuLeft
+from .gpu_activity import RECORD, Activity, Recorder, read_activity
+from .gpu_work import NO_GPU_WORK, NOTHING_RAN, case_to_examine, examine, gpu_use, kernel_uses, withholding
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
 from .oracle_runs import preparation_cost
@@ -35,6 +50,8 @@ class ProgramJudge(Judge):
         limits: Of each run of a program.
         compile_only: The verdict of what compiles is `compiled`.
         confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
+        recorder: Records what programs do on their GPU; None: nothing is known of that.
+        require_gpu: The verdict of what is flagged as no work of the GPU is `no_gpu_work`.
     """
 
     compiler: Compiler
@@ -44,6 +61,10 @@ class ProgramJudge(Judge):
     isolation: Isolation = Isolation.AUTO
     compile_only: bool = False
     confirms: bool = True
+    recorder: Recorder | None = None
+    require_gpu: bool = False
+    _references: dict[str, float | None] = field(default_factory=dict, init=False, repr=False)
+    _measuring: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def settings(self) -> dict[str, Any]:
         """See `Judge.settings`.
@@ -63,6 +84,7 @@ class ProgramJudge(Judge):
         if not self.compile_only:
             settings |= {"limits": asdict(self.limits), "gpus": self.gpus.names if self.gpus else []}
             settings["seed"] = self.cases.seed if self.cases else None
+            settings |= {"recorded": self.recorder is not None, "require_gpu": self.require_gpu}
         return settings
 
     def judge(self, task: ProgramTask, code: str) -> Judgement:
@@ -116,8 +138,8 @@ class ProgramJudge(Judge):
             return f"task {task.id}: its own solution does not compile here: {compiled.message}"
         if case is None:
             return ""
-        result, message, _ = self._run(task, case, compiled.binary, Clock())
-        return "" if result.verdict is Verdict.PASSED else f"task {task.id}: its own solution fails here: {message}"
+        run = self._run(task, case, compiled.binary, Clock())
+        return "" if run.passed else f"task {task.id}: its own solution fails here: {run.message}"
 
     def preparation_cost(self, task: ProgramTask) -> float:
         return 0.0 if self.cases is None else preparation_cost(task)
@@ -137,38 +159,99 @@ class ProgramJudge(Judge):
         GPU is run once more with no other program on it.
         """
         clock = Clock()
-        results: list[CaseResult] = []
-        message, compare_s = "", 0.0
-        for case in task.cases:
-            try:
-                result, message, seconds = self._run(task, case, built.product, clock)
-                compare_s += seconds
-                if result.verdict is not Verdict.PASSED and self.gpus and self.gpus.per_gpu > 1 and self.confirms:
-                    result, message, seconds = self._run(task, case, built.product, clock, alone=True)
-                    compare_s += seconds
-                if result.verdict is not Verdict.PASSED and task.project:
-                    with clock.excluded():
-                        if problem := self._own_failure(task, case):
-                            raise SandboxError(problem)
-            except NoGpuLeft:
-                raise
-            except (OracleError, SandboxError) as error:
-                result, message = CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error)
-            results.append(result)
-            if result.verdict is not Verdict.PASSED:
-                break
+        runs: list[_CaseRun] = []
+        sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
+        examined = case_to_examine(sizes) if self.recorder else None
+        known = built.judgement
+        with scratch_folder() as kept:
+            for index, case in enumerate(task.cases):
+                keep = kept if index == examined else None
+                try:
+                    run = self._run(task, case, built.product, clock, keep=keep)
+                    if not run.passed and self.gpus and self.gpus.per_gpu > 1 and self.confirms:
+                        run = self._run(task, case, built.product, clock, keep=keep, alone=True)
+                    if not run.passed and task.project:
+                        with clock.excluded():
+                            if problem := self._own_failure(task, case):
+                                raise SandboxError(problem)
+                except NoGpuLeft:
+                    raise
+                except (OracleError, SandboxError) as error:
+                    run = _CaseRun(CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error))
+                runs.append(run)
+                if not run.passed:
+                    break
+            known = replace(
+                known,
+                verdict=run.result.verdict,
+                message=shorten(run.message),
+                case=None if run.passed else run.result.name,
+                cases=tuple(run.result for run in runs),
+                run_s=sum(run.result.run_s for run in runs),
+                compare_s=sum(run.compare_s for run in runs),
+            )
+            if known.passed and self.recorder:
+                try:
+                    known = self._account(task, built, known, [run.activity for run in runs], examined, kept, clock)
+                except NoGpuLeft:
+                    raise
+                except (OracleError, SandboxError) as error:
+                    known = infra_error(str(error), known)
         if isinstance(task.oracle, ScriptOracle):
-            clock.exclude(compare_s)
-        return replace(
-            built.judgement,
-            verdict=result.verdict,
-            message=shorten(message),
-            case=None if result.verdict is Verdict.PASSED else result.name,
-            cases=tuple(results),
-            run_s=sum(result.run_s for result in results),
-            compare_s=compare_s,
-            overhead_s=built.judgement.overhead_s + clock.own(),
-        )
+            clock.exclude(known.compare_s or 0.0)
+        return replace(known, overhead_s=known.overhead_s + clock.own())
+
+    def _account(
+        self,
+        task: ProgramTask,
+        built: Built,
+        known: Judgement,
+        activities: Sequence[Activity],
+        examined: int | None,
+        kept: Path,
+        clock: Clock,
+    ) -> Judgement:
+        """What is known of a right program with what its runs did on the GPU, and its speed-up. kept: its outputs of the examined case."""
+        kernel_s = sum(activity.busy_s for activity in activities)
+        known = replace(known, kernel_s=kernel_s, kernels=kernel_uses(activities))
+        flag = None if all(one.works and one.complete for one in activities) else NOTHING_RAN
+        if flag is None and examined is not None:
+            case = task.cases[examined]
+            outputs = {tensor.file: kept / tensor.file for tensor in case.outputs}
+            run = self._run(task, case, built.product, clock, withheld=outputs)
+            sizes = [
+                sum(path.stat().st_size for path in files.values())
+                for files in (self.case(task, case).inputs, outputs)
+            ]
+            flag = examine(run.activity, run.passed, *sizes)
+        if flag is not None:
+            known = replace(known, flags=(*known.flags, flag))
+            if self.require_gpu and flag.startswith(NO_GPU_WORK):
+                known = replace(known, verdict=Verdict.NO_GPU_WORK, message=flag)
+        elif self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
+            with clock.excluded():
+                reference_s = self._reference_s(task, built.product, kernel_s)
+            if reference_s:
+                known = replace(known, reference_s=reference_s, speedup=reference_s / kernel_s)
+        return known
+
+    def _reference_s(self, task: ProgramTask, product: Path, kernel_s: float) -> float | None:
+        """The kernel time of the task's own program over all cases, measured once in the same way; None where it has none that passes.
+
+        product, kernel_s: an answer that has been measured, which may be that program.
+        """
+        if task.solution is None:
+            return None
+        with self._measuring:
+            if task.fingerprint not in self._references:
+                compiled = self.compile(task, task.solution)
+                if compiled.binary is None or compiled.binary == product:
+                    self._references[task.fingerprint] = kernel_s if compiled.binary else None
+                else:
+                    runs = [self._run(task, case, compiled.binary, Clock()) for case in task.cases]
+                    known = all(run.passed and run.activity.complete for run in runs)
+                    self._references[task.fingerprint] = sum(run.activity.busy_s for run in runs) if known else None
+            return self._references[task.fingerprint]
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The data of one case, from the cache.
@@ -182,21 +265,35 @@ class ProgramJudge(Judge):
         return prepared
 
     def _run(
-        self, task: ProgramTask, case: Case, binary: Path, clock: Clock, *, alone: bool = False
-    ) -> tuple[CaseResult, str, float]:
-        """The case's result, what is to say about it, and the seconds that comparing took.
+        self,
+        task: ProgramTask,
+        case: Case,
+        binary: Path,
+        clock: Clock,
+        *,
+        alone: bool = False,
+        keep: Path | None = None,
+        withheld: Mapping[str, Path] | None = None,
+    ) -> "_CaseRun":
+        """One run on a case. keep: a folder that outputs are moved to when they are right. withheld: outputs of an earlier run: the GPU is
+        given none of the inputs.
 
         The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
         """
         prepared = self.case(task, case)
+        files, environment = withholding(prepared.inputs, withheld) if withheld else ({}, {})
+        if self.recorder:
+            files, environment = files | self.recorder.files, environment | self.recorder.environment("{folder}")
         sizes = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
         with ExitStack() as outputs:
             with clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu:
                 running = run_program(
                     binary,
-                    inputs=prepared.inputs,
+                    inputs=prepared.inputs | files,
                     # of two sizes, the comparison settles which
                     outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
+                    optional=[RECORD] if self.recorder else [],
+                    environment=environment,
                     limits=replace(self.limits, wall_s=max(self.limits.wall_s, task.time_limit or 0.0)),
                     gpu=gpu,
                     isolation=self.isolation,
@@ -211,13 +308,37 @@ class ProgramJudge(Judge):
                 if problem := ran.finished.infra or lost:
                     raise SandboxError(problem)
             seconds = ran.finished.seconds
+            activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
+            result = CaseResult(case.name, Verdict.PASSED, seconds, gpu=gpu_use(activity) if self.recorder else None)
             if ran.verdict is not None:
-                return CaseResult(case.name, ran.verdict, seconds), _explain(ran), 0.0
+                return _CaseRun(replace(result, verdict=ran.verdict), _explain(ran), activity=activity)
             begin = time.perf_counter()
             compared = compare_outputs(task, case, prepared, ran.outputs, isolation=self.isolation)
-            verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
-            result = CaseResult(case.name, verdict, seconds, compared.max_abs_error, compared.max_rel_error)
-            return result, "" if compared.passed else compared.message, time.perf_counter() - begin
+            result = replace(
+                result,
+                verdict=Verdict.PASSED if compared.passed else Verdict.MISMATCH,
+                max_abs_error=compared.max_abs_error,
+                max_rel_error=compared.max_rel_error,
+            )
+            compare_s = time.perf_counter() - begin
+            for tensor in case.outputs if keep and compared.passed else ():
+                (keep / tensor.file).parent.mkdir(exist_ok=True)
+                ran.outputs[tensor.file].rename(keep / tensor.file).chmod(0o444)
+            return _CaseRun(result, "" if compared.passed else compared.message, compare_s, activity)
+
+
+@dataclass(frozen=True)
+class _CaseRun:
+    """message: what is to say about it. compare_s: the seconds that comparing took."""
+
+    result: CaseResult
+    message: str
+    compare_s: float = 0.0
+    activity: Activity = field(default_factory=Activity)
+
+    @property
+    def passed(self) -> bool:
+        return self.result.verdict is Verdict.PASSED
 
 
 def missing_names(task: ProgramTask, code: str) -> str:

@@ -187,6 +187,7 @@ def bubblewrap_prefix(
     if how.sizes:
         command += ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
     if gpu is not None:
+        command += ["--dir", "/sys"]  # open to pass through: CUPTI ends a program that may not look there
         for place in GPU_SYSTEM:
             command += ["--ro-bind-try", place, place]
         for node in gpu_devices(gpu):

@@ -1,0 +1,75 @@
+"""Whether the GPU did a program's work: honest programs of all kinds keep their speed-up, and each way round the work is found."""
+
+from collections.abc import Mapping
+
+import pytest
+from gpu_work_programs import CONVERTS, DECODED, HONEST, NOT_NEEDED, NOTHING, UPLOADED, task_row
+from host_programs import write_lines
+
+from cuset_stage.judge import gpu_work
+from cuset_stage.judge.bench import Bench
+from cuset_stage.judge.judge_spec import EvaluationSpec
+from cuset_stage.judge.judgement import Judgement
+from cuset_stage.sandbox import Isolation, SandboxError, Verdict, resolve_isolation
+from cuset_stage.tasks import ProgramTask, load_tasks
+
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> ProgramTask:
+    return load_tasks(write_lines(tmp_path_factory.mktemp("tasks") / "tasks.jsonl", [task_row()])).tasks[0]
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    bench = Bench(EvaluationSpec(seed=1, require_gpu=True), "cuda")
+    assert bench.recorded == "yes"
+    return bench
+
+
+def judge(bench: Bench, task: ProgramTask, source: str) -> Judgement:
+    return bench.judge.judge(task, source)
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_program_is_not_flagged(bench: Bench, task: ProgramTask, name: str) -> None:
+    judged = judge(bench, task, HONEST[name])
+    assert (judged.verdict, judged.flags) == (Verdict.PASSED, ()), judged.message
+    assert judged.speedup == pytest.approx(judged.reference_s / judged.kernel_s)
+    assert sum(kernel.launches for kernel in judged.kernels) == 2 and "kernel" in judged.kernels[0].name
+
+
+@pytest.mark.parametrize(
+    "programs, flag", [(NOTHING, "NOTHING_RAN"), (UPLOADED, "RESULT_UPLOADED"), (NOT_NEEDED, "NOT_NEEDED")]
+)
+def test_a_program_without_gpu_work_fails(
+    bench: Bench, task: ProgramTask, programs: Mapping[str, str], flag: str
+) -> None:
+    found = {name: judge(bench, task, source) for name, source in programs.items()}
+    wanted = (Verdict.NO_GPU_WORK, (getattr(gpu_work, flag),), None)
+    assert {name: (one.verdict, one.flags, one.speedup) for name, one in found.items()} == dict.fromkeys(
+        programs, wanted
+    )
+
+
+@pytest.mark.parametrize("source", [CONVERTS, DECODED])
+def test_work_of_the_host_has_no_speed(bench: Bench, task: ProgramTask, source: str) -> None:
+    judged = judge(bench, task, source)
+    assert (judged.verdict, judged.flags, judged.speedup) == (Verdict.PASSED, (gpu_work.HOST_WORK,), None)
+
+
+def test_it_passes_where_gpu_work_is_not_required(task: ProgramTask) -> None:
+    judged = judge(Bench(EvaluationSpec(seed=1), "cuda"), task, NOTHING["host alone"])
+    assert (judged.verdict, judged.flags) == (Verdict.PASSED, (gpu_work.NOTHING_RAN,))
+
+
+@pytest.mark.parametrize("isolation", [Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def test_recorded_in_each_sandbox(task: ProgramTask, isolation: Isolation) -> None:
+    try:
+        resolve_isolation(isolation)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    judged = judge(Bench(EvaluationSpec(seed=1, isolation=isolation), "cuda"), task, HONEST["plain"])
+    assert judged.passed and judged.cases[1].gpu.launches == 1 and judged.cases[1].gpu.bytes_to_gpu == 400_000

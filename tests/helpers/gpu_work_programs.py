@@ -1,0 +1,207 @@
+"""Programs for one task, y = x * x + x[::-1], that do its work on the GPU or only look as if they did. Built from a few parts."""
+
+from string import Template
+from typing import Any
+
+
+REFERENCE = """
+import numpy as np
+
+TOLERANCE = {"y": (1e-6, 1e-6)}
+
+
+def make_inputs(rng, n):
+    return {"size": np.array([n], np.int32), "x": rng.normal(size=n).astype(np.float32)}
+
+
+def reference(inputs):
+    return {"y": inputs["x"] * inputs["x"] + inputs["x"][::-1]}
+"""
+
+FRAME = Template(r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+#include <cuda_runtime.h>
+
+$device
+static void host(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = x[i] * x[i] + x[n - 1 - i];
+}
+
+int main() {
+  int n = 0;
+  FILE* file = fopen("data/size.bin", "rb");
+  if (!file || fread(&n, 4, 1, file) != 1) return 90;
+  fclose(file);
+  const size_t bytes = 4 * size_t(n);
+  std::vector<float> x(n), y(n);
+  file = fopen("data/x.bin", "rb");
+  if (!file || fread(x.data(), 4, n, file) != size_t(n)) return 91;
+  fclose(file);
+  float *dx = nullptr, *dy = nullptr;
+  const int blocks = (n + 255) / 256;
+$body
+  if (cudaGetLastError() != cudaSuccess) return 92;
+  file = fopen("data/y.bin", "wb");
+  fwrite(y.data(), 4, n, file);
+  fclose(file);
+  $end
+}
+""")
+
+RIGHT = """__global__ void kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * x[i] + x[n - 1 - i];
+}
+"""
+EMPTY = "__global__ void kernel(const float* x, float* y, int n) {}\n"
+COPY = """__global__ void kernel(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+"""
+IN_PLACE = """__global__ void kernel(float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += 0.0f;
+}
+"""
+DECODE = """__global__ void kernel(const unsigned* code, const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = __uint_as_float(code[i] ^ 0xdeadbeefu) + 0.0f * x[i];
+}
+"""
+CONVERTED = """__global__ void kernel(const double* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = float(x[i]) * float(x[i]) + float(x[n - 1 - i]);
+}
+"""
+SYMBOL = """__device__ float values[1 << 18];
+__global__ void kernel(float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = values[i] * values[i] + values[n - 1 - i];
+}
+"""
+
+ALLOCATE = "  cudaMalloc(&dx, bytes); cudaMalloc(&dy, bytes);\n"
+UP = "  cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice);\n"
+RUN = "  kernel<<<blocks, 256>>>(dx, dy, n);\n"
+DOWN = "  cudaMemcpy(y.data(), dy, bytes, cudaMemcpyDeviceToHost);\n"
+HOST = "  host(x.data(), y.data(), n);\n"
+MANAGED = "  cudaMallocManaged(&dx, bytes); cudaMallocManaged(&dy, bytes);\n"
+TO_MANAGED = "  memcpy(dx, x.data(), bytes);\n"
+FROM_MANAGED = "  cudaDeviceSynchronize(); memcpy(y.data(), dy, bytes);\n"
+STREAM = "  cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);\n"
+
+
+def program(device: str, body: str, end: str = "return 0;") -> str:
+    return FRAME.substitute(device=device, body=body, end=end)
+
+
+HONEST = {
+    "plain": program(RIGHT, ALLOCATE + UP + RUN + DOWN),
+    "managed": program(RIGHT, MANAGED + TO_MANAGED + RUN + FROM_MANAGED),
+    "pinned": program(
+        RIGHT,
+        ALLOCATE + STREAM + "  float* p; cudaMallocHost(&p, bytes); memcpy(p, x.data(), bytes);\n"
+        "  cudaMemcpyAsync(dx, p, bytes, cudaMemcpyHostToDevice, s); kernel<<<blocks, 256, 0, s>>>(dx, dy, n);\n"
+        "  cudaMemcpyAsync(p, dy, bytes, cudaMemcpyDeviceToHost, s); cudaStreamSynchronize(s); memcpy(y.data(), p, bytes);\n",
+    ),
+    "mapped": program(
+        RIGHT,
+        "  float* p; cudaHostAlloc(&p, bytes, cudaHostAllocMapped); memcpy(p, x.data(), bytes);\n"
+        "  cudaHostGetDevicePointer(&dx, p, 0); cudaMalloc(&dy, bytes);\n" + RUN + DOWN,
+    ),
+    "registered": program(
+        RIGHT,
+        "  cudaHostRegister(x.data(), bytes, cudaHostRegisterMapped); cudaHostGetDevicePointer(&dx, x.data(), 0);\n"
+        "  cudaMalloc(&dy, bytes);\n" + RUN + DOWN + "  cudaHostUnregister(x.data());\n",
+    ),
+    "rows": program(
+        RIGHT,
+        ALLOCATE + "  cudaMemcpy2D(dx, 400, x.data(), 400, 400, n / 100, cudaMemcpyHostToDevice);\n" + RUN + DOWN,
+    ),
+    "chunks": program(
+        RIGHT,
+        ALLOCATE + "  for (int at = 0; at < n; at += 1000)\n"
+        "    cudaMemcpy(dx + at, &x[at], 4 * (n - at < 1000 ? n - at : 1000), cudaMemcpyDefault);\n" + RUN + DOWN,
+    ),
+    "graph": program(
+        RIGHT,
+        ALLOCATE
+        + STREAM
+        + "  cudaGraph_t g; cudaGraphExec_t e; cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);\n"
+        "  cudaMemcpyAsync(dx, x.data(), bytes, cudaMemcpyHostToDevice, s); kernel<<<blocks, 256, 0, s>>>(dx, dy, n);\n"
+        "  cudaStreamEndCapture(s, &g); cudaGraphInstantiate(&e, g, 0); cudaGraphLaunch(e, s); cudaStreamSynchronize(s);\n"
+        + DOWN,
+    ),
+    "symbol": program(
+        SYMBOL, ALLOCATE + "  cudaMemcpyToSymbol(values, x.data(), bytes);\n  kernel<<<blocks, 256>>>(dy, n);\n" + DOWN
+    ),
+    "zeroed": program(
+        RIGHT, ALLOCATE + UP + "  cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice);\n" + RUN + DOWN
+    ),
+}
+
+CONVERTS = program(
+    CONVERTED,
+    ALLOCATE + "  std::vector<double> d(x.begin(), x.end()); double* dd; cudaMalloc(&dd, 2 * bytes);\n"
+    "  cudaMemcpy(dd, d.data(), 2 * bytes, cudaMemcpyHostToDevice); kernel<<<blocks, 256>>>(dd, dy, n);\n" + DOWN,
+)
+"""Honest, and its kernels are not all of the work."""
+
+NOTHING = {
+    "host alone": program(RIGHT, HOST),
+    "copies alone": program(
+        RIGHT, ALLOCATE + HOST + "  cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice);\n" + DOWN
+    ),
+    "not to be recorded": program(RIGHT, '  unsetenv("CUDA_INJECTION64_PATH");\n' + ALLOCATE + UP + RUN + DOWN),
+    "leaves without a word": program(
+        RIGHT, ALLOCATE + UP + "  kernel<<<1, 1>>>(dx, dy, 1); cudaDeviceSynchronize();\n" + HOST, "_exit(0);"
+    ),
+}
+UPLOADED = {
+    "copies the result": program(
+        COPY, ALLOCATE + HOST + "  cudaMemcpy(dx, y.data(), bytes, cudaMemcpyHostToDevice);\n" + RUN + DOWN
+    ),
+    "adds nothing": program(
+        IN_PLACE,
+        ALLOCATE
+        + HOST
+        + "  cudaMemcpy(dy, y.data(), bytes, cudaMemcpyHostToDevice); kernel<<<blocks, 256>>>(dy, n);\n"
+        + DOWN,
+    ),
+    "copies the result beside its inputs": program(
+        COPY, ALLOCATE + UP + HOST + "  cudaMemcpy(dx, y.data(), bytes, cudaMemcpyHostToDevice);\n" + RUN + DOWN
+    ),
+    "copies the result in managed memory": program(COPY, MANAGED + "  host(x.data(), dx, n);\n" + RUN + FROM_MANAGED),
+}
+NOT_NEEDED = {
+    "empty kernel": program(EMPTY, ALLOCATE + UP + RUN + HOST),
+    "empty kernel, nothing goes up": program(EMPTY, ALLOCATE + RUN + HOST),
+    "kernel beside the work": program(RIGHT, ALLOCATE + UP + RUN + "  cudaDeviceSynchronize();\n" + HOST),
+    "managed memory, empty kernel": program(EMPTY, MANAGED + TO_MANAGED + RUN + "  cudaDeviceSynchronize();\n" + HOST),
+}
+DECODED = program(
+    DECODE,
+    ALLOCATE + UP + HOST + "  std::vector<unsigned> code(n); memcpy(code.data(), y.data(), bytes); unsigned* dc;\n"
+    "  for (auto& word : code) word ^= 0xdeadbeefu;\n"
+    "  cudaMalloc(&dc, bytes); cudaMemcpy(dc, code.data(), bytes, cudaMemcpyHostToDevice);\n"
+    "  kernel<<<blocks, 256>>>(dc, dx, dy, n);\n" + DOWN,
+)
+"""No flag says for sure that the GPU did nothing; there is no speed-up."""
+
+
+def task_row(n: int = 100_000) -> dict[str, Any]:
+    tensor = {"dtype": "float32", "shape": ["n"]}
+    return {
+        "id": "square_and_mirror",
+        "prompt": "y = x * x + x[::-1]",
+        "inputs": [{"name": "size", "dtype": "int32", "shape": [1]}, {"name": "x", **tensor}],
+        "outputs": [{"name": "y", **tensor}],
+        "cases": [{"name": "small", "parameters": {"n": 1000}}, {"name": "large", "parameters": {"n": n}}],
+        "reference": REFERENCE,
+        "solution": HONEST["plain"],
+    }

@@ -1,0 +1,170 @@
+"""What is concluded from the record of a program's runs. Without a GPU the programs write the record themselves, which any program may."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from host_programs import MODES, PROGRAM, make_task
+
+from cuset_stage.judge.devices import GpuPool
+from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
+from cuset_stage.judge.gpu_work import (
+    HOST_WORK,
+    NOT_NEEDED,
+    NOTHING_RAN,
+    RESULT_UPLOADED,
+    case_to_examine,
+    examine,
+    kernel_uses,
+)
+from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.sandbox import Compiler, Gpu, Limits, Verdict
+from cuset_stage.tasks import ProgramTask
+
+
+MIB = 1 << 20
+RECORDS = r"""
+struct Record {
+  Record() {
+    const char* path = getenv("CUSET_GPU_ACTIVITY");
+    const bool withheld = getenv("CUSET_GPU_INPUTS") != nullptr;
+    if (!path) return;
+    FILE* file = fopen(path, "a");
+    fprintf(file, "begin\nK 1000 %d 2 1 1 32 1 1 work\nC 1 2 1 4096\n", 1000 + NANOSECONDS);
+    if (withheld) fprintf(file, "U UPLOADS\n");
+    fprintf(file, "end\n");
+    fclose(file);
+    if (withheld) WHEN_WITHHELD;
+  }
+} record;
+
+int main() {"""
+
+
+def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
+    """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
+    head = "#include <cstdlib>\n" + PROGRAM.replace("int main() {", RECORDS)
+    return (
+        head.replace("UPLOADS", uploads)
+        .replace("NANOSECONDS", str(nanoseconds))
+        .replace("WHEN_WITHHELD", when_withheld)
+    )
+
+
+@pytest.fixture
+def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
+    monkeypatch.setenv("CUSET_CACHE", str(cache))
+    compiler = Compiler(cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    return ProgramJudge(
+        compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0), recorder=find_recorder(), require_gpu=True
+    )
+
+
+@pytest.fixture
+def on_a_gpu(judge: ProgramJudge, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
+    """As on a GPU of its own, which no program uses."""
+    gpu = Gpu(0, "GPU-00000000-0000-0000-0000-000000000000", "none", "0", "9.0", 1 << 30)
+    return replace(judge, gpus=GpuPool([gpu]))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> ProgramTask:
+    """Two cases of 404 and 4,404 bytes of input."""
+    found = make_task(tmp_path, "right", "slow")
+    large = replace(
+        found.cases[1],
+        inputs=(found.cases[1].inputs[0], replace(found.cases[1].inputs[1], shape=(1100,))),
+        outputs=(replace(found.cases[1].outputs[0], shape=(1100,)),),
+        parameters={"n": 1100, "mode": MODES["right"]},
+    )
+    return replace(found, cases=(found.cases[0], large))
+
+
+def judged(judge: ProgramJudge, task: ProgramTask, source: str) -> Any:
+    found = judge.judge(task, source)
+    return found.verdict, found.flags, found.speedup
+
+
+def test_a_program_of_the_host_fails(judge: ProgramJudge, task: ProgramTask) -> None:
+    assert judged(judge, task, PROGRAM) == (Verdict.NO_GPU_WORK, (NOTHING_RAN,), None)
+    assert judged(replace(judge, require_gpu=False), task, PROGRAM) == (Verdict.PASSED, (NOTHING_RAN,), None)
+    assert judged(replace(judge, recorder=None), task, PROGRAM) == (Verdict.PASSED, (), None)
+
+
+def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) -> None:
+    found = judge.judge(task, recording())
+    assert (found.verdict, found.flags) == (Verdict.PASSED, ())
+    assert found.kernel_s == pytest.approx(10e-6)
+    assert [(use.name, use.launches, use.grid, use.block) for use in found.kernels] == [
+        ("work", 2, (2, 1, 1), (32, 1, 1))
+    ]
+    assert [(case.gpu.launches, case.gpu.bytes_to_gpu) for case in found.cases] == [(1, 4096), (1, 4096)]
+
+
+@pytest.mark.parametrize(
+    ("uploads", "when_withheld", "verdict", "flag"),
+    [
+        ("4096 0 0 4096", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
+        ("4096 4096 0 8192", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
+        ("0 0 4096 4096", "(void)0", Verdict.PASSED, HOST_WORK),
+    ],
+)
+def test_a_run_without_inputs_on_the_gpu(
+    on_a_gpu: ProgramJudge, task: ProgramTask, uploads: str, when_withheld: str, verdict: Verdict, flag: str
+) -> None:
+    source = recording(uploads, when_withheld=when_withheld)
+    assert judged(on_a_gpu, task, source) == (verdict, (flag,), None)
+
+
+def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge, task: ProgramTask) -> None:
+    task = replace(task, solution=recording(nanoseconds=15_000))
+    found = on_a_gpu.judge(task, recording())
+    assert (found.reference_s, found.kernel_s) == (pytest.approx(30e-6), pytest.approx(10e-6))
+    assert found.speedup == pytest.approx(3)
+    assert judged(on_a_gpu, task, task.solution)[2] == pytest.approx(1)
+    shared = replace(on_a_gpu, gpus=GpuPool(on_a_gpu.gpus.gpus, per_gpu=2))
+    assert judged(shared, task, recording())[2] is None
+    assert judged(on_a_gpu, replace(task, solution=None, id="other"), recording())[2] is None
+    assert judged(on_a_gpu, replace(task, solution=PROGRAM, id="third"), recording())[2] is None  # it records nothing
+
+
+def activity(uploads: Uploads = Uploads(), *copies: int) -> Activity:  # noqa: B008  a tuple
+    return Activity((), tuple(Transfer(0, 1, 1, size) for size in copies), True, uploads)
+
+
+@pytest.mark.parametrize(
+    ("withheld", "passed", "flag"),
+    [
+        (activity(Uploads(MIB, 0, 0, MIB), MIB), False, None),
+        (activity(Uploads(MIB, 0, 0, MIB), MIB), True, NOT_NEEDED),
+        (activity(), True, NOT_NEEDED),
+        (activity(Uploads(MIB, 0, 100, MIB + 100), MIB, 100), True, NOT_NEEDED),
+        (activity(Uploads(0, 0, MIB, MIB), MIB), True, HOST_WORK),  # what goes up is no input as it stands
+        (activity(Uploads(), MIB), True, HOST_WORK),  # it goes up by a way that is not looked into
+        (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, HOST_WORK),
+        (activity(Uploads(0, MIB // 2, 0, MIB), MIB), False, RESULT_UPLOADED),
+        (
+            activity(Uploads(MIB, MIB // 4, 0, 2 * MIB), 2 * MIB),
+            False,
+            None,
+        ),  # some values of outputs stand in tables, too
+        (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, None),
+    ],
+)
+def test_what_a_flag_takes(withheld: Activity, passed: bool, flag: str | None) -> None:
+    assert examine(withheld, passed, MIB, MIB) == flag
+
+
+def test_the_case_that_is_examined() -> None:
+    assert case_to_examine([12, 5000, 400_000, 70_000]) == 3
+    assert case_to_examine([12, 5000, 2000]) == 1
+    assert case_to_examine([12, 1 << 40]) is None
+
+
+def test_kernels_by_name() -> None:
+    kernels = [Kernel(0, 10, (1,), (32,), "a"), Kernel(0, 30, (2,), (64,), "a"), Kernel(0, 100, (3,), (1,), "b")]
+    first, second = kernel_uses([Activity((kernels[0],)), Activity(tuple(kernels[1:]))])
+    assert (first.name, second.name, second.launches, second.grid, second.block) == ("b", "a", 2, (2,), (64,))
+    assert second.seconds == pytest.approx(40e-9)
