@@ -173,6 +173,30 @@ def test_a_run_without_isolation_is_said_loudly(write):
     assert "Judged without isolation" in render_markdown(build_report(collection, ks=(1,)))
 
 
+def test_inputs_that_come_with_the_task_set_are_named(write):
+    paths = [write("fixed", {"a": [P]}, seed=None), write("drawn", {"a": [P]}, seed=7), write("earlier", {"a": [P]})]
+    collection = collect(paths)
+    (note,) = (note for note in collection.notes if "the same in every evaluation" in note.text)
+    assert "fixed." in note.text and not note.loud
+    assert "| inputs' seed | – | 7 | – |" in render_markdown(build_report(collection))
+
+
+def timed(record):
+    gpu = {"kernel_s": 0.00125, "launches": 3, "bytes_to_gpu": 400, "bytes_from_gpu": 200}
+    cases = [{"name": name, "verdict": P, "run_s": 0.5, "gpu": gpu} for name in ("small", "large")]
+    kernels = [{"name": "k<EVIL>", "launches": 6, "seconds": 0.002, "grid": [7, 1, 1], "block": [256, 1, 1]}]
+    return {**record, "cases": cases, "kernels": kernels, "kernel_s": 0.0025, "reference_s": 0.005, "speedup": 2.0}
+
+
+def test_kernel_times_stand_in_the_table_and_behind_each_sample(write):
+    report = build_report(collect([write("one", {"a": [P]}, change=timed)]), ks=(1,))
+    (row,) = timing_table(report).rows
+    assert [cell.text for cell in row][-3:-1] == ["2.500", "2.500"]
+    ((detail,),) = blocks(render_html(report))
+    assert "<td>k&lt;EVIL&gt;</td>" in detail and "7 × 1 × 1" in detail
+    assert "1.25 ms" in detail and "<dd>2.5 ms</dd>" in detail and "<dd>2</dd>" in detail
+
+
 def test_runs_of_one_name_are_told_apart(tmp_path):
     paths = [write_results(tmp_path / f"seed{i}" / "results.jsonl", "SFT", {"a": [P]}) for i in range(2)]
     assert [run.label for run in collect(paths).runs] == ["SFT, seed0", "SFT, seed1"]

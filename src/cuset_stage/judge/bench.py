@@ -66,23 +66,16 @@ class Bench:
             check_options(compiler)
             cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
             self.limits = spec.limited(Limits())
-            recorder = working_recorder(compiler, self.pool) if self.pool else "no GPU"
-            self.recorded = recorder if isinstance(recorder, str) else "yes"
-            require_gpu = isinstance(spec, EvaluationSpec) and spec.require_gpu
-            if require_gpu and isinstance(recorder, str):
-                raise SandboxError(
-                    f"require_gpu=true: what programs do on the GPU cannot be recorded here: {recorder}"
-                )
-            self.judge = ProgramJudge(
-                compiler,
-                cases,
-                self.pool,
-                self.limits,
-                self.isolation,
-                spec.compile_only,
-                recorder=None if isinstance(recorder, str) else recorder,
-                require_gpu=require_gpu,
-            )
+            self.judge = ProgramJudge(compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only)
+            if self.pool and isinstance(spec, EvaluationSpec):
+                recorder = working_recorder(compiler, self.pool)
+                works = isinstance(recorder, Recorder)
+                self.recorded = "yes" if works else recorder
+                if spec.require_gpu and not works:
+                    raise SandboxError(
+                        f"require_gpu=true: what programs do on the GPU cannot be recorded here: {recorder}"
+                    )
+                self.judge.recorder, self.judge.require_gpu = recorder if works else None, spec.require_gpu
         else:
             from .modules import ModuleJudge
             from .modules.runs import RUN_LIMITS

@@ -33,7 +33,7 @@ class GpuUse:
     """What a run of a program did on the GPU, as far as it was recorded. kernel_s: seconds in which kernels, or copies and fills within
     the GPU's memory, ran. bytes_to_gpu, bytes_from_gpu: in copies from and to the host."""
 
-    kernel_s: Measured
+    kernel_s: Seconds
     launches: Count
     bytes_to_gpu: Count
     bytes_from_gpu: Count
@@ -45,7 +45,7 @@ class KernelUse:
 
     name: Text
     launches: Count
-    seconds: Measured
+    seconds: Seconds
     grid: tuple[int, ...]
     block: tuple[int, ...]
 

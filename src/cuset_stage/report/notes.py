@@ -131,6 +131,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
         "isolation": ("isolation",),
         "inputs' seed": ("seed",),
+        "GPU work recorded": ("gpu_work_recorded",),
         **{f"limit {key}": ("limits", key) for key in limits},
         "cuset-stage": ("cuset_stage",),
         "Python": ("python",),

@@ -23,7 +23,16 @@ RULE_TEXTS = {
 VERDICTS = {
     verdict: verdict.replace("_", " ")
     for verdict in (
-        *("passed", "compiled", "mismatch", "missing_output", "timeout", "runtime_error", "compile_timeout"),
+        *(
+            "passed",
+            "compiled",
+            "no_gpu_work",
+            "mismatch",
+            "missing_output",
+            "timeout",
+            "runtime_error",
+            "compile_timeout",
+        ),
         *("compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
     )
 } | {"compiled": "compiled (not run)"}
@@ -235,10 +244,14 @@ def timing_table(report: Report) -> Table:
             for lines, hit in zip(own, cached, strict=True)
         ]
         columns += spread_columns(spreads, {"median": "50%", "95%": "95%"}, f"{group} (s)", digits=2)
+    if any(lines["kernel_s"].notna().any() for lines in own):
+        kernel = [spread(1e3 * lines["kernel_s"].astype(float)) for lines in own]
+        columns += spread_columns(kernel, {"median": "50%", "95%": "95%"}, "kernels (ms)", digits=3)
     columns.append(number_column("compile cache hits", [int(hit.sum()) for hit in cached]))
     text = (
         "Seconds a sample, without samples that hold no code or repeat another one's; compilations answered from the cache are left "
-        "out of nvcc's. Overhead is what the judge itself adds."
+        "out of nvcc's. Overhead is what the judge itself adds. Kernels: the time in which the GPU worked, of a program over all its cases, "
+        "of a module in a call."
     )
     return Table("timing", "Time a sample", columns, text)
 

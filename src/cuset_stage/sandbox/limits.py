@@ -22,9 +22,7 @@ class Verdict(StrEnum):
     RUNTIME_ERROR = "runtime_error"  # it returned another number than 0, died by a signal, or was stopped at a limit other than time
     TIMEOUT = "timeout"  # the program was stopped at its time limit (wall clock or CPU)
     MISSING_OUTPUT = "missing_output"  # it returned 0, and an output is not there as a regular file
-    NO_GPU_WORK = (
-        "no_gpu_work"  # every output is right, the GPU did not compute them, and that was asked for (require_gpu)
-    )
+    NO_GPU_WORK = "no_gpu_work"  # every output is right, but not computed by the GPU, which require_gpu asks for
     MISMATCH = "mismatch"  # an output has the wrong size or wrong values
     PASSED = "passed"  # every output of every case is right
     COMPILED = "compiled"  # it compiles, and no more was asked
