@@ -218,7 +218,9 @@ class ProgramJudge(Judge):
         if flag is None and examined is not None:
             case = task.cases[examined]
             outputs = {tensor.file: kept / tensor.file for tensor in case.outputs}
-            run = self._run(task, case, built.product, clock, withheld=outputs)
+            most = 10 + 3 * known.cases[examined].run_s  # on zeros some programs never end: these need their inputs
+            brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
+            run = brief._run(task, case, built.product, clock, withheld=outputs)
             sizes = [
                 sum(path.stat().st_size for path in files.values())
                 for files in (self.case(task, case).inputs, outputs)
