@@ -182,7 +182,7 @@ def test_a_case_that_the_cache_gave_up_is_made_again(judge: ProgramJudge, tmp_pa
     """Between `prepare` and `execute` of a long run, the cache may make room."""
     task = make_task(tmp_path, "right")
     built, prepared = judge.build(task, PROGRAM), judge.prepare(task)
-    remove_tree(prepared[0].folder)
+    remove_tree(prepared.folder)
     assert judge.execute(task, built, prepared).passed
 
 
