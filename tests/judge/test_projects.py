@@ -7,6 +7,7 @@ import pytest
 from other_sets import TWICE, computeeval_row, robust_kbench
 from task_factory import write_lines
 
+from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
@@ -97,3 +98,8 @@ def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
     assert "start=3.0, rows=4, width=5" in wrong.message
     nothing = judge.judge(task, KERNEL.replace('"forward"', '"backward"'))
     assert (nothing.verdict, "no attribute 'forward'" in nothing.message) == (Verdict.COMPILE_ERROR, True)
+
+
+def test_the_audit_says_nothing_about_a_program_with_its_own_tests(task: ProgramTask, tmp_path: Path) -> None:
+    """Its output is the token that was drawn, so a copy of its input is right."""
+    assert audit_task(task, CaseCache(tmp_path), again=True).findings == ()
