@@ -202,17 +202,3 @@ def llamafactory(tiny_model, tmp_path_factory, request):
         return Run(Path(recipe["output_dir"]), done.stdout + done.stderr, done.returncode)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def changed_events() -> str:
-    """The beginning of an answer that looks for its worker's clock and has a fifth of every time reported."""
-    return """
-import sys
-frame = sys._getframe()
-while frame and not hasattr(frame.f_locals.get("torch"), "elapsed"):
-    frame = frame.f_back
-if frame:
-    its = frame.f_locals["torch"]
-    its.elapsed = lambda one, other, real=its.elapsed: real(one, other) / 5
-"""

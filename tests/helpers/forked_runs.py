@@ -5,7 +5,9 @@ import faulthandler
 import os
 import runpy
 import signal
+import socket
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Mapping
@@ -22,6 +24,8 @@ def run_forked(
     readonly: Mapping[str, Path],
     limits: Limits,
     environment: Mapping[str, str],
+    channel: socket.socket | None = None,
+    stop: threading.Event | None = None,
     **_: Any,
 ) -> Finished:
     """As `sandbox.run_sandboxed` for `python [options] SCRIPT [arguments]`, with its time limit alone."""
@@ -33,16 +37,20 @@ def run_forked(
     begin = time.monotonic()
     child = os.fork()
     if not child:
+        if channel:
+            os.dup2(channel.fileno(), 0)
         os._exit(_run(command, folder, said, environment))
+    if channel:
+        channel.close()
     stopped = status = None
     while status is None and stopped is None:
         ended, code = os.waitpid(child, os.WNOHANG)
         if ended:
             status = os.waitstatus_to_exitcode(code)
-        elif time.monotonic() - begin > limits.wall_s:
+        elif (wanted := stop is not None and stop.is_set()) or time.monotonic() - begin > limits.wall_s:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            stopped = "wall"
+            stopped = "judge" if wanted else "wall"
         else:
             time.sleep(0.002)
     for link in links:

@@ -3,12 +3,8 @@
 Runs are forks of this process, and the tests that ask for `sandboxed` have the sandbox as well.
 """
 
-import random
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,17 +13,12 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.closeness import first_difference, module_distance
-from cuset_stage.judge.devices import Turns
-from cuset_stage.judge.judgement import Clock, Judgement
-from cuset_stage.judge.modules import ModuleJudge, worker
-from cuset_stage.judge.modules.checks import source_flags
-from cuset_stage.judge.modules.inputs import permuted
-from cuset_stage.judge.modules.reference import Reference
-from cuset_stage.judge.modules.runs import Worker
-from cuset_stage.judge.modules.trial import kernel_time, unseen_time
-from cuset_stage.judge.modules.worker import schedule
+from cuset_stage.judge.modules import ModuleJudge, handover
+from cuset_stage.judge.modules.precision import lower_precision
+from cuset_stage.judge.modules.session import HANDOVER, Saved
+from cuset_stage.judge.modules.trial import speed
 from cuset_stage.judge.results import read_results
-from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation
+from cuset_stage.sandbox import Isolation, Limits, SandboxError, Verdict, find_toolkit, resolve_isolation
 from cuset_stage.tasks import ModuleTask
 
 
@@ -71,33 +62,16 @@ def task() -> ModuleTask:
 
 @pytest.fixture(scope="module")
 def judge() -> ModuleJudge:
-    return ModuleJudge(device="cpu", seeds=2, limits=Limits(wall_s=60.0, processes=256))
+    return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=60.0, processes=256))
 
 
-@pytest.fixture(scope="module")
-def prepared(judge: ModuleJudge, task: ModuleTask) -> Iterator[Reference]:
-    prepared = judge.prepare(task)
-    yield prepared
-    judge.release(prepared)
-
-
-def judged(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str):
-    built = judge.build(task, code)
-    try:
-        return built.judgement if built.product is None else judge.execute(task, built, prepared)
-    finally:
-        judge.discard(built)
-
-
-def test_right(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+def test_right(judge: ModuleJudge, task: ModuleTask) -> None:
     """Weights are drawn alike on both sides; an integer output is compared exactly."""
-    found = judged(judge, task, prepared, ANSWER)
+    found = judge.judge(task, ANSWER)
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
-    again = [f"{name} in the same tensors" for name in ("seed 1", "seed 0 permuted", "seed 0")]
-    assert [case.name for case in found.cases] == ["seed 0", "seed 1", *again]
+    assert [case.name for case in found.cases] == [f"call {n}" if n < 3 else f"call {n}, timed" for n in range(8)]
     assert found.speedup is None  # no GPU, no speed
-    assert found.flags == ("source: no kernel of its own, only calls of torch",)
-    assert found.overhead_s > 0
+    assert found.overhead_s > 0 and found.run_s
 
 
 OVERWRITES = """
@@ -120,10 +94,10 @@ SECOND_CALL = """
 @pytest.mark.parametrize(
     ("code", "verdict", "says"),
     [
-        (answer("return torch.relu(self.linear(x)) * 2.01, y.argmax(dim=1)"), Verdict.MISMATCH, "seed 0: output[0]"),
+        (answer("return torch.relu(self.linear(x)) * 2.01, y.argmax(dim=1)"), Verdict.MISMATCH, "call 0: output[0]"),
         (answer("return (torch.relu(self.linear(x)) * 2).double(), y.argmax(dim=1)"), Verdict.MISMATCH, "float64"),
         (answer(OVERWRITES.strip()), Verdict.MISMATCH, "a later call overwrote"),
-        (answer(SECOND_CALL.strip()), Verdict.MISMATCH, "seed 1"),
+        (answer(SECOND_CALL.strip()), Verdict.MISMATCH, "call 1"),
         (answer(LAZY.strip()), Verdict.MISMATCH, "expected a plain torch.Tensor"),
         (answer("out = " + FORWARD.removeprefix("return ") + "; y.zero_(); return out"), Verdict.MISMATCH, "inputs [1]"),
         (answer("import os; os._exit(0)"), Verdict.RUNTIME_ERROR, "ended with 0 before it was done"),
@@ -132,24 +106,21 @@ SECOND_CALL = """
     ],
     ids=["wrong", "dtype", "overwritten", "second_call", "lazy", "input", "exit", "no_class", "syntax"],
 )  # fmt: skip
-def test_wrong(
-    judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str, verdict: Verdict, says: str
-) -> None:
-    found = judged(judge, task, prepared, code)
+def test_wrong(judge: ModuleJudge, task: ModuleTask, code: str, verdict: Verdict, says: str) -> None:
+    found = judge.judge(task, code)
     assert (found.verdict, found.passed) == (verdict, False)
     assert says in found.message
     assert found.compiled is (verdict is not Verdict.COMPILE_ERROR)
 
 
-def keeps(key: str, unless: str = "False") -> str:
+def keeps(key: str) -> str:
     """The right answer, but a result is kept by `key` of the inputs."""
     return answer(
         f"""
         if not hasattr(self, "known"):
-            self.known, self.calls = {{}}, 0
-        self.calls += 1
+            self.known = {{}}
         key = {key}
-        if key in self.known and not {unless}:
+        if key in self.known:
             return tuple(t.clone() for t in self.known[key])
         out = torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
         self.known[key] = tuple(t.clone() for t in out)
@@ -161,50 +132,44 @@ def keeps(key: str, unless: str = "False") -> str:
 IN_TIMED_CALLS = """
         self.calls = getattr(self, "calls", 0) + 1
         out = torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
-        if self.calls > 8:
+        if self.calls > 5:
             CHEAT
         return out
 """
+# torch.manual_seed and cuda.manual_seed_all are called before each call, when the inputs' tensors are there already.
 AHEAD = """
         def right():
             return torch.relu(self.linear(self.given[0])) * self.scale, self.given[1].argmax(dim=1)
-        if not hasattr(self, "given"):
+        self.calls = getattr(self, "calls", 0) + 1
+        if self.calls == 2:  # from now on it is given these tensors
             self.given = x, y
-            def ahead(seed):  # torch.manual_seed, which the worker calls before each call, ends in it
+            def ahead(seed):
                 self.out = right()
             torch.random._seed_custom_device = ahead
-        elif x is self.given[0]:
+        elif self.calls > 2:
             return self.out
         return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
 """
 STALE = """self.old = getattr(self, "old", []) + [out]
-            if self.calls > 10:
-                return self.old[-3]"""
+            if self.calls > 7:
+                return self.old[-2]"""
 
 
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        (keeps("(x.data_ptr(), y.data_ptr())"), "in the same tensors"),
-        (keeps("(id(x), id(y))"), "in the same tensors"),
-        (keeps("(x.shape, y.shape)"), "seed 1: "),
-        (keeps("(x[0, 0].item(), x[-1, -1].item())"), "seed 0 permuted"),
-        (keeps("round(x.double().sum().item(), 9)"), "seed 0 permuted"),
-        (keeps("round(x[::5].double().norm().item(), 9)", "x[0, 0] > 9"), "PASSED"),
-        (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "wrong when run again"),
-        (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "changes its inputs [0]"),
-        (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "when run again"),
-        (answer(AHEAD.strip()), "wrong when run again"),
+        (keeps("(x.data_ptr(), y.data_ptr())"), "call 2: "),
+        (keeps("(id(x), id(y))"), "call 2: "),
+        (keeps("(x.shape, y.shape)"), "call 1: "),
+        (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "call 7, timed: "),
+        (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "other values in its inputs [0]"),
+        (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "call 5, timed"),
+        (answer(AHEAD.strip()), "call 2: "),
     ],
-    ids=["address", "object", "shape", "ends", "sum", "some_rows", "stale", "late_input", "no_work", "ahead"],
-)  # fmt: skip
-def test_a_kept_result_is_wrong(
-    judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str, says: str
-) -> None:
-    found = judged(judge, task, prepared, code)
-    if says == "PASSED":  # every content that it is given has a key of its own: its results are right, on a GPU its
-        assert found.passed, found.message  # calls with unseen inputs are timed alone
-        return
+    ids=["address", "object", "shape", "stale", "late_input", "no_work", "ahead"],
+)
+def test_what_is_not_computed_in_the_call_is_wrong(judge: ModuleJudge, task: ModuleTask, code: str, says: str) -> None:
+    found = judge.judge(task, code)
     assert found.verdict is Verdict.MISMATCH
     assert says in found.message
 
@@ -220,10 +185,9 @@ WORKSPACE = """
 """
 
 
-def test_workspaces_and_prepared_weights_are_right(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
-    found = judged(judge, task, prepared, answer(WORKSPACE.strip()))
+def test_workspaces_and_prepared_weights_are_right(judge: ModuleJudge, task: ModuleTask) -> None:
+    found = judge.judge(task, answer(WORKSPACE.strip()))
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
-    assert found.flags == ("source: no kernel of its own, only calls of torch",)
 
 
 LEAVES = """
@@ -247,9 +211,7 @@ def test_a_task_that_cannot_tell_is_flagged(judge: ModuleJudge) -> None:
     """An iteration that comes to the same fixed point from everywhere: a constant passes, and people are told."""
     blind = REFERENCE.replace(FORWARD, "return sum([0 * x.sum() + 1.5, torch.full((3,), 0.25)]), torch.sigmoid(y) * 0")
     blind_task = ModuleTask("b", "b", "level1", {1: "p"}, None, blind, "b:1")
-    prepared = judge.prepare(blind_task)
-    found = judged(judge, blind_task, prepared, answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
-    judge.release(prepared)
+    found = judge.judge(blind_task, answer("return torch.full((3,), 1.75), torch.zeros(16, 5)"))
     assert found.passed, found.message
     assert any("the same for all seeds" in flag for flag in found.flags)
 
@@ -261,15 +223,13 @@ COUNTS = REFERENCE.replace(
 )
 
 
-def test_a_reference_with_a_state_is_flagged(judge: ModuleJudge) -> None:
+def test_a_reference_with_a_state(judge: ModuleJudge) -> None:
+    """Both sides are called in the same order."""
     task = ModuleTask("c", "c", "level1", {1: "p"}, None, COUNTS, "c:1")
-    prepared = judge.prepare(task)
-    found = judged(judge, task, prepared, COUNTS.replace("class Model(", "class ModelNew("))
-    wrong = judged(judge, task, prepared, answer("return torch.relu(self.linear(x)), y.argmax(dim=1)"))
-    judge.release(prepared)
+    found = judge.judge(task, COUNTS.replace("class Model(", "class ModelNew("))
+    wrong = judge.judge(task, answer("return torch.relu(self.linear(x)), y.argmax(dim=1)"))
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
-    assert any("depend on earlier calls" in flag for flag in found.flags)
-    assert (wrong.verdict, "seed 1" in wrong.message) == (Verdict.MISMATCH, True)
+    assert (wrong.verdict, "call 1" in wrong.message) == (Verdict.MISMATCH, True)
 
 
 VARIES = (
@@ -284,9 +244,7 @@ VARIES = (
 
 def test_shapes_and_numbers_that_differ_between_seeds(judge: ModuleJudge) -> None:
     task = ModuleTask("v", "v", "level1", {1: "p"}, None, VARIES, "v:1")
-    prepared = judge.prepare(task)
-    found = judged(judge, task, prepared, VARIES.replace("class Model(", "class ModelNew("))
-    judge.release(prepared)
+    found = judge.judge(task, VARIES.replace("class Model(", "class ModelNew("))
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
 
 
@@ -301,7 +259,7 @@ for place, folders, files in os.walk("/"):
                 text, seen = file.read(100000), seen + 1
         except OSError:
             continue
-        if b"reference " b"5b1d0c7e" in text or "expected" in place.split(os.sep):
+        if b"reference " b"5b1d0c7e" in text or {"expected", "given"} & {*place.split(os.sep)}:
             found.append(os.path.join(place, name))
 """
 PATCHES = """
@@ -312,136 +270,165 @@ torch.Tensor.clone = lambda self: self
 
 
 def test_a_run_finds_neither_the_reference_nor_what_an_earlier_one_left(
-    judge: ModuleJudge, task: ModuleTask, prepared: Reference, sandboxed: None
+    judge: ModuleJudge, task: ModuleTask, sandboxed: None
 ) -> None:
     if resolve_isolation() is not Isolation.BUBBLEWRAP:
         pytest.skip(
             "without bubblewrap nothing hides the judge's files, and runs share the folder for temporary files"
         )
-    expected = prepared.expected(None)  # the files lie on this machine now
-    assert all(saved.path.is_file() for rows in expected.outputs.values() for saved in rows)
     checks = "leave(); assert LEFT and not FOUND, FOUND; assert seen and not found, found; "
-    found = judged(judge, task, prepared, answer(checks + FORWARD, LEAVES + HUNT))
+    found = judge.judge(task, answer(checks + FORWARD, LEAVES + HUNT))
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
-    assert any("looks at files" in flag for flag in found.flags)
 
 
-def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
+def test_patching_torch_does_not_reach_the_judge(judge: ModuleJudge, task: ModuleTask) -> None:
     code = answer("return torch.zeros(16, 4), y.argmax(dim=1)").replace(
         "import torch.nn as nn", f"import torch.nn as nn\n{PATCHES}"
     )
-    found = judged(judge, task, prepared, code)
+    found = judge.judge(task, code)
     assert found.verdict is Verdict.MISMATCH
-    assert {"source: assigns to torch.equal", "source: assigns to torch.allclose"} <= set(found.flags)
 
 
-def timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference, code: str) -> Judgement:
-    """What is said of an answer's speed; on the CPU, where `execute` does not ask."""
-    built = judge.build(task, code)
-    assert built.product is not None, built.judgement.message
-    try:
-        known = replace(built.judgement, verdict=Verdict.PASSED, flags=())
-        return judge.trial(replace(built, judgement=known), prepared, None, Clock()).time()
-    finally:
-        judge.discard(built)
+# ------------------------------------------------------------------------------ an answer that takes over its process
 
-
-def test_nothing_is_built_while_something_is_timed(
-    task: ModuleTask, prepared: Reference, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    turn: list[str] = []
-    done = []
-
-    class Noted(Turns):
-        @contextmanager
-        def noted(self, name: str, own: AbstractContextManager[None]) -> Iterator[None]:
-            with own:
-                turn.append(name)
-                yield
-                turn.pop()
-
-        def building(self) -> AbstractContextManager[None]:
-            return self.noted("building", super().building())
-
-        def timing(self) -> AbstractContextManager[None]:
-            return self.noted("timing", super().timing())
-
-    def run(self: Worker, folder: Path, request: dict[str, Any], *given: Any, real: Any = Worker.run) -> Any:
-        done.append((request["action"], *turn))
-        return real(self, folder, request, *given)
-
-    monkeypatch.setattr(Worker, "run", run)
-    judge = ModuleJudge(device="cpu", seeds=2, turns=Noted())
-    timed(judge, task, prepared, ANSWER)
-    assert [run for run in done if run[0] in ("build", "time")] == [("build", "building"), *[("time", "timing")] * 3]
-
-
-SLOW = "import time; time.sleep(0.004); " + FORWARD
-CHANGED_WORKER = """
+# Everything that runs there is within its reach.
+HELD = """
 import sys
-worker = sys.modules["__main__"]
-real = worker.flatten
-worker.flatten = lambda output, torch: real(output, torch)
+frame = sys._getframe()
+while "held" not in frame.f_locals:
+    frame = frame.f_back
+held = frame.f_locals["held"]
 """
 
 
-def test_events_that_say_less_than_the_clock(
-    judge: ModuleJudge, task: ModuleTask, prepared: Reference, changed_events: str
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("{'outputs': 5, 'inputs': []}, ()", Verdict.RUNTIME_ERROR),
+        ("{'outputs': [5], 'inputs': []}, ()", Verdict.RUNTIME_ERROR),
+        ("{'outputs': [{'name': 'y', 'dtype': [], 'shape': []}], 'inputs': []}, ()", Verdict.RUNTIME_ERROR),
+        (
+            "{'outputs': [{'name': 'y', 'dtype': 'torch.int8', 'shape': [-1]}], 'inputs': []}, ()",
+            Verdict.RUNTIME_ERROR,
+        ),
+        ("{'outputs': [{'name': 'y', 'dtype': 'torch.int8', 'shape': [2**40]}], 'inputs': []}, ()", Verdict.MISMATCH),
+        ("{'outputs': [{'name': 'y', 'dtype': 'torch.no', 'shape': []}], 'inputs': []}, ()", Verdict.MISMATCH),
+        ("{'outputs': [], 'inputs': 5}, ()", Verdict.RUNTIME_ERROR),
+        ("{'error': 5}, ()", Verdict.RUNTIME_ERROR),
+        ("{'error': {'type': 'Problem', 'message': 5}}, ()", Verdict.RUNTIME_ERROR),
+        ("[5], ()", Verdict.RUNTIME_ERROR),
+        ("{}, ()", Verdict.RUNTIME_ERROR),
+        ("(held.channel.socket.sendall(bytes(8) + b'{}'), ())", Verdict.RUNTIME_ERROR),
+        ("(held.channel.socket.sendall(b'\\xff' * 99), ())", Verdict.RUNTIME_ERROR),
+        ("(held.channel.socket.close(), ())", Verdict.RUNTIME_ERROR),
+        ("__import__('os')._exit(0)", Verdict.RUNTIME_ERROR),
+    ],
+)
+def test_whatever_is_wrong_about_a_reply_is_the_answers_fault(
+    judge: ModuleJudge, task: ModuleTask, reply: str, verdict: Verdict
 ) -> None:
-    assert not any("clock" in flag for flag in timed(judge, task, prepared, ANSWER).flags)
-    tampered = timed(judge, task, prepared, answer(SLOW, changed_events))
-    assert any("the clock on the wall says more" in flag for flag in tampered.flags)
-    assert tampered.kernel_s and tampered.kernel_s > 0.004
+    found = judge.judge(task, f"{HELD}held.outputs = lambda blobs=(): ({reply})\n{ANSWER}")
+    assert found.verdict is verdict, found
+    assert found.message
 
 
-def test_the_worker_is_not_found_as_main(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
-    found = judged(judge, task, prepared, answer(FORWARD, CHANGED_WORKER))
-    assert (found.verdict, "'flatten'" in found.message) == (Verdict.COMPILE_ERROR, True), found.message
-    assert any("sys.modules" in flag for flag in found.flags)
+def test_a_process_that_says_nothing_is_too_late(task: ModuleTask) -> None:
+    judge = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=3.0, processes=256))
+    silent = f"{HELD}import time\nheld.channel.socket.sendall = lambda raw: time.sleep(100)\n"
+    found = judge.judge(task, answer(FORWARD, silent.replace("held.channel", "if held.models: held.channel")))
+    assert found.passed, found.message  # said at the import alone, where there is no model yet
+    found = judge.judge(task, answer("time.sleep(100)", "import time\n"))
+    assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 3 s")
 
 
-def test_the_first_calls_are_not_timed(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
-    forward = """
-        self.calls = getattr(self, "calls", 0) + 1
-        if self.calls <= 3:
-            import time; time.sleep(0.5)
-        """.strip()
-    built = judge.build(task, answer(f"{forward}\n        {FORWARD}"))
-    report = judge.trial(built, prepared, None, Clock()).run_timed()
-    assert len(report.record["times"]) >= 11 and max(report.record["times"]) < 0.5
-    judge.discard(built)
+UNDONE = """
+made = []
+def forward(self, x, y):
+    made[:] = [(self, x.clone(), y.clone(), torch.zeros(16, 4), torch.zeros(16, dtype=torch.int64))]
+    return made[0][3:]
+def later(blobs=(), real=held.outputs):
+    self, x, y, one, other = made[0]
+    one.copy_(torch.relu(self.linear(x)) * self.scale)
+    other.copy_(y.argmax(dim=1))
+    return real()
+held.outputs = later
+ModelNew.forward = forward
+"""
 
 
-def test_the_cache_is_flushed_before_every_timed_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker itself, here, with a note of what it does in which order."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(Path(worker.__file__).parent)
-    (tmp_path / "answer.py").write_text(REFERENCE)
-    request = {"model": "Model", "seeds": ["0", "1", "2"], "trials": 0, "budget_s": 9.0}
-    its = worker.Torch("cpu")
-    worker.make_inputs(request, its, {})
-    Path("out").rename("inputs")
-    done = []
-
-    def noted(name: str, what: Any) -> Any:
-        return lambda *given: done.append((name, given)) or what(*given)
-
-    for name in ("zero_", "synchronize", "record"):
-        monkeypatch.setattr(its, name, noted(name, getattr(its, name)))
-    monkeypatch.setattr(worker, "call", noted("call", worker.call))
-    report = worker.new_report("x")
-    worker.measure({**request, "seeds": ["0", "1"], "unseen": ["2"]}, its, report)
-    names = [name for name, _ in done]
-    calls = [place for place, name in enumerate(names) if name == "call"][1:]  # after the constructor's
-    assert len(calls) == len(report["times"]) + worker.WARM_UPS
-    around = ["zero_", "synchronize", "record", "call", "record", "synchronize"]
-    assert all(names[place - 3 : place + 3] == around for place in calls)
-    assert all(done[place - 3][1][0] is done[calls[0] - 3][1][0] for place in calls)  # one buffer, no input
+@pytest.mark.parametrize(
+    "code",
+    [f"{ANSWER}{HELD}{UNDONE}", f"{ANSWER}{HELD}held.digest = lambda tensors: bytes(range(32))\n"],
+    ids=["computed_when_the_clock_stands", "digest_made_up"],
+)
+def test_outputs_are_those_of_when_the_clock_stopped(judge: ModuleJudge, task: ModuleTask, code: str) -> None:
+    found = judge.judge(task, code)
+    assert found.verdict is Verdict.MISMATCH
+    assert "not what it was when the call was over" in found.message
 
 
-def test_time_limit(judge: ModuleJudge, task: ModuleTask, prepared: Reference) -> None:
-    short = ModuleJudge(device="cpu", seeds=2, limits=Limits(wall_s=2.0, processes=256))
-    found = judged(short, task, prepared, answer("import time; time.sleep(100)"))
+CLOCKS = """
+import sys, time
+time.perf_counter = time.monotonic = time.time = lambda: 0.0
+"""
+
+
+def test_time_is_the_judges(judge: ModuleJudge, task: ModuleTask) -> None:
+    found = judge.judge(task, answer("time.sleep(0.03); " + FORWARD, CLOCKS))
+    assert found.passed, found.message
+    assert all(case.run_s > 0.03 for case in found.cases)
+
+
+def test_inputs_are_not_there_before_the_clock_runs(judge: ModuleJudge, task: ModuleTask) -> None:
+    """Neither is the seed that they are drawn from among what its process is told. Zeros are as hidden as all else."""
+    reference = REFERENCE.replace("torch.randn(16, 8)", "torch.zeros(16, 8)")
+    looks = f"""{HELD}
+seen, told = [], []
+def key(size, real=held.channel.key):
+    seen[:] = [tensor.clone() for tensor in held.given]
+    return real(size)
+def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+    told[:] = [seed]
+    return real(use, fresh, seed, arguments, blobs)
+held.channel.key, held.call = key, call
+"""
+    checks = (
+        "x0, y0 = seen; assert not torch.equal(x0, x) and not torch.equal(y0, y) and (x0 != 0).all(); "
+        "torch.manual_seed(told[0]); assert not torch.equal(torch.randn(16, 5), y); "
+    )
+    zeros = ModuleTask("z", "z", "level1", {1: "p"}, None, reference, "z:1")
+    found = judge.judge(zeros, answer(checks + FORWARD, looks))
+    assert found.passed, found.message
+
+
+def test_the_seed_repeats_the_inputs(task: ModuleTask) -> None:
+    says = answer("raise ValueError(str(y.double().sum().item()))")
+    messages = [ModuleJudge(device="cpu", seeds=3, seed=seed).judge(task, says).message for seed in (7, 7, 8, None)]
+    assert messages[0] == messages[1] and len(set(messages)) == 3
+
+
+LOWER = """
+def half(x):
+    return x.half().float()
+"""
+
+
+def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> None:
+    """Where the outputs are small, the tolerance says nothing of their precision."""
+    small = ModuleTask("s", "s", "level1", {1: "p"}, None, REFERENCE.replace("[8, 2.0]", "[8, 0.02]"), "s:1")
+    lower = "return torch.relu(nn.functional.linear(half(x), half(self.linear.weight), self.linear.bias)) * self.scale, y.argmax(dim=1)"
+    found = judge.judge(small, answer(lower, LOWER))
+    assert found.passed, found.message
+    assert any(flag.startswith("lower_precision: output[0] is off by ") for flag in found.flags)
+    right = "return torch.relu(sum(x[:, k:k + 1] * self.linear.weight[:, k] for k in range(8)) + self.linear.bias) * self.scale, y.argmax(dim=1)"
+    found = judge.judge(small, answer(right))
+    assert found.passed, found.message
+    assert not any("precision" in flag for flag in found.flags)
+
+
+def test_time_limit(judge: ModuleJudge, task: ModuleTask) -> None:
+    short = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=2.0, processes=256))
+    found = short.judge(task, answer("import time; time.sleep(100)"))
     assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
 
 
@@ -455,11 +442,9 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge: ModuleJudge) -> 
     broken = ModuleTask(
         "b", "b", "level1", {1: "p"}, None, REFERENCE.replace("torch.randn(16, 8)", "torch.randn(16, 9)"), "b:1"
     )
-    prepared = judge.prepare(broken)
-    found = judged(judge, broken, prepared, ANSWER.replace("self.linear(x)", "self.linear(x[:, :8])"))
-    judge.release(prepared)
+    found = judge.judge(broken, ANSWER.replace("self.linear(x)", "self.linear(x[:, :8])"))
     assert found.verdict is Verdict.INFRA_ERROR
-    assert "task b: the reference's forward failed" in found.message
+    assert "task b: the reference's call failed" in found.message
 
 
 def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandboxed: None) -> None:
@@ -481,60 +466,120 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 # ------------------------------------------------------------------------------------------------------------- parts
 
 
-def test_permuted_keeps_ends_and_sums() -> None:
-    x, y, few = torch.randn(16, 8), torch.randint(0, 5, (16,)), torch.randn(2, 7)
-    one, other, left = permuted([x, y, few], torch)
-    assert torch.equal(one[[0, -1]], x[[0, -1]]) and not (one[1:-1] == x[1:-1]).all(dim=1).any()
-    assert torch.equal(one.sort(dim=0).values, x.sort(dim=0).values)
-    assert torch.equal(left, few)
-    order = [int((x == row).all(dim=1).nonzero()) for row in one]
-    assert torch.equal(other, y[order])  # what belongs together stays together
+@pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])
+def test_masks_and_digests_are_the_same_on_a_gpu(size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """handover.cu, its functions called on the host."""
+    program = tmp_path_factory.getbasetemp() / "handover"
+    if not program.exists():
+        try:
+            nvcc = find_toolkit().nvcc
+        except SandboxError:
+            pytest.skip("nvcc is needed")
+        source = program.with_suffix(".cu")
+        source.write_text(f'#include "{HANDOVER}"\n{ON_THE_HOST}')
+        subprocess.run([nvcc, "-O1", "-std=c++17", "-o", program, source], check=True)
+    data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8)
+    key = bytes(range(16))
+    done = subprocess.run([program], input=data.tobytes(), capture_output=True, check=True).stdout
+    handover.Mask(key, 3).apply(data)
+    assert done[:-32] == data.tobytes()
+    assert done[-32:] == handover.digest(data)
 
 
-SQUARE = torch.randn(8, 8)
+ON_THE_HOST = """
+#include <cstdio>
+#include <vector>
+int main() {
+  std::vector<ulonglong2> room(1 << 14), more(1 << 10);
+  uint8_t *data = reinterpret_cast<uint8_t*>(room.data()), *hashes = reinterpret_cast<uint8_t*>(more.data());
+  size_t bytes = fread(data, 1, 1 << 18, stdin);
+  for (size_t b = 0; b * BLOCK < bytes; ++b) unmask_block(data, bytes, b, 3, 0x0706050403020100, 0x0f0e0d0c0b0a0908);
+  fwrite(data, 1, bytes, stdout);
+  for (bool last = false; !last;) {
+    const size_t pieces = bytes > PIECE ? (bytes + PIECE - 1) / PIECE : 1;
+    for (size_t p = 0; p < pieces; ++p) hash_piece(data, bytes, p, hashes);
+    data = hashes, bytes = pieces * HASH, hashes += bytes, last = pieces == 1;
+  }
+  fwrite(data, 1, HASH, stdout);
+}
+"""
 
 
-@pytest.mark.parametrize(
-    "tensor",
-    [
-        torch.randn(8, 8).triu(),
-        SQUARE + SQUARE.mT,
-        torch.arange(9),
-        torch.arange(9.0).flip(0),
-        torch.ones(8, 4),
-        torch.randn(3, 9),
-        torch.randn(9, 9) > 0,
-        torch.empty(0, 4),
-        torch.randn(8, 4).to(torch.complex64),
-    ],
-    ids=["triangular", "symmetric", "sorted", "sorted_down", "constant", "few", "mask", "empty", "complex"],
-)
-def test_what_an_order_means_something_for_is_not_permuted(tensor: torch.Tensor) -> None:
-    assert permuted([tensor], torch) is None
+def test_a_mask_goes_on_where_it_stopped() -> None:
+    data = np.arange(100, dtype=np.uint8)
+    whole, parts = data.copy(), data.copy()
+    handover.Mask(bytes(16), 1).apply(whole)
+    mask = handover.Mask(bytes(16), 1)
+    mask.apply(parts[:64])
+    mask.apply(parts[64:])
+    assert (whole == parts).all() and (whole != data).mean() > 0.9
 
 
-def test_the_schedule_is_another_for_every_token() -> None:
-    orders = [schedule(random.Random(i), ("0", "1"), ["5", "6"], 10) for i in range(200)]
-    assert len({tuple(order) for order in orders}) > 150
-    assert len({order.index("5") for order in orders}) == 10
-    for order in orders:
-        assert sorted(set(order)) == ["0", "1", "5", "6"] and order.count("5") == order.count("6") == 1
+def test_speed() -> None:
+    """Beside a call of nothing, and none where the noise is as large."""
+    steady = [100e-6, 101e-6, 99e-6] * 5
+    found = speed(steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
+    assert found["speedup"] == pytest.approx(2) and not found["flags"]
+    assert (found["reference_s"], found["kernel_s"]) == pytest.approx((50e-6, 25e-6))
+    for reference, answer in ((steady, steady), ([time + 50e-6 for time in steady], [time - 9e-6 for time in steady])):
+        found = speed(steady, reference, answer)
+        assert found["speedup"] is None and "not told apart" in found["flags"][0]
+    loud = [100e-6, 300e-6, 200e-6] * 5
+    found = speed(loud, [time + 50e-6 for time in loud], [time + 25e-6 for time in loud])
+    assert found["speedup"] is None
+    found = speed(steady, [200e-6] * 7 + [300e-6] * 8, [time + 50e-6 for time in steady])
+    assert any("not steady" in flag for flag in found["flags"])
+    found = speed(steady, [time + 1e-3 for time in steady], [time + 50e-6 for time in steady])
+    assert found["flags"] == ["speed-up over 10x"]
 
 
-def test_wall_time_is_without_what_nothing_takes() -> None:
-    times = dict.fromkeys(("times", "late"), [10e-6] * 20) | {"unseen": [4]}
-    idle = [20e-6, 20e-6, 70e-6]
-    assert kernel_time({**times, "walls": [30e-6, 90e-6, 32e-6], "idle": idle}) == (10e-6, [])
-    wall, (flag,) = kernel_time({**times, "walls": [90e-6, 95e-6, 90e-6], "idle": idle})
-    assert wall == pytest.approx(70e-6) and "the clock on the wall" in flag
+def tf32(x: torch.Tensor) -> torch.Tensor:
+    """Ten bits of mantissa, as tensor cores take it."""
+    return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
-def test_kept_results_are_seen_in_the_times() -> None:
-    kept = [1e-3, 4e-6, 4e-6, 90e-6, 4e-6, 4e-6, 4e-6, 88e-6, 4e-6, 4e-6, *[4e-6] * 40, 91e-6]
-    assert unseen_time(kept, [3, 7, 50]) == 90e-6
-    assert unseen_time([90e-6] * 51, [3, 7, 50]) is None
-    assert unseen_time([90e-6] * 10 + [40e-6] * 41, [3, 7, 50]) is None  # the device warmed up, for all alike
-    assert unseen_time([4e-6] * 50 + [1e-3], [3, 7, 50]) is None  # one slow call says nothing
+def sequential(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """A thread for each output that adds one product after another."""
+    out = torch.zeros(a.shape[0], b.shape[1])
+    for k in range(a.shape[1]):
+        out += a[:, k : k + 1] * b[k]
+    return out
+
+
+HONEST = {
+    "same": lambda a, b: a @ b,
+    "sequential": sequential,
+    "split": lambda a, b: sum(a[:, k : k + 64] @ b[k : k + 64] for k in range(0, a.shape[1], 64)),
+    "reversed": lambda a, b: a.flip(1) @ b.flip(0),
+    "three_tf32": lambda a, b: tf32(a) @ tf32(b) + (a - tf32(a)) @ tf32(b) + tf32(a) @ (b - tf32(b)),
+}
+LOWERED = {
+    "tf32": lambda a, b: tf32(a) @ tf32(b),
+    "half": lambda a, b: a.half().float() @ b.half().float(),
+    "bfloat16": lambda a, b: a.bfloat16().float() @ b.bfloat16().float(),
+    "rounded": lambda a, b: (a @ b).half().float(),
+}
+AFTER = {
+    "none": lambda y: y,
+    "softmax": lambda y: torch.softmax(y, dim=-1),
+    "norm": lambda y: torch.nn.functional.layer_norm(y, y.shape[-1:]),
+    "sum": lambda y: y.sum(dim=-1),
+}
+
+
+@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize("way", [*HONEST, *LOWERED])
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_precision(way: str, after: str, shift: float, tmp_path: Path) -> None:
+    """All lower precisions show in a matrix product, and none of the honest ways; positive numbers add to large sums."""
+    torch.manual_seed(0)
+    a, b = torch.randn(64, 512) + shift, torch.randn(512, 64) / 23 + shift / 100
+    exact, right, found = (AFTER[after](y) for y in (a.double() @ b.double(), a @ b, (HONEST | LOWERED)[way](a, b)))
+    saved = []
+    for name, tensor in (("exact", exact), ("right", right), ("found", found)):
+        tensor.numpy().tofile(tmp_path / name)
+        saved.append([Saved("y", str(tensor.dtype), list(tensor.shape), tmp_path / name)])
+    assert (lower_precision(*saved) is None) is (way in HONEST)
 
 
 @pytest.mark.parametrize(
@@ -582,45 +627,3 @@ def test_closeness_of_what_is_not_finite(tmp_path: Path) -> None:
     assert not compare([nan], [1])
     assert not compare([nan], [nan])
     assert compare([], [])
-
-
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("try:\n    pass\nexcept Exception:\n    pass\n", "try/except"),
-        ("import torch\ntorch.cuda.Event.elapsed_time = lambda *_: 0.0\n", "assigns to torch.cuda.Event.elapsed_time"),
-        ("import time\ntime.perf_counter = lambda: 0\n", "assigns to time.perf_counter"),
-        ("import torch\nsetattr(torch, 'equal', None)\n", "sets an attribute of torch"),
-        ("from threading import Thread\n", "imports threading"),
-        ("import gc\n", "imports gc"),
-        ("import torch\ns = torch.cuda.Stream()\n", "streams of its own"),
-        ("import torch\nx = torch.load('x')\n", "looks at files"),
-        ("import sys\nsys._getframe(1)\n", "looks at the frames"),
-        ("from sys import _getframe as look\nlook(1)\n", "looks at the frames"),
-        ("import sys\nm = sys.modules['x']\n", "looks at sys.modules"),
-        ("from sys import modules\nmodules['x'].f = None\n", "looks at sys.modules"),
-        ("import __main__\n", "imports __main__"),
-        ("from torch.cuda import Event\nEvent.elapsed_time = None\n", "assigns to torch.cuda.Event.elapsed_time"),
-        ("import torch.cuda as c\nsetattr(c.Event, 'record', None)\n", "sets an attribute of torch.cuda.Event"),
-        ("__import__('ctypes')\n", "imports ctypes"),
-        ("import importlib\nimportlib.import_module('gc')\n", "imports gc"),
-        ("__import__('ct' + 'ypes')\n", "of a name that is not written there"),
-        ("class ModelNew(Model):\n    pass\n", "inherits from Model"),
-        ("import torch\n", "no kernel of its own"),
-    ],
-)
-def test_source_flags(source: str, says: str) -> None:
-    assert any(says in flag for flag in source_flags(source))
-
-
-def test_an_honest_source_has_no_flags() -> None:
-    source = (
-        "import importlib\nimport torch\nfrom torch.nn.functional import relu\n"
-        "from torch.utils.cpp_extension import load_inline\n"
-        "relu, triton = relu or None, importlib.import_module('triton')\n"
-        "kernel = load_inline('k', cpp_sources='', cuda_sources='__global__ void k() {}')\n"
-        "torch.backends.cudnn.benchmark = True\n"
-        "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        self.x = x\n        return kernel.f(x)\n"
-    )
-    assert source_flags(source) == []
-    assert source_flags("def broken(:") == []

@@ -78,7 +78,7 @@ class Bench:
                 self.judge.recorder, self.judge.require_gpu = recorder if works else None, spec.require_gpu
         else:
             from .modules import ModuleJudge
-            from .modules.runs import RUN_LIMITS
+            from .modules.session import RUN_LIMITS
 
             self.limits = spec.limited(RUN_LIMITS)
             self.judge = ModuleJudge(
@@ -88,6 +88,7 @@ class Bench:
                 limits=self.limits,
                 isolation=self.isolation,
                 compile_only=spec.compile_only,
+                seed=self.seed,
             )
         self.settings = self.judge.settings()
 

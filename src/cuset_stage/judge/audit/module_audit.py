@@ -1,26 +1,21 @@
 """The checks of a KernelBench task: what its model gives on the CPU, for two draws of inputs."""
 
-import json
 import time
-from collections.abc import Mapping
-from contextlib import closing
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from ...files import file_sha256
-from ...sandbox import Isolation
+from ...sandbox import Isolation, scratch_folder
 from ...tasks.base import ModuleTask
 from ..closeness import MODULE_TOLERANCES, read_values
-from ..modules.calls import Saved
-from ..modules.reference import Reference
-from ..modules.runs import Worker
+from ..modules.reference import reference
+from ..modules.session import Content, Saved, Worker
 from ..oracle_runs import OracleError
 from .findings import Code, Finding, Severity
 from .wrong_outputs import profile
 
 
 TOLERANCE = MODULE_TOLERANCES["float32"]  # absolute and relative
-SEEDS = ("0", "1")
+SEEDS = (0, 1)
 
 
 def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> list[Finding]:
@@ -30,29 +25,32 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
     Raises OracleError when the model cannot be run here.
     """
     found: list[tuple[Code, Severity, str]] = []
-    with closing(Reference(Worker("cpu", isolation=isolation), task)) as reference:
-        inputs = reference.draw(SEEDS)
+    worker = Worker("cpu", isolation=isolation)
+    with scratch_folder() as files, reference(worker, task, None) as model:
+        init = model.draw(None, files / "init")
+        given = [model.draw(seed, files / f"given-{seed}") for seed in SEEDS]
         if "time" in task.reference:
             time.sleep(1.1)  # a generator may be seeded with the time in seconds
-        if _digests(inputs) != _digests(reference.draw(SEEDS)):
+        with reference(worker, task, None) as other:
+            again = [other.draw(None, files / "again"), *(other.draw(seed, files / f"again-{seed}") for seed in SEEDS)]
+        if _digests([init, *given]) != _digests(again):
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"
             fix = "draw from the global generators of torch, numpy.random or random, without a seed from the clock"
             found.append((Code.NOT_REPRODUCIBLE, Severity.WARNING, f"{text}: {fix}"))
-        outputs, _ = reference.forward(inputs, SEEDS, ())
-        given = {
-            seed: json.loads(inputs[f"inputs/{seed}/arguments.json"].read_text(encoding="utf-8")) for seed in SEEDS
-        }
+        model.build("Model", init)
+        outputs = [
+            model.outputs(model.call(content, seed, fresh=True), files / f"outputs-{seed}").outputs
+            for seed, content in zip(SEEDS, given, strict=True)
+        ]
         copies = all(
-            any(
-                _is_copy(output, row, inputs[f"inputs/{seed}/{n}.bin"]) for n, row in enumerate(given[seed]["tensors"])
-            )
-            for seed in SEEDS
-            for output in outputs[seed]
+            any(_is_copy(output, tensor) for tensor in content.tensors)
+            for rows, content in zip(outputs, given, strict=True)
+            for output in rows
         )
-        digests = [[file_sha256(output.path) for output in outputs[seed]] for seed in SEEDS]
+        digests = [[file_sha256(output.path) for output in rows] for rows in outputs]
         seen = []
-        for seed in SEEDS:
-            values = [read_values(output.path, output.dtype.removeprefix("torch.")) for output in outputs[seed]]
+        for rows in outputs:
+            values = [read_values(output.path, output.dtype.removeprefix("torch.")) for output in rows]
             seen.append(profile(part.view(part.real.dtype) for part in values))
 
     if not all(trial.elements for trial in seen):
@@ -76,10 +74,10 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
     return [Finding(task.id, *finding) for finding in found]
 
 
-def _digests(files: Mapping[str, Path]) -> dict[str, str]:
-    return {name: file_sha256(path) for name, path in files.items()}
+def _digests(contents: Sequence[Content]) -> list[tuple[str, list[str]]]:
+    return [(str(one.arguments), [file_sha256(tensor.path) for tensor in one.tensors]) for one in contents]
 
 
-def _is_copy(output: Saved, given: Mapping[str, Any], path: Path) -> bool:
-    alike = (given["dtype"], given["shape"]) == (output.dtype, output.shape) and 0 not in output.shape
-    return alike and output.distance(path).close
+def _is_copy(output: Saved, given: Saved) -> bool:
+    alike = (given.dtype, given.shape) == (output.dtype, output.shape) and 0 not in output.shape
+    return alike and output.distance(given.path).close

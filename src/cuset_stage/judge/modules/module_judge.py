@@ -1,50 +1,47 @@
-"""Judge an answer to a `ModuleTask`: KernelBench's protocol, with the candidate and the reference in processes apart.
+"""Judge an answer to a `ModuleTask`: KernelBench's protocol, with the answer and the reference in processes apart (trial.py).
 
-For every task, once: the inputs of all seeds (one process), the reference's outputs (another). For every answer: import
-without a GPU, which builds its extensions; forward, in a process that never holds a reference output; the comparison
-here, on raw bytes. The same module object is called with fresh tensors for every seed, then with the first call's own
-tensors into which other contents are written (calls.py), so that a result cached by object, address, shape, first elements
-or sums is wrong. On a GPU, for a right answer: the reference is timed, then the candidate, then the reference once more.
-Every timed call is given new contents at the same addresses; outputs of calls that the candidate does not know are
-compared. Without a GPU the same calls are made and compared, and no speed comes of them.
+The process that holds the answer is believed in nothing. It is handed the inputs of each call masked, and the key when the judge's clock
+starts; the clock stops with a digest of the outputs, which they must still have when they are handed over; all are compared. So work before
+the call, results kept from other calls, changed clocks and reports are of no use.
 
-What this does not protect from; all but the last are flagged:
-- A candidate that goes after the interpreter that calls and times it (frames, gc, ctypes, the CUDA driver) can change
-  the times and the report, never the comparison. Where the clock on the wall contradicts the events, it counts.
-- A reference whose outputs depend on earlier calls: only the first calls can be compared.
-- The inputs' files lie in its sandbox before forward is called: one that reads them could compute ahead.
-- A task whose right outputs are the same for all inputs cannot tell a cached result from a computed one.
-- Results cached by the whole contents are right results; contents that no call has seen show their cost, unless it is
-  less than half as much again as a cached result, or less than 3 microseconds more.
+What this does not protect from:
+- A task whose right outputs are the same for all inputs cannot tell a kept result from a computed one; it is flagged.
+- What a call takes beside the module is taken off: an answer that does that faster, such as by taking the mask off in its own kernel,
+  gains a part of it.
 """
 
+import secrets
+import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ...sandbox import Gpu, Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
+from ...sandbox import Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..devices import NoGpuLeft
-from ..judgement import JUDGE_VERSION, Built, Clock, Judgement, infra_error
+from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
 from ..oracle_runs import OracleError
 from .checks import source_flags
-from .reference import Reference
-from .runs import BUILD_LIMITS, Report, Worker, keep_extensions
+from .session import BUILD_LIMITS, ModuleFailed, Worker, keep_extensions
 from .trial import Trial
 
 
-PROTOCOL = 4  # raised when the verdicts on modules come about differently
+PROTOCOL = 5  # raised when the verdicts on modules come about differently
 
 
 @dataclass
-class ModuleJudge(Worker):
-    """Judges modules with the worker's settings; `compile_only` ends with the build."""
+class ModuleJudge(Worker, Judge):
+    """Judges modules with the worker's settings; `compile_only` ends with the build.
+
+    seed: what inputs are drawn from; None: drawn for every evaluation.
+    """
 
     build_limits: Limits = BUILD_LIMITS
     compile_only: bool = False
+    seed: int | None = None
     _folders: dict[Path, ExitStack] = field(default_factory=dict, repr=False)
 
     def settings(self) -> dict[str, Any]:
@@ -65,24 +62,21 @@ class ModuleJudge(Worker):
         if not self.compile_only:
             settings |= {
                 "limits": asdict(self.limits),
+                "seed": self.seed,
                 "seeds": self.seeds,
                 "trials": self.trials,
                 "budget": self.budget_s,
-                # Speed depends on these two; only here, because programs are not timed against a reference.
                 "gpus": self.gpus.names if self.gpus else [],
-                "per_gpu": self.gpus.per_gpu if self.gpus else 1,
             }
         return settings
 
     def judge(self, task: ModuleTask, code: str) -> Judgement:
-        """All three steps, one after the other."""
+        """Both steps, one after the other."""
         built = self.build(task, code)
-        prepared = self.prepare(task)
         try:
-            return built.judgement if built.product is None else self.execute(task, built, prepared)
+            return built.judgement if built.product is None else self.execute(task, built)
         finally:
             self.discard(built)
-            self.release(prepared)
 
     def build(self, task: ModuleTask, code: str) -> Built:
         """Import the answer without a GPU: that builds its extensions, on the CPUs."""
@@ -91,11 +85,10 @@ class ModuleJudge(Worker):
             try:
                 folder = stack.enter_context(scratch_folder())
                 (folder / "answer.py").write_text(task.module(code), encoding="utf-8", errors="replace", newline="\n")
-                with clock.waiting(self.turns.building()):
-                    request = {"action": "build", "model": "ModelNew"}
-                    report = self.run(folder, request, {}, None, self.build_limits)
-                clock.exclude(report.finished.seconds)
-                verdict, message = self._build_verdict(report)
+                with clock.waiting(self.turns.building()), clock.excluded():
+                    begin = time.perf_counter()
+                    verdict, message = self._import(folder)
+                    seconds = time.perf_counter() - begin
                 continues = verdict is Verdict.COMPILED and not self.compile_only
                 if continues:
                     keep_extensions(folder)
@@ -106,29 +99,29 @@ class ModuleJudge(Worker):
             verdict,
             message=shorten(message),
             compiled=verdict is Verdict.COMPILED,
-            compile_s=report.finished.seconds,
+            compile_s=seconds,
             flags=(*task.notes, *source_flags(code)),
             overhead_s=clock.own(),
         )
         return Built(judgement, folder if continues else None)
 
-    def _build_verdict(self, report: Report) -> tuple[Verdict, str]:
-        if report.finished.stopped == "wall":
-            return Verdict.COMPILE_TIMEOUT, f"not imported within {self.build_limits.wall_s:g} s"
-        if report.done:
+    def _import(self, folder: Path) -> tuple[Verdict, str]:
+        """Whether the answer can be imported, and what it said if not."""
+        try:
+            with self.hold(folder, None, self.build_limits) as module:
+                module.find("ModelNew")
             return Verdict.COMPILED, ""
-        if report.error is None:
-            return Verdict.COMPILE_ERROR, f"importing it ended the process: {report.first_error}"
-        if report.record.get("stage") == "start":
-            return Verdict.INFRA_ERROR, f"torch cannot be imported in the sandbox: {report.error['message']}"
-        asks_for_gpu = any(sign in report.error["message"] for sign in ("CUDA", "NVIDIA", "cuda", "driver"))
-        if self.device == "cuda" and asks_for_gpu and not report.build_failed:
-            return Verdict.COMPILED, ""  # whether it builds is seen there
-        return Verdict.COMPILE_ERROR, report.first_error
-
-    def prepare(self, task: ModuleTask) -> Reference:
-        """Inputs and outputs are made later: they may need the GPU that `execute` leases."""
-        return Reference(self, task)
+        except ModuleFailed as failed:
+            if failed.late:
+                return Verdict.COMPILE_TIMEOUT, f"not imported within {self.build_limits.wall_s:g} s"
+            if failed.before:
+                return Verdict.INFRA_ERROR, f"torch cannot be imported in the sandbox: {failed.first_line}"
+            if not failed.error:
+                return Verdict.COMPILE_ERROR, f"importing it ended the process: {failed.first_line}"
+            asks_for_gpu = any(sign in failed.error["message"] for sign in ("CUDA", "NVIDIA", "cuda", "driver"))
+            if self.device == "cuda" and asks_for_gpu and not failed.build_failed:
+                return Verdict.COMPILED, ""  # whether it builds is seen there
+            return Verdict.COMPILE_ERROR, failed.first_line
 
     def discard(self, built: Built) -> None:
         """Remove what `build` left; call it when an answer is judged."""
@@ -136,26 +129,16 @@ class ModuleJudge(Worker):
         if stack:
             stack.close()
 
-    def release(self, prepared: Reference) -> None:
-        """Remove inputs and outputs of a task; call it when its last answer is judged."""
-        prepared.close()
-
-    def execute(self, task: ModuleTask, built: Built, prepared: Reference) -> Judgement:
+    def execute(self, task: ModuleTask, built: Built, prepared: None = None) -> Judgement:
+        """Call the answer and compare, with the GPU to itself: others on it would change the times, and could end its calls."""
         clock = Clock()
+        seed = secrets.randbits(53) if self.seed is None else self.seed
         try:
-            with clock.waiting(self.gpus.lease() if self.gpus else nullcontext()) as gpu:
-                with clock.excluded():
-                    prepared.inputs(gpu)
-                judgement = self.trial(built, prepared, gpu, clock).judge()
-            if self.gpus and self.gpus.per_gpu > 1 and not judgement.passed and not judgement.infra:
-                # Others may have taken the memory or the time.
-                with clock.waiting(self.gpus.lease(gpu, alone=True)) as gpu:
-                    judgement = self.trial(built, prepared, gpu, clock).judge()
+            lease = self.gpus.lease(alone=True) if self.gpus else nullcontext()
+            with clock.waiting(lease) as gpu:
+                judgement = Trial(self, task, built, gpu, clock, seed).judge()
         except NoGpuLeft:
             raise
         except (OracleError, SandboxError, OSError) as error:
             judgement = infra_error(str(error), built.judgement)
         return replace(judgement, overhead_s=built.judgement.overhead_s + clock.own())
-
-    def trial(self, built: Built, prepared: Reference, gpu: Gpu | None, clock: Clock) -> Trial:
-        return Trial(self, built, prepared, gpu, clock)

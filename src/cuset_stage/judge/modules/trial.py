@@ -1,149 +1,252 @@
-"""One answer on one device: run, compared with the reference, and on a GPU timed against it."""
+"""One answer on one device: called, compared with the reference, and on a GPU timed against it.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+The order matters. The reference says what is right for the first contents while no answer runs. Then the answer is loaded; only then the
+contents of its timed calls are drawn. The reference is timed when the answer's process is dead, which could else slow the GPU down
+meanwhile, or take all of its memory; so is a module that does nothing: what a call takes beside the module.
+"""
+
+import hashlib
+import math
+import shutil
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ...sandbox import Gpu, Verdict
+from ...sandbox import Gpu, Verdict, scratch_folder
+from ...tasks import ModuleTask
 from ...text import shorten
-from ..judgement import Built, Clock, Judgement, infra_error
-from .calls import POOL, compare_run, fresh, unseen
-from .reference import Reference
-from .runs import Report, Worker
+from ..closeness import first_difference
+from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
+from .precision import lower_precision
+from .reference import reference
+from .session import Call, Content, Module, ModuleFailed, Saved, Worker
 
 
+FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
+EXACT = 2  # contents on which the precision is looked at
+FEWEST = 5  # timed calls
+KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
+MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
 SUSPICIOUS_SPEEDUP = 10.0
-EARLY = 10  # timed calls
+STEADY = 1.2  # times that the halves of the reference's calls may differ by
+SURE = 5.0  # standard errors that a time has to be away from nothing
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
-STATEFUL = "task: the reference's outputs depend on earlier calls: only first calls are compared, no timed ones"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call that is made of the answer and of the reference. seed: for what the module itself draws; it says nothing of the
+    seed of the content, from which the answer could draw that ahead."""
+
+    name: str
+    content: Content
+    seed: int
+    fresh: bool
+    folder: Path
+
+    def of(self, module: Module, who: str, *, use: str = "model", **more: Any) -> Call:
+        call = module.call(self.content, self.seed, use=use, fresh=self.fresh)
+        return module.outputs(call, self.folder / who, **more)
 
 
 @dataclass
 class Trial:
-    """Runs of a built answer; `known` is what is known of it so far."""
+    """A built answer on a device; `known` is what is known of it so far. Raises OracleError when the reference fails."""
 
     worker: Worker
+    task: ModuleTask
     built: Built
-    reference: Reference
     gpu: Gpu | None
     clock: Clock
-
-    def __post_init__(self) -> None:
-        self.known = self.built.judgement
+    seed: int
+    known: Judgement = field(init=False)
 
     def judge(self) -> Judgement:
-        again = self.reference.again(self.gpu)
-        report = self.run({"action": "forward", "seeds": fresh(self.worker.seeds), "again": again})
-        self.note(run_s=report.finished.seconds)
-        if not report.done:
-            return self.failed(report)
+        self.known = self.built.judgement
+        with scratch_folder() as self.files, reference(self.worker, self.task, self.gpu) as self.right:
+            with self.clock.excluded():
+                self.init = self.right.draw(None, self.files / "init")
+                self.right.build("Model", self.init, double=True)
+                asked = [self.draw(number) for number in range(self.worker.seeds)]
+                expected = [one.of(self.right, "expected") for one in asked]
+                exact = [one.of(self.right, "exact", use="double") for one in asked[:EXACT]]
+            if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
+                self.note([CONSTANT])
+            with self.clock.waiting(self.worker.turns.timing() if self.gpu else nullcontext()):
+                self.try_answer(asked, expected, exact)
+        return self.known
+
+    def try_answer(self, asked: Sequence[Asked], expected: Sequence[Call], exact: Sequence[Call]) -> None:
+        try:
+            with self.worker.hold(self.built.product, self.gpu) as answer:
+                try:
+                    found = self.call_first(answer, asked, expected)
+                    timed = self.call_timed(answer, found, expected) if self.known.passed else []
+                finally:
+                    self.clock.exclude(answer.waited)
+                    self.note(run_s=answer.waited)
+        except ModuleFailed as failed:
+            self.failed(failed)
+            return
         with self.clock.excluded():
-            expected = self.reference.expected(self.gpu)
-        about_task = [flag for flag, holds in ((CONSTANT, expected.constant), (STATEFUL, expected.stateful)) if holds]
-        labels = [*fresh(self.worker.seeds), *(f"again-{name}" for name in again if not expected.stateful)]
-        verdict, message, cases = compare_run(report, labels, expected)
-        self.note(about_task, verdict=verdict, message=shorten(message), cases=cases)
-        if verdict is not Verdict.PASSED:
-            return self.note(case=cases[-1].name)
-        if self.worker.device == "cuda":
-            return self.time()
-        self.run_timed()
-        return self.known
+            times = self.compare_timed(timed)
+        if not self.known.passed:
+            return
+        if self.gpu:
+            self.note(**speed(*times))
+        calls = zip(exact, expected, found, strict=False)
+        if lower := next(filter(None, (lower_precision(*(one.outputs for one in three)) for three in calls)), None):
+            self.note([f"lower_precision: {lower}"], speedup=None)
 
-    def note(self, flags: Sequence[str] = (), **changes: Any) -> Judgement:
-        """What is known with these changes and further flags."""
-        self.known = replace(self.known, flags=tuple(dict.fromkeys((*self.known.flags, *flags))), **changes)
-        return self.known
+    def draw(self, number: int, name: str = "call {}") -> Asked:
+        """The arguments of call `number`, new ones."""
 
-    def run(self, request: Mapping[str, Any]) -> Report:
-        given = self.reference.inputs(self.gpu)
-        report = self.worker.run(self.built.product, {"model": "ModelNew", **request}, given, self.gpu)
-        self.clock.exclude(report.finished.seconds)
-        self.note(report.record.get("flags", ()))
-        return report
+        def seed(what: str) -> int:
+            text = f"{self.seed} {self.task.id} {number} {what}"
+            return int.from_bytes(hashlib.blake2s(text.encode(), digest_size=8).digest(), "big") >> 1
 
-    def run_timed(self) -> Report:
-        """The timed run, and the answer after it: what was right has to be right again."""
-        names = unseen(self.worker.seeds)
-        report = self.run({"action": "time", "seeds": POOL, "unseen": names})
-        if not report.done:
-            self.failed(report)
-            return report
-        labels = [f"timed-{name}" for name in (*POOL, *names)]
-        if set(report.record["outputs"]) != set(labels) or not report.record["times"] or not report.record["unseen"]:
-            self.note(verdict=Verdict.RUNTIME_ERROR, message="the timed run did not save its outputs")
-            return report
-        expected = self.reference.expected(self.gpu)
-        verdict, message, cases = compare_run(report, [] if expected.stateful else labels, expected)
-        if verdict is not Verdict.PASSED:
-            message = shorten(f"right at first, wrong when run again: {message}")
-            self.note(verdict=verdict, message=message, case=cases[-1].name if cases else None)
-        return report
+        folder = self.files / str(number)
+        content = self.right.draw(seed("content"), folder / "given")
+        return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
 
-    def time(self) -> Judgement:
-        """Speed-up by the medians; the reference is timed before and after, in processes of its own, and nothing is built meanwhile."""
-        with self.clock.waiting(self.worker.turns.timing()):
-            with self.clock.excluded():
-                before = self.reference.time(self.gpu)
-            report = self.run_timed()
+    def call_first(self, answer: Module, asked: Sequence[Asked], expected: Sequence[Call]) -> list[Call]:
+        """The calls that are compared as they come, up to the first that is wrong."""
+        answer.find("ModelNew")
+        answer.build("ModelNew", self.init)
+        found = []
+        for one, right in zip(asked, expected, strict=True):
+            found.append(one.of(answer, "found", most_bytes=_most(expected)))
+            self.compare(one, right, found[-1])
             if not self.known.passed:
-                return self.known
+                break
+        return found
+
+    def call_timed(self, answer: Module, first: Sequence[Call], expected: Sequence[Call]) -> list[tuple[Asked, Call]]:
+        """The calls that are compared when the answer's process is gone."""
+        calls, kept, begin = [], 0, time.monotonic()
+        for number in range(max(FEWEST, self.worker.trials if self.gpu else 0)):
+            if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.worker.budget_s):
+                break
             with self.clock.excluded():
-                after = self.reference.time(self.gpu)
-        kernel, flags = kernel_time(report.record)
-        if max(before, after) > 1.2 * min(before, after):
-            flags.append(f"the reference took {before:.3g} s before and {after:.3g} s after: times are not steady")
-        mean = (before + after) / 2
-        speedup = mean / kernel if kernel > 0 else None
-        if speedup is None or speedup > SUSPICIOUS_SPEEDUP:
-            flags.append(f"speed-up over {SUSPICIOUS_SPEEDUP:g}x")
-        return self.note(flags, speedup=speedup, reference_s=mean, kernel_s=kernel)
+                one = self.draw(self.worker.seeds + number, "call {}, timed")
+            call = one.of(answer, "found", most_bytes=_most(expected))
+            calls.append((one, call))
+            kept += sum(saved.bytes for saved in (*one.content.tensors, *call.outputs))
+        if answer.earlier() != [call.digest.hex() for call in first[:FRESH]]:
+            self.note(verdict=Verdict.MISMATCH, message="a later call overwrote what an earlier one returned")
+        return calls
 
-    def failed(self, report: Report) -> Judgement:
-        """The verdict on an answer whose process did not come to its end."""
-        finished, error = report.finished, report.error
-        said = error["message"] if error else ""
-        if self.gpu and self.worker.gpus and (lost := self.worker.gpus.blame(self.gpu, finished, said)):
+    def compare_timed(self, timed: Iterable[tuple[Asked, Call]]) -> tuple[list[float], list[float], list[float]]:
+        """What was returned in timed calls against the reference; times of doing nothing, of the reference and of the answer."""
+        times: tuple[list[float], ...] = ([], [], [])
+        for one, found in timed:
+            right = one.of(self.right, "expected")
+            nothing = self.right.call(one.content, one.seed, use="nothing")
+            if self.known.passed:
+                self.compare(one, right, found)
+            for own, call in zip(times, (nothing, right, found), strict=True):
+                own.append(call.seconds)
+            shutil.rmtree(one.folder)
+        return times
+
+    def compare(self, one: Asked, right: Call, found: Call) -> None:
+        case, message = compare_call(one.name, right, found)
+        cases = (*self.known.cases, case)
+        self.note(cases=cases, verdict=case.verdict, message=shorten(f"{one.name}: {message}" if message else ""))
+        if message:
+            self.note(case=one.name)
+
+    def note(self, flags: Iterable[str] = (), **changes: Any) -> None:
+        """What is known, with these changes and further flags."""
+        self.known = replace(self.known, flags=tuple(dict.fromkeys((*self.known.flags, *flags))), **changes)
+
+    def failed(self, failed: ModuleFailed) -> None:
+        """The verdict on an answer whose process did not do what was asked of it."""
+        said, line = failed.error.get("message", ""), shorten(failed.first_line)
+        if failed.before:
+            self.known = infra_error(f"torch cannot be imported in the sandbox: {line}", self.known)
+        elif self.gpu and self.worker.gpus and (lost := self.worker.gpus.blame(self.gpu, failed.finished, said)):
             self.known = infra_error(lost, self.known)
-        elif finished.stopped == "wall":
+        elif failed.late:
             self.note(verdict=Verdict.TIMEOUT, message=f"not done within {self.worker.limits.wall_s:g} s")
-        elif error and (report.record.get("stage") == "import" or report.build_failed):
-            self.note(verdict=Verdict.COMPILE_ERROR, message=shorten(report.first_error), compiled=False)
+        elif (failed.doing == "find" and failed.error) or failed.build_failed:
+            self.note(verdict=Verdict.COMPILE_ERROR, message=line, compiled=False)
         else:
-            wrong = error and error["type"] == "Problem"
-            verdict = Verdict.MISMATCH if wrong else Verdict.RUNTIME_ERROR
-            self.note(verdict=verdict, message=shorten(report.first_error))
-        return self.known
+            wrong = failed.error.get("type") == "Problem"
+            self.note(verdict=Verdict.MISMATCH if wrong else Verdict.RUNTIME_ERROR, message=line)
 
 
-def kernel_time(record: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Seconds of a call by a timed run's report, and what is suspicious about them."""
-    flags = []
-    kernel, late = median(record["times"]), median(record["late"])
-    new, new_late = (unseen_time(record[name], record["unseen"]) for name in ("times", "late"))
-    if new is not None or new_late is not None:
-        flags.append("slower on inputs it has not seen, as if it kept results: timed on those alone")
-        kernel, late = new or kernel, new_late or late
-    if late > 1.5 * kernel + 1e-4:
-        flags.append("work goes on after the timed stream is done: timed until the device is idle")
-        kernel = late
-    # The device is idle when a call begins and again when it ends: launches count in its events as on the wall.
-    wall = median(record["walls"]) - median(record["idle"])
-    if wall > 1.25 * kernel + 3e-5:
-        flags.append("the clock on the wall says more than the events, as if they were changed: timed by it")
-        kernel = wall
-    return kernel, flags
+def _most(calls: Sequence[Call]) -> int:
+    """Bytes that a call may return, by those that were right."""
+    return 2 * max(sum(saved.bytes for saved in call.outputs) for call in calls) + MORE_BYTES
 
 
-def unseen_time(times: Sequence[float], unseen_at: Sequence[int]) -> float | None:
-    """Median of the calls with inputs never seen before, in seconds, where it says that results are kept; else None.
+def _alike(one: Sequence[Saved], other: Sequence[Saved]) -> bool:
+    """Whether the outputs of two calls pass for each other."""
+    parts = [[(row.dtype, row.shape) for row in rows] for rows in (one, other)]
+    return parts[0] == parts[1] and all(a.distance(b.path).close for a, b in zip(one, other, strict=True))
 
-    It has to be above the median of all calls and that of the other early ones: a device may only be warming up.
+
+def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
+    """The result of one call, up to the first output that differs, and what is wrong ("": nothing)."""
+    worst: list[float | None] = [None, None]  # absolute and relative
+
+    def result(message: str = "") -> tuple[CaseResult, str]:
+        return CaseResult(name, Verdict.MISMATCH if message else Verdict.PASSED, found.seconds, *worst), message
+
+    if len(found.outputs) != len(right.outputs):
+        return result(f"returns {len(found.outputs)} tensors, expected {len(right.outputs)}")
+    for row, got in zip(right.outputs, found.outputs, strict=True):
+        if (got.dtype, got.shape) != (row.dtype, row.shape):
+            return result(f"{row.name} is {got.dtype} {got.shape}, expected {row.dtype} {row.shape}")
+    worst = [0.0, 0.0]
+    for row, got in zip(right.outputs, found.outputs, strict=True):
+        off = row.distance(got.path)
+        worst = [max(worst[0], off.max_abs), max(worst[1], off.max_rel)]
+        if not off.close:
+            dtype = row.dtype.removeprefix("torch.")
+            first = first_difference(row.name, row.shape, row.path, got.path, dtype, off.first_wrong)
+            return result(
+                f"{row.name}{first['index']} is {first['actual']}, expected {first['expected']}; "
+                f"largest error {off.max_abs:.6g}, relative {off.max_rel:.6g}"
+            )
+    if found.inputs != right.inputs:
+        changed = [n for n, (one, other) in enumerate(zip(right.inputs, found.inputs, strict=False)) if one != other]
+        return result(f"leaves other values in its inputs {changed} than the reference does")
+    return result()
+
+
+def speed(nothing: Sequence[float], reference: Sequence[float], answer: Sequence[float]) -> dict[str, Any]:
+    """speedup, reference_s, kernel_s and flags by the seconds of timed calls; no speed-up where noise could make it.
+
+    What a call takes beside the module is that of a module that does nothing, and taken off both.
     """
-    early = [time for i, time in enumerate(times[: max(EARLY, 1 + min(unseen_at))]) if i not in unseen_at]
-    usual = max(median(times), median(early or times))
-    new = median(times[i] for i in unseen_at)
-    return new if new > 1.5 * usual + 3e-6 else None
+    floor = median(nothing)
+    own, its = median(reference) - floor, median(answer) - floor
+    flags = []
+    half = len(reference) // 2
+    first, last = median(reference[:half]) - floor, median(reference[half:]) - floor
+    if max(first, last) > STEADY * min(first, last):
+        flags.append(f"the reference took {first:.3g} s at first and {last:.3g} s later: times are not steady")
+    sure = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
+    if min(own, its) <= sure:
+        flags.append(
+            f"no speed-up: {own:.3g} s for the reference and {its:.3g} s for the answer are not told apart from nothing "
+            f"(a call takes {floor:.3g} s beside, give or take {sure:.2g} s)"
+        )
+        return {"flags": flags, "speedup": None, "reference_s": None, "kernel_s": None}
+    if own / its > SUSPICIOUS_SPEEDUP:
+        flags.append(f"speed-up over {SUSPICIOUS_SPEEDUP:g}x")
+    return {"flags": flags, "speedup": own / its, "reference_s": own, "kernel_s": its}
+
+
+def _error(times: Sequence[float]) -> float:
+    """The standard error of the median, by the median absolute deviation."""
+    middle = median(times)
+    return 1.2533 * 1.4826 * median(abs(time - middle) for time in times) / math.sqrt(len(times))

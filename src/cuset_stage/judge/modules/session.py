@@ -1,0 +1,461 @@
+"""A module in a sandboxed process of its own, and the judge's talk with it (worker.py is the other end).
+
+What comes out of that process is bytes from somebody who may want to mislead: every reply is checked for its shape, outputs are
+held against the digest that stopped the clock, and whatever is wrong about a reply is the module's fault (`ModuleFailed`).
+"""
+
+import functools
+import json
+import math
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...sandbox import (
+    Compiler,
+    Finished,
+    Gpu,
+    Isolation,
+    Limits,
+    SandboxError,
+    find_toolkit,
+    python_paths,
+    run_sandboxed,
+)
+from ...sandbox.folders import out_of_room, remove_tree
+from ...tasks.base import FILE_BYTES
+from ..closeness import Distance, module_distance
+from ..devices import GpuPool, Turns
+from . import handover
+
+
+GIB = 2**30
+SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "inputs.py", "handover.py")}
+HANDOVER = Path(__file__).with_name("handover.cu")
+CLOCK = Path(__file__).with_name("clock.py")
+RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
+BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=4 * GIB, processes=1024)
+JUDGES_OWN_S = 3600.0  # what the judge may take between a module's calls, which does not count as the module's time
+REPLY_BYTES, MOST_TENSORS, MOST_DIMENSIONS = 4 << 20, 4096, 64
+CHUNK = 1 << 26
+EXTENSIONS = "extensions"
+_BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A tensor that a module was given or has returned, and the file with its values, row-major."""
+
+    name: str
+    dtype: str
+    shape: list[int]
+    path: Path
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * FILE_BYTES[self.dtype.removeprefix("torch.")]
+
+    def distance(self, other: Path) -> Distance:
+        return module_distance(self.path, other, self.dtype, self.shape)
+
+
+@dataclass(frozen=True)
+class Content:
+    """The arguments of a call: what inputs.encode says of them, and the tensors among them."""
+
+    values: Mapping[str, Any]
+    tensors: Sequence[Saved]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {"values": self.values, "tensors": [{"dtype": t.dtype, "shape": t.shape} for t in self.tensors]}
+
+
+@dataclass(frozen=True)
+class Call:
+    """What came of a call. inputs: a digest of each tensor that was given, as it is after the call."""
+
+    seconds: float
+    digest: bytes
+    outputs: Sequence[Saved] = ()
+    inputs: Sequence[str] = ()
+
+
+class ModuleFailed(Exception):
+    """The module, or the process that holds it, did not do what was asked.
+
+    error: {type, message} as the worker has it, {} where it said nothing. finished: how its process ended. doing: what it was asked
+    for; "start": nothing yet, and no code of the module had run.
+    """
+
+    def __init__(self, error: Mapping[str, str], finished: Finished, doing: str) -> None:
+        super().__init__(error)
+        self.error, self.finished, self.doing = error, finished, doing
+        self.late, self.before = finished.out_of_time, doing == "start"
+
+    @property
+    def build_failed(self) -> bool:
+        """Whether an extension did not compile."""
+        said = f"{self.error.get('type')}: {self.error.get('message')}"
+        return any(sign in said for sign in _BUILD_FAILED)
+
+    @property
+    def first_line(self) -> str:
+        """The compiler's first error line where there is one, else the exception, else how the process ended."""
+        if not self.error:
+            if self.finished.stopped not in (None, "judge"):
+                return f"stopped at its limit ({self.finished.stopped})"
+            said = (self.finished.stderr.strip() or self.finished.stdout.strip())[-1000:]
+            return f"ended with {self.finished.returncode} before it was done. {said}".strip()
+        for line in self.error["message"].splitlines():
+            if ": error" in line or ": fatal error" in line or line.startswith("error"):
+                return line.strip()
+        known = self.error["type"] == "Problem"
+        return self.error["message"] if known else f"{self.error['type']}: {self.error['message']}"
+
+
+class Module:
+    """A module in its process. Use it in a `with` block: when that ends, nothing of the process is left.
+
+    Methods raise ModuleFailed, and SandboxError where the judge's side failed.
+    """
+
+    believed = False  # so its outputs are held against their digest
+
+    def __init__(self, run: Callable[..., Finished], work: Path, patience_s: float) -> None:
+        self._run, self._work, self._left = run, work, patience_s
+        self._socket, self._its = socket.socketpair()
+        self._stop = threading.Event()
+        self._finished: Finished | BaseException | None = None
+        self._doing = "start"
+        self.waited = 0.0  # seconds
+
+    def __enter__(self) -> "Module":
+        command = [sys.executable, "-I", "-S", str(CLOCK), str(self._socket.fileno())]
+        pipe = subprocess.PIPE
+        self._clock = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, pass_fds=[self._socket.fileno()], text=True, bufsize=1, cwd="/"
+        )
+        self._thread = threading.Thread(target=self._hold, daemon=True)
+        self._thread.start()
+        try:
+            self._reply()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._clock.kill()
+        self._clock.communicate()
+        self._socket.close()
+
+    def find(self, model: str) -> None:
+        """Import the module and look for the class."""
+        self.ask("find", model=model)
+
+    def build(self, model: str, init: Content, *, double: bool = False) -> None:
+        """double: with a copy of the model for float64."""
+        self.ask("build", init.tensors, model=model, arguments=init.arguments, double=double)
+
+    def draw(self, seed: int | None, folder: Path) -> Content:
+        """Only of a task's own module: the arguments that it gives for a seed (None: for the constructor), into a new folder."""
+        with self._checked(self.ask("draw", seed=seed)) as said:
+            arguments = said["arguments"]
+            return Content(arguments["values"], self._take(arguments["tensors"], folder))
+
+    def call(self, content: Content, seed: int, *, use: str = "model", fresh: bool = False) -> Call:
+        """Hand masked inputs over, then the key, and wait for the digest of the outputs: that is what is timed.
+
+        use, fresh: see worker.py.
+        """
+        key = secrets.token_bytes(handover.KEY_BYTES)
+        self.ask("call", content.tensors, key, use=use, fresh=fresh, seed=seed, arguments=content.arguments)
+        assert self._clock.stdin and self._clock.stdout
+        self._clock.stdin.write(f"{key.hex()} {self._left}\n")
+        seconds, found = self._clock.stdout.readline().split()
+        self._spent(float(seconds))
+        digest = bytes.fromhex(found.strip("-"))
+        if len(digest) != handover.DIGEST_BYTES:
+            raise self.failure()
+        if not any(digest):  # it failed, and says how
+            self._reply()
+        return Call(float(seconds), digest)
+
+    def outputs(self, call: Call, folder: Path, most_bytes: int | None = None) -> Call:
+        """The last call with its outputs, saved in a new folder; they are those that it had when the clock stopped.
+
+        most_bytes: that outputs may have together.
+        """
+        with self._checked(self.ask("outputs")) as said:
+            inputs = [str(digest) for digest in said["inputs"]]
+            outputs = self._take(said["outputs"], folder, most_bytes)
+        if not self.believed and digest_of_all(outputs) != call.digest:
+            raise self._problem(
+                "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
+                "nobody waits for"
+            )
+        return Call(call.seconds, call.digest, outputs, inputs)
+
+    def earlier(self) -> list[str]:
+        """Digests of what the first calls returned, as it is now."""
+        with self._checked(self.ask("earlier")) as said:
+            return [str(digest) for digest in said["digests"]]
+
+    def ask(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> dict[str, Any]:
+        """The reply to a request; the tensors go with it, masked if there is a key."""
+        request = json.dumps({"do": do, **more, "blobs": [saved.bytes for saved in tensors]}).encode()
+        self._doing, begin = do, time.monotonic()
+        try:
+            self._socket.settimeout(max(0.001, self._left))
+            self._socket.sendall(len(request).to_bytes(8, "big") + request)
+            for number, saved in enumerate(tensors):
+                mask = handover.Mask(key, number) if key else None
+                values = _mapped(saved)
+                for start in range(0, values.size, CHUNK):
+                    part = np.array(values[start : start + CHUNK])
+                    if mask:
+                        mask.apply(part)
+                    self._socket.sendall(part)
+            self._spent(time.monotonic() - begin)
+        except OSError as error:
+            raise self.failure() from error
+        return self._reply()
+
+    def _reply(self) -> dict[str, Any]:
+        said = self._receive(8)
+        size = int.from_bytes(said, "big")
+        if size > REPLY_BYTES:
+            raise self._garbled()
+        try:
+            said = json.loads(self._receive(size))
+        except (ValueError, RecursionError):
+            raise self._garbled() from None
+        if not isinstance(said, dict):
+            raise self._garbled()
+        if (error := said.get("error")) is not None:
+            names = ("type", "message")
+            if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in names):
+                raise self._garbled()
+            raise self.failure({name: error[name] for name in names})
+        return said
+
+    def _receive(self, size: int) -> bytearray:
+        raw = bytearray(size)
+        view = memoryview(raw)
+        begin = time.monotonic()
+        try:
+            while view:
+                self._socket.settimeout(max(0.001, self._left - (time.monotonic() - begin)))
+                got = self._socket.recv_into(view)
+                if not got:
+                    raise ConnectionError
+                view = view[got:]
+        except OSError as error:
+            self._spent(time.monotonic() - begin)
+            raise self.failure() from error
+        self._spent(time.monotonic() - begin)
+        return raw
+
+    @contextmanager
+    def _checked(self, said: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """A reply that lacks what is looked for in the block, or has something else there, is the module's fault."""
+        try:
+            yield said
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
+            raise self._garbled() from None
+
+    def _take(self, rows: Any, folder: Path, most_bytes: int | None = None) -> list[Saved]:
+        """The tensors that follow a reply. Raises ValueError for rows that are none."""
+        folder.mkdir(parents=True)
+        if not isinstance(rows, list) or len(rows) > MOST_TENSORS:
+            raise ValueError
+        found = []
+        for number, row in enumerate(rows):
+            name, dtype, shape = row.get("name", f"input {number}"), row["dtype"], row["shape"]
+            if not (isinstance(name, str) and isinstance(dtype, str) and isinstance(shape, list)):
+                raise ValueError
+            if len(shape) > MOST_DIMENSIONS or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
+                raise ValueError
+            if dtype.removeprefix("torch.") not in FILE_BYTES:
+                raise self._problem(f"{name[:200]} is {dtype[:100]}, which cannot be compared")
+            found.append(Saved(name[:200], dtype, shape, folder / f"{number}.bin"))
+        if most_bytes is not None and sum(saved.bytes for saved in found) > most_bytes:
+            raise self._problem(f"returns {sum(saved.bytes for saved in found)} bytes, expected at most {most_bytes}")
+        for saved in found:
+            with saved.path.open("wb") as file:
+                for start in range(0, saved.bytes, CHUNK):
+                    file.write(self._receive(min(CHUNK, saved.bytes - start)))
+        return found
+
+    def _spent(self, seconds: float) -> None:
+        self.waited += seconds
+        self._left -= seconds
+
+    def _hold(self) -> None:
+        try:
+            self._finished = self._run(channel=self._its, stop=self._stop)
+        except BaseException as error:
+            self._finished = error
+        finally:
+            self._its.close()
+
+    def _end(self) -> Finished:
+        self._stop.set()
+        self._thread.join()
+        if isinstance(self._finished, Finished):
+            return self._finished
+        raise self._finished or SandboxError("the sandbox did not say how the module's process ended")
+
+    def failure(self, error: Mapping[str, str] | None = None) -> Exception:
+        """What to raise when the process is gone, late, or says that it failed."""
+        late = self._left <= 0
+        if error is None and not late:
+            self._thread.join(10.0)  # the socket closes a moment before its end is known
+        finished = self._end()
+        if finished.infra:
+            return SandboxError(finished.infra)
+        if late:
+            finished = replace(finished, stopped="wall")
+        elif finished.stopped in (None, "judge") and (
+            lacking := finished.lacked_memory(str(error)) or out_of_room(self._work)
+        ):
+            return SandboxError(lacking)  # the module is not to blame
+        return ModuleFailed(error or {}, finished, self._doing)
+
+    def _problem(self, message: str) -> Exception:
+        return self.failure({"type": "Problem", "message": message})
+
+    def _garbled(self) -> Exception:
+        return self.failure({"type": "Garbled", "message": "its process did not answer as it should"})
+
+
+def _mapped(saved: Saved) -> np.ndarray:
+    return np.memmap(saved.path, np.uint8, "r") if saved.bytes else np.empty(0, np.uint8)
+
+
+def digest_of_all(tensors: Sequence[Saved]) -> bytes:
+    """As the worker makes it of the tensors of a call."""
+    return handover.digest(b"".join(handover.digest(_mapped(saved)) for saved in tensors))
+
+
+@dataclass
+class Worker:
+    """How modules are held.
+
+    Args:
+        device: "cuda", or "cpu" where there is no GPU: no speed is measured then.
+        gpus: Where candidates and references run; None with device "cpu" and with compile_only.
+        arch: What extensions are built for, as nvcc has it.
+        seeds: Calls that are compared before any is timed, at least 2.
+        trials, budget_s: Timed calls at most, and seconds after which no further one begins.
+    """
+
+    device: str = "cuda"
+    gpus: GpuPool | None = None
+    arch: str = "sm_90"
+    limits: Limits = RUN_LIMITS
+    isolation: Isolation = Isolation.AUTO
+    seeds: int = 5
+    trials: int = 40
+    budget_s: float = 20.0
+    turns: Turns = field(default_factory=Turns, repr=False)
+
+    def hold(self, folder: Path, gpu: Gpu | None, limits: Limits | None = None, kind: type[Module] = Module) -> Module:
+        """`folder/answer.py` in a process of its own.
+
+        Every process has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that none finds what an earlier
+        one left. The path is the same each time: ninja's files name it. Raises SandboxError when the judge's side failed.
+        """
+        work, limits = folder / "work", limits or self.limits
+        try:
+            remove_tree(work)
+            work.mkdir()
+            if (folder / EXTENSIONS).is_dir():
+                shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
+        except OSError as error:
+            raise SandboxError(f"{work} cannot be made: {error}") from error
+        readonly = {**SCRIPTS, "answer.py": folder / "answer.py"}
+        if gpu is not None:
+            readonly["libhandover.so"] = library(self.arch)
+
+        def run(**channel: Any) -> Finished:
+            return run_sandboxed(
+                [sys.executable, "-s", "-B", "worker.py", "cpu" if gpu is None else "cuda"],
+                folder=work,
+                readonly=readonly,
+                visible=python_paths(),
+                limits=replace(limits, wall_s=limits.wall_s + JUDGES_OWN_S),
+                environment=self._environment(work),
+                gpu=gpu,
+                isolation=self.isolation,
+                **channel,
+            )
+
+        return kind(run, work, limits.wall_s)
+
+    def _environment(self, work: Path) -> dict[str, str]:
+        number = self.arch.removeprefix("sm_")
+        digits = number.rstrip("af")
+        variables = {
+            "PYTHONPATH": "",
+            "PYTHONHASHSEED": "0",
+            "CUSET_STAGE_DISABLE": "1",
+            "TORCH_CUDA_ARCH_LIST": f"{digits[:-1]}.{digits[-1]}{number[len(digits) :]}",
+            "TORCH_EXTENSIONS_DIR": str(work / EXTENSIONS),
+            "TRITON_CACHE_DIR": str(work / "triton"),
+            "TORCHINDUCTOR_CACHE_DIR": str(work / "inductor"),
+            "MAX_JOBS": "4",
+        }
+        if self.device == "cuda":
+            variables["CUDA_HOME"] = str(find_toolkit().folder)
+        return variables
+
+
+@functools.lru_cache(maxsize=8)
+def library(arch: str) -> Path:
+    """handover.cu, compiled. Raises SandboxError when it cannot be."""
+    compiler = Compiler(arch=arch, flags=("-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"))
+    compiled = compiler.compile(HANDOVER.read_text(encoding="utf-8"))
+    if compiled.binary is None:
+        raise SandboxError(f"{HANDOVER} does not compile for {arch}: {compiled.message}")
+    return compiled.binary
+
+
+def keep_extensions(folder: Path) -> None:
+    """Keep what a build left in `folder/work` for later processes: each starts from a copy of it."""
+    left = folder / "work" / EXTENSIONS
+    if left.is_dir() and not left.is_symlink():
+        left.rename(folder / EXTENSIONS)
+        own_tree(folder / EXTENSIONS)
+
+
+def own_tree(tree: Path) -> None:
+    """Make a tree that a process left the judge's own: its user may be that of another run later."""
+    for place, folders, files in os.walk(tree):
+        for name in (".", *folders, *files):
+            path = os.path.join(place, name)
+            if os.geteuid() == 0:
+                os.chown(path, 0, 0, follow_symlinks=False)
+            if not os.path.islink(path):
+                os.chmod(path, 0o755 if os.path.isdir(path) else 0o644)
+
+
+def _copy_for_all(source: str, target: str) -> None:
+    """A copy that the run's own user may change (ninja appends to its log); only what is a regular file."""
+    if os.path.isfile(source):
+        shutil.copy2(source, target)
+        os.chmod(target, 0o666)
