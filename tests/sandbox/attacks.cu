@@ -1,11 +1,14 @@
 // Programs that misbehave, all in one binary: data/attack.txt names the one to run and what it may aim at.
-// A line each: the name, the path of the reference, the port of a listener, a folder everybody may write to.
-// "Won" is an output file that holds the reference; anything the judge must notice by itself has no output.
+// A line each: the name, the path of the reference, the port of a listener, a folder everybody may write to (with a Unix listener).
+// "Won" is an output file that holds the reference, or, where the verdict says so, any right output; what the judge must notice by itself
+// has no output.
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <climits>
 #include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,11 +23,16 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +86,71 @@ static void hog(size_t bytes) {
         for (size_t i = 0; i < 1 << 20; i += 4096) block[i] = 1;
     }
 }
+// What holds on to more than its limit for half a second has won.
+static const size_t TOO_MUCH = size_t(512) << 20, PIECE = 8 << 20;
+static int held() {
+    usleep(500000);
+    return good();
+}
+static char* shared_block(size_t bytes, int fd = -1) {
+    void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+    if (block == MAP_FAILED) _exit(1);
+    return static_cast<char*>(block);
+}
+static int full_file(const std::string& path, size_t bytes) {
+    static char block[1 << 20];
+    memset(block, 'x', sizeof block);
+    int fd = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+    if (fd < 0) _exit(1);
+    for (size_t done = 0; done < bytes; done += sizeof block)
+        if (write(fd, block, sizeof block) != ssize_t(sizeof block)) _exit(1);
+    return fd;
+}
+static void send_away(int fd) {  // a descriptor that is on its way in a socket is in no process
+    int ends[2];
+    char byte = 'x', control[CMSG_SPACE(sizeof(int))] = {};
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends)) _exit(1);
+    iovec data{&byte, 1};
+    msghdr message{};
+    message.msg_iov = &data, message.msg_iovlen = 1, message.msg_control = control, message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET, header->cmsg_type = SCM_RIGHTS, header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    if (sendmsg(ends[0], &message, 0) < 0) _exit(1);
+    close(fd);
+}
+static int others(std::function<bool(pid_t)> changed) {  // whether something outside of this program can be changed
+    for (int pid = 1; pid < 100000; pid++)
+        if (pid != getpid() && (pid == getppid() || access(("/proc/" + std::to_string(pid)).c_str(), F_OK) == 0) && changed(pid)) return good();
+    return 1;
+}
+static sockaddr_un unix_address(bool abstract) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::string name = abstract ? "cuset-attack-" + std::to_string(port) : victim + "/listener";
+    memcpy(address.sun_path + abstract, name.c_str(), name.size());
+    return address;
+}
+static socklen_t length_of(const sockaddr_un& address) {
+    return offsetof(sockaddr_un, sun_path) + (address.sun_path[0] ? strlen(address.sun_path) : 1 + strlen(address.sun_path + 1));
+}
+static int send_by_message(int fd, sockaddr_un address) {
+    char byte = 'x';
+    iovec data{&byte, 1};
+    msghdr message{};
+    message.msg_name = &address, message.msg_namelen = length_of(address), message.msg_iov = &data, message.msg_iovlen = 1;
+    return sendmsg(fd, &message, 0) < 0;
+}
+static void* hold_and_win(void*) {
+    usleep(20000);
+    hog(TOO_MUCH);
+    exit(held());
+}
+static char thread_stack[1 << 16];
+static int fill_in_thread(void*) {
+    for (int i = 0; i < 32; i++) full_file("data/thread", 16 << 20), unlink("data/thread");
+    exit(held());
+}
 static void daemon_in_background(bool noisy) {
     if (fork() != 0) return;
     setsid();
@@ -117,7 +190,44 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"memory_in_memfd", [] { for (;;) { int fd = memfd_create("x", 0); if (fd < 0) return 1; for (int i = 0; i < 8; i++) {
         static char block[1 << 20]; if (write(fd, block, sizeof block) < 0) return 1; } usleep(1000); } return 0; }},
     {"memory_in_dev_shm", [] { fill(open("/dev/shm/hog", O_CREAT | O_WRONLY, 0600)); return 1; }},
+    {"memory_let_go", [] { char* block = shared_block(TOO_MUCH); for (size_t at = 0; at < TOO_MUCH; at += PIECE) {
+        memset(block + at, 1, PIECE); madvise(block + at, PIECE, MADV_DONTNEED); } return held(); }},
+    {"memory_unmapped", [] { char* block = shared_block(TOO_MUCH); for (size_t at = 4096; at < TOO_MUCH; at += PIECE) {
+        size_t count = std::min(PIECE, TOO_MUCH - at); memset(block + at, 1, count); munmap(block + at, count); } return held(); }},
+    {"memory_memfd_mapped", [] { int fd = memfd_create("x", 0); if (fd < 0) return 1; for (size_t at = 0; at < TOO_MUCH; at += PIECE) {
+        static char piece[PIECE]; if (write(fd, piece, PIECE) < 0) return 1; } shared_block(4096, fd); close(fd); return held(); }},
+    {"memory_memfd_sent", [] { for (size_t at = 0; at < TOO_MUCH; at += PIECE) { int fd = memfd_create("x", 0);
+        static char piece[PIECE]; if (fd < 0 || write(fd, piece, PIECE) < 0) return 1; send_away(fd); } return held(); }},
+    {"memory_system_v", [] { for (size_t at = 0; at < TOO_MUCH; at += PIECE) { int id = shmget(IPC_PRIVATE, PIECE, IPC_CREAT | 0600);
+        if (id < 0) return 1; void* block = shmat(id, nullptr, 0); memset(block, 1, PIECE); shmdt(block); } return held(); }},
+    {"memory_page_tables", [] { const size_t span = size_t(1) << 38, step = 2 << 20;
+        char* block = static_cast<char*>(mmap(nullptr, span, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+        if (block == MAP_FAILED) return 1;
+        madvise(block, span, MADV_NOHUGEPAGE);
+        unsigned sum = 0; for (size_t at = 0; at < span; at += step) sum += block[at];
+        return sum ? 1 : held(); }},
+    {"memory_in_sockets", [] { size_t total = 0; static char piece[16384]; int size = 64 << 20, ends[2];
+        while (total < TOO_MUCH && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0) {
+            setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+            for (ssize_t count; (count = write(ends[0], piece, sizeof piece)) > 0;) total += count; }
+        return total < TOO_MUCH ? 1 : held(); }},
+    {"memory_in_pipes", [] { size_t total = 0; static char piece[65536]; int ends[2];
+        while (total < TOO_MUCH && pipe2(ends, O_NONBLOCK) == 0) { fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+            for (ssize_t count; (count = write(ends[1], piece, sizeof piece)) > 0;) total += count; }
+        return total < TOO_MUCH ? 1 : held(); }},
+    {"memory_behind_a_dead_leader", [] { pthread_t thread; pthread_create(&thread, nullptr, hold_and_win, nullptr); pthread_exit(nullptr); return 0; }},
     // disk
+    {"disk_mapped_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); shared_block(4096, fd);
+        unlink("data/gone"); close(fd); } return held(); }},
+    {"disk_sent_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); unlink("data/gone"); send_away(fd); } return held(); }},
+    {"disk_thread_files", [] { for (int i = 0; i < 1; i++) if (clone(fill_in_thread, thread_stack + sizeof thread_stack,
+        CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, nullptr) < 0) return 1; for (;;) pause(); return 0; }},
+    {"disk_fallocate", [] { for (int i = 0; i < 32; i++) { int fd = open(("data/" + std::to_string(i)).c_str(), O_CREAT | O_WRONLY, 0600);
+        if (fallocate(fd, 0, 0, 16 << 20)) return 1; } return good(); }},
+    {"disk_closed_folder", [] { mkdir("data/closed", 0700); int fds[32]; for (int i = 0; i < 32; i++)
+        fds[i] = open(("data/closed/" + std::to_string(i)).c_str(), O_CREAT | O_WRONLY, 0600);
+        chmod("data/closed", 0); static char block[16 << 20]; for (int fd : fds) { if (write(fd, block, sizeof block) != ssize_t(sizeof block)) return 1; chmod("data/closed", 0); }
+        return held(); }},
     {"disk_one_file", [] { signal(SIGXFSZ, SIG_DFL); fill(open("data/big.bin", O_CREAT | O_WRONLY, 0600)); return 0; }},
     {"disk_many_big_files", [] { signal(SIGXFSZ, SIG_IGN); for (int i = 0;; i++)
         fill(open(("data/" + std::to_string(i)).c_str(), O_CREAT | O_WRONLY, 0600)); return 0; }},
@@ -174,6 +284,28 @@ static std::map<std::string, std::function<int()>> attacks = {
         return root && (chroot(".") == 0 || sethostname("attack", 6) == 0) ? good() : 1; }},
     {"mounts", [] { unshare(CLONE_NEWUSER | CLONE_NEWNS);
         return mount("none", "data", "tmpfs", 0, nullptr) && mount(reference.c_str(), "program", nullptr, MS_BIND, nullptr) ? 1 : good(); }},
+    {"limits_others", [] { rlimit none{0, 0}; return others([&](pid_t pid) { return prlimit(pid, RLIMIT_CORE, &none, nullptr) == 0; }); }},
+    {"slows_others", [] { return others([](pid_t pid) { int nice = getpriority(PRIO_PROCESS, pid);
+        return nice < 19 && setpriority(PRIO_PROCESS, pid, 19) == 0 && getpriority(PRIO_PROCESS, pid) != nice; }); }},
+    {"slows_its_user", [] { setpriority(PRIO_USER, 0, 7); return getpriority(PRIO_PROCESS, getppid()) == 7 ? good() : 1; }},
+    {"pins_others", [] { return others([](pid_t pid) { cpu_set_t before, one, after; CPU_ZERO(&one); CPU_SET(0, &one);
+        if (sched_getaffinity(pid, sizeof before, &before) || CPU_COUNT(&before) < 2 || sched_setaffinity(pid, sizeof one, &one)) return false;
+        sched_getaffinity(pid, sizeof after, &after); return !CPU_EQUAL(&before, &after); }); }},
+    {"makes_others_idle", [] { return others([](pid_t pid) { sched_param none{}; int before = sched_getscheduler(pid);
+        return before != SCHED_IDLE && sched_setscheduler(pid, SCHED_IDLE, &none) == 0 && sched_getscheduler(pid) != before; }); }},
+    {"connects_to_service", [] { int failed = 0; for (bool abstract : {false, true}) { auto address = unix_address(abstract);
+        failed += connect(socket(AF_UNIX, SOCK_STREAM, 0), reinterpret_cast<sockaddr*>(&address), length_of(address)) != 0; }
+        return failed == 2 ? 1 : good(); }},
+    {"messages_to_service", [] { int failed = 0, fd = socket(AF_UNIX, SOCK_DGRAM, 0); auto address = unix_address(false);
+        strcat(address.sun_path, "-datagrams");
+        failed += sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), length_of(address)) < 0;
+        failed += send_by_message(fd, address);
+        return failed == 2 ? 1 : good(); }},
+    {"opens_other_sockets", [] { for (int family = 0; family < 64; family++) for (int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
+        if (family != AF_UNIX && family != AF_NETLINK && family != AF_INET && family != AF_INET6 && socket(family, kind, 0) >= 0) return good();
+        return 1; }},
+    {"leaves_system_v", [] { int made = msgget(0x43555345, IPC_CREAT | 0600) >= 0; made += semget(0x43555345, 1, IPC_CREAT | 0600) >= 0;
+        made += shmget(0x43555345, 4096, IPC_CREAT | 0600) >= 0; return made ? good() : 1; }},
     {"leaves_shared_memory", [] { shmget(0x43555345, 1 << 20, IPC_CREAT | 0600); int fd = open("/dev/shm/cuset-escaped", O_CREAT | O_RDWR, 0600);
         if (fd >= 0) { if (ftruncate(fd, 1 << 20)) return 2; } return good(); }},
     // outputs

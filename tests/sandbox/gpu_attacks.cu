@@ -45,6 +45,19 @@ static int good() {
     std::ofstream("data/out.bin", std::ios::binary).write(reinterpret_cast<char*>(out), sizeof out);
     return 0;
 }
+// 6 GiB in pieces: what is allowed is less, and who holds it for 20 s has won.
+static int hold(std::function<cudaError_t(void**, size_t)> allocate, bool on_host) {
+    const size_t piece = 256 << 20;
+    void* block;
+    for (size_t held = 0; held < (size_t(6) << 30); held += piece) {
+        CHECK(allocate(&block, piece));
+        if (on_host) memset(block, 1, piece);
+        else CHECK(cudaMemset(block, 1, piece));
+    }
+    CHECK(cudaDeviceSynchronize());
+    sleep(20);
+    return good();
+}
 static int* flag_on_device() {
     int* flag;
     CHECK(cudaMalloc(&flag, sizeof *flag));
@@ -61,6 +74,11 @@ static std::map<std::string, std::function<int()>> attacks = {
         sleep(2); return good(); }},
     {"device_memory_hog", [] { void* block; size_t held = 0; while (held < (size_t(6) << 30) && !cudaMalloc(&block, 256 << 20)) {
         CHECK(cudaMemset(block, 1, 256 << 20)); held += 256 << 20; } CHECK(cudaDeviceSynchronize()); sleep(20); return good(); }},
+    {"device_memory_async", [] { return hold([](void** block, size_t size) { return cudaMallocAsync(block, size, 0); }, false); }},
+    {"device_memory_managed", [] { return hold([](void** block, size_t size) { return cudaMallocManaged(block, size); }, false); }},
+    {"host_memory_managed", [] { return hold([](void** block, size_t size) { return cudaMallocManaged(block, size); }, true); }},
+    {"host_memory_pinned", [] { return hold([](void** block, size_t size) { return cudaMallocHost(block, size); }, true); }},
+    {"host_memory_pinned_untouched", [] { return hold([](void** block, size_t size) { return cudaHostAlloc(block, size, cudaHostAllocMapped); }, false); }},
     {"device_illegal_address", [] { writes_anywhere<<<1, 32>>>(reinterpret_cast<int*>(0x10)); CHECK(cudaDeviceSynchronize()); return good(); }},
     {"device_illegal_unchecked", [] { writes_anywhere<<<1, 32>>>(reinterpret_cast<int*>(0x10)); cudaDeviceSynchronize(); return 0; }},
     {"device_trap", [] { traps<<<1, 1>>>(); CHECK(cudaDeviceSynchronize()); return good(); }},

@@ -25,6 +25,7 @@ from cuset_stage.sandbox import (
 )
 from cuset_stage.sandbox import isolation as isolation_module
 from cuset_stage.sandbox import process as process_module
+from cuset_stage.sandbox.folders import take_output
 from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
@@ -176,6 +177,70 @@ def test_bad_requests(folder, isolation, tmp_path):
         Limits(processes=None)
 
 
+def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation, tmp_path):
+    """With `take`: in bubblewrap the rest goes; what is no regular file with one name is found as such."""
+    (folder / "data").mkdir()
+    (folder / "here").write_text("here")
+    (tmp_path / "x").write_text("input")
+    script = """
+        cat here data/x; echo right > data/out; echo rest > data/rest; ln -s /etc/passwd data/link; mkfifo data/fifo; mkdir data/folder
+        echo two > data/two; ln data/two data/second; mv tmp moved; ln -s /etc tmp; mkdir new; echo new > new/file; chmod 0 new/file new
+    """
+    names = [
+        "data/out",
+        "data/link",
+        "data/fifo",
+        "data/folder",
+        "data/two",
+        "data/missing",
+        "new/file",
+        "tmp/passwd",
+        "tmp",
+    ]
+    done = shell(script, folder, isolation, readonly={"data/x": tmp_path / "x"}, take=names)
+    assert (done.returncode, done.stdout) == (0, "hereinput"), done
+    found = {name: take_output(folder, name, tmp_path / name.replace("/", "-")) for name in names}
+    assert found.pop("data/out") is found.pop("new/file") is None
+    assert (tmp_path / "data-out").read_text() == "right\n" and (tmp_path / "new-file").read_text() == "new\n"
+    said = [
+        "symbolic link",
+        "named pipe",
+        "folder",
+        "hard link",
+        "not written",
+        "something else of the folder",
+        "symbolic link",
+    ]
+    for (name, refused), text in zip(found.items(), said, strict=True):
+        assert text in refused.reason, name
+    assert (folder / "data" / "rest").exists() == (isolation is Isolation.LANDLOCK)
+
+
+def test_a_file_system_of_its_own_has_a_size(folder, isolation):
+    limits = Limits(folder_bytes=16 << 20, folder_entries=200, wall_s=60)
+    done = shell("head -c 12M /dev/zero > data; wc -c < data", folder, isolation, limits=limits, take=[])
+    assert done.stdout.split() == [str(12 << 20)], done
+    done = shell("head -c 30M /dev/zero > data; sleep 100", folder, isolation, limits=limits, take=[])
+    assert done.stopped == "disk", done
+    done = shell("i=0; while true; do : > file-$i; i=$((i+1)); done", folder, isolation, limits=limits, take=[])
+    assert done.stopped == "disk", done
+
+
+def test_programs_run_in_threads_of_any_affinity_and_priority(folder, isolation):
+    """What the filter keeps from others still works, or does nothing, for a program itself."""
+    code = """
+import os, resource, socket, threading
+os.sched_setaffinity(0, os.sched_getaffinity(0)); os.sched_setaffinity(threading.get_native_id(), {0}); os.nice(1)
+os.setpriority(os.PRIO_PROCESS, os.getpid(), 5); resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+one, two = socket.socketpair(); one.send(b"x"); assert two.recv(1) == b"x"
+with open("file", "wb") as file: os.posix_fallocate(file.fileno(), 0, 1 << 20)
+assert os.path.getsize("file") == 1 << 20; print("done")
+"""
+    command = [sys.executable, "-I", "-S", "-c", code]
+    done = run_sandboxed(command, folder=folder, isolation=isolation, visible=python_paths())
+    assert done.stdout == "done\n", done
+
+
 def test_long_output_keeps_its_head_and_tail(folder, isolation):
     limits = Limits(output_bytes=1000)
     done = shell("echo first; seq 100000; echo last", folder, isolation, limits=limits)
@@ -271,11 +336,11 @@ sys.exit(confine.probe())
     for change, said in (
         ("", ""),
         (
-            "confine.restrict_files = lambda *paths: confine._prctl(confine._PR_SET_NO_NEW_PRIVS, 1)",
+            "confine.restrict_files = lambda *paths, same_user: confine._prctl(confine._PR_SET_NO_NEW_PRIVS, 1)",
             "can still open a file",
         ),
         ("confine.install_filter = lambda *ids: None", "can still open a socket"),
-        ("confine.LEAST_LANDLOCK = 99", "99 is needed"),
+        ("confine.LEAST_LANDLOCK = confine.LEAST_FOR_SAME_USER = 99", "99 is needed"),
         ("confine._LANDLOCK_CREATE = 9999", "Landlock: Function not implemented"),
     ):
         command = [sys.executable, "-I", "-S", "-c", code.format(change=change), str(probe)]

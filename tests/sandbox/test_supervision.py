@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cuset_stage.sandbox import Gpu, Isolation, Limits, run_sandboxed, scratch_folder, supervision
+from cuset_stage.sandbox import Gpu, Isolation, Limits, memory_account, run_sandboxed, scratch_folder, supervision
 from cuset_stage.sandbox.isolation import bubblewrap_here
 
 
@@ -308,6 +308,18 @@ def test_an_interrupted_judge_waits_until_all_is_dead(folder, isolation):
     """
     done = _judge(code, folder, isolation)
     assert done.stdout == "0 False\n", done
+
+
+def test_no_control_group_outlives_its_supervisor(folder, isolation):
+    if memory_account() == "watcher":
+        pytest.skip("no control group can be made here")
+    code = """
+        shell("true")
+        (server,) = psutil.Process().children()
+        print([line for line in Path("/proc", str(server.pid), "cgroup").read_text().splitlines() if "/cuset-" in line][0])
+    """
+    path = _judge(code, folder, isolation).stdout.strip().split(":", 2)[2]
+    assert not [place for place in Path("/sys/fs/cgroup").glob("*") if place.joinpath(path.lstrip("/")).exists()]
 
 
 def test_gpu_memory_is_watched(folder, isolation, tmp_path, monkeypatch):

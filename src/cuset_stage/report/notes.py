@@ -130,6 +130,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "architecture": ("arch",),
         "compiler flags": lambda run: " ".join(run.header.get("flags") or []),
         "isolation": ("isolation",),
+        "host memory counted by": ("memory_account",),
         "inputs' seed": ("seed",),
         "GPU work recorded": ("gpu_work_recorded",),
         **{f"limit {key}": ("limits", key) for key in limits},

@@ -6,7 +6,7 @@ Imports the standard library and psutil only.
 from .compiler import Compiled, Compiler, Toolkit, find_toolkit
 from .folders import cache_root, remove_tree, scratch_folder
 from .gpus import Gpu, lease_gpu, list_gpus
-from .isolation import Isolation, python_paths, resolve_isolation
+from .isolation import Isolation, memory_account, python_paths, resolve_isolation
 from .limits import COMPILE_LIMITS, Limits, SandboxError, Verdict
 from .process import Ran, run_program, run_sandboxed
 from .supervision import Finished
@@ -28,6 +28,7 @@ __all__ = [
     "find_toolkit",
     "lease_gpu",
     "list_gpus",
+    "memory_account",
     "python_paths",
     "remove_tree",
     "resolve_isolation",

@@ -185,6 +185,7 @@ class Compiler:
                 limits=self.limits,
                 environment=self._settings,
                 isolation=self.isolation,
+                take=["program"],
             )
             if finished.infra is not None:
                 return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, finished.infra)

@@ -90,12 +90,17 @@ def gpu_devices(gpu: Gpu) -> list[str]:
     return nodes
 
 
-def used_memory(gpu: Gpu, pids: set[int] | None = None) -> int | None:
-    """Device memory in bytes that these processes use, or all; None when nvidia-smi lists none of them (other pid namespace)."""
-    what = "--query-gpu=memory.used" if pids is None else "--query-compute-apps=used_memory,pid"
-    rows = [list(map(int, row)) for row in _query(what, "-i", gpu.uuid) if all(map(str.isdigit, row))]
-    mine = [row[0] for row in rows if pids is None or row[1] in pids]
-    return sum(mine) * 2**20 if mine else None
+def used_memory(gpu: Gpu) -> tuple[int, dict[int, int]]:
+    """Bytes of device memory in use: (all, by each process that nvidia-smi lists).
+
+    A process's managed memory is in the first alone, and in a container the processes may have other ids.
+    """
+    rows = _query("--query-gpu=memory.used", "-i", gpu.uuid) + _query(
+        "--query-compute-apps=used_memory,pid", "-i", gpu.uuid
+    )
+    numbers = [list(map(int, row)) for row in rows if all(map(str.isdigit, row))]
+    total = sum(row[0] for row in numbers if len(row) == 1) * 2**20
+    return total, {row[1]: row[0] * 2**20 for row in numbers if len(row) == 2}
 
 
 @contextmanager

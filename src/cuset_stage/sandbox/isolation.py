@@ -138,6 +138,14 @@ def _probe_landlock() -> str | None:
     return _fails([sys.executable, "-I", "-S", str(SUPERVISOR), "probe"])
 
 
+@functools.cache
+def memory_account() -> str:
+    """What counts the memory of runs here: "cgroup v2", "cgroup v1", or "watcher": our own, of what /proc shows now and then."""
+    command = [sys.executable, "-I", "-S", str(SUPERVISOR), "memory"]
+    version = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return f"cgroup v{version}" if version else "watcher"
+
+
 def is_system(path: Path) -> bool:
     """Whether a path lies in a folder that every command sees anyhow."""
     return any(path.is_relative_to(place) for place in SYSTEM)
@@ -167,8 +175,9 @@ def bubblewrap_prefix(
     hidden: Sequence[Path],
     gpu: Gpu | None,
     uid: int | None,
+    size: int | None = None,
 ) -> list[str]:
-    """bubblewrap and its arguments up to the command."""
+    """bubblewrap and its arguments up to the command. size: bytes of a file system in memory in the folder's place."""
     command = [how.program, "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net"]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     if how.own_user:
@@ -200,7 +209,10 @@ def bubblewrap_prefix(
         command += ["--dir", str(above)]
     for path in dict.fromkeys(visible):
         command += ["--ro-bind", str(path), str(path)]
-    command += ["--bind", str(folder), str(folder)]
+    if size is None:
+        command += ["--bind", str(folder), str(folder)]
+    else:  # we stop it at its limit, and not the kernel beyond
+        command += ["--size", str(size + 2**20), "--tmpfs", str(folder)]
     for name, path in readonly.items():
         command += ["--ro-bind", str(path), str(folder / name)]
     for place in (*covered, "/dev", "/"):  # file systems in memory that a program could fill

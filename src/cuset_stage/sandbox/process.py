@@ -104,6 +104,7 @@ def run_sandboxed(
     isolation: Isolation | str = Isolation.AUTO,
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
+    take: Sequence[str] | None = None,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
@@ -114,6 +115,8 @@ def run_sandboxed(
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
     channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
+    take: names of what is needed of the folder afterwards. bubblewrap then makes a file system in memory of limits.folder_bytes in its
+        place, which gets what is in the folder, and of which these alone come back.
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
@@ -143,9 +146,10 @@ def run_sandboxed(
         mounted = {name: path for name, path in readonly.items() if how and (uid is None or _open_to_all(path))}
         for name in mounted:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        prefix, landlock = [], None
+        prefix, landlock, size = [], None, None
         if how is not None:
-            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid)
+            size = limits.folder_bytes if take is not None and how.sizes else None
+            prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid, size)
         elif isolation is Isolation.LANDLOCK:
             landlock = landlock_rules(folder, visible, hidden, gpu, uid)
         request = {
@@ -155,11 +159,11 @@ def run_sandboxed(
             "environment": environment,
             "limits": asdict(limits),
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
-            "copies": {str(folder / name): str(path) for name, path in readonly.items() if name not in mounted},
+            "take": None if size is None else list(take),
+            "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
             "landlock": landlock,
             "uid": uid,
-            "judge": os.getpid(),
         }
         return supervise(request, gpu, limits, channel, stop)
 
@@ -218,6 +222,7 @@ def run_program(
             },
             gpu=gpu,
             isolation=isolation,
+            take=[*outputs, *optional],
         )
         yield _collect(finished, scratch, outputs, optional, limits)
 

@@ -225,16 +225,19 @@ def _watch_gpu(
 ) -> None:
     """Ask nvidia-smi now and then; tell the supervisor to stop when the program's device memory passes the limit.
 
-    In a container nvidia-smi may know processes by other ids: then what the whole GPU gained since the start counts,
-    which is right while one run at a time has the GPU.
+    What no process is listed with, which has grown since the start, counts as the program's: managed memory. Where it is not listed
+    itself, all that the GPU gained counts. Both are right while one run at a time has the GPU.
     """
-    before = used_memory(gpu)
+    total_before, apps = used_memory(gpu)
+    unlisted_before = total_before - sum(apps.values())
     while not ended.wait(GPU_QUERY_S):
         with suppress(psutil.Error, OSError):
-            below = psutil.Process(supervisor.process.pid).children(recursive=True)
-            used = used_memory(gpu, {child.pid for child in below})
-            if used is None and before is not None:
-                used = (used_memory(gpu) or 0) - before
-            if used is not None and used > most and last_word.setdefault("of", "gpu_memory") == "gpu_memory":
+            below = {child.pid for child in psutil.Process(supervisor.process.pid).children(recursive=True)}
+            total, apps = used_memory(gpu)
+            used = total - total_before
+            if below & apps.keys():
+                used = sum(apps[pid] for pid in below & apps.keys())
+                used += max(0, total - sum(apps.values()) - unlisted_before)
+            if used > most and last_word.setdefault("of", "gpu_memory") == "gpu_memory":
                 supervisor.socket.shutdown(socket.SHUT_WR)
                 return

@@ -34,8 +34,7 @@ def audit_task(task: Task, cases: CaseCache, *, again: bool = False) -> Audit:
     complete = True
     try:
         if isinstance(task, ProgramTask):
-            if task.project is None:  # else its own tests decide, and its output says only that they have ended
-                ProgramAudit(task, cases, findings).run()
+            ProgramAudit(task, cases, findings).run()
         else:
             findings += audit_module(task, isolation=cases.isolation)
     except (OracleError, SandboxError) as error:

@@ -5,10 +5,12 @@ orphan the program leaves, and may fork safely. Starting Python for each run wou
 of these processes as it has runs at a time (supervision.py).
 
 stdin is a socket: a request comes in, its length before it and with that, where it is not empty, the program's stdin; an answer goes
-out. Both are as `marshal` writes them: the two ends are the same Python. When it closes, the judge is gone, and the fork kills what it watches. What is left of a fork that was killed itself comes to
-this process, which ends it and goes: the judge then finds the socket closed instead of an answer.
+out. Both are as `marshal` writes them: the two ends are the same Python. When it closes, the judge is gone, and the fork kills what it
+watches. What is left of a fork that was killed itself comes to this process, which ends it and goes: the judge then finds the socket
+closed instead of an answer.
 
-`__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr.
+`__main__.py probe` tries instead whether Landlock and seccomp hold here, and says what does not on stderr; `__main__.py memory` prints
+the version of the control group that counts the memory of runs, or nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 
 from confine import become_subreaper, probe
+from group import Group, enter_group
 from loop import run
 from tree import kill_all
 
@@ -35,6 +38,15 @@ def serve() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the judge's thread that started this may have blocked some
     become_subreaper()
     channel = socket.socket(fileno=0)
+    group = enter_group()
+    try:
+        answer_runs(channel, group)
+    finally:
+        if group is not None:
+            group.leave()
+
+
+def answer_runs(channel: socket.socket, group: Group | None) -> None:
     while True:
         head, stdin, _, _ = socket.recv_fds(channel, 8, 1)
         if not head:
@@ -44,7 +56,7 @@ def serve() -> None:
         request = marshal.loads(channel.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
         pid = os.fork()
         if pid == 0:
-            supervise(channel, request | {"server": os.getppid(), "stdin": stdin})
+            supervise(channel, request | {"stdin": stdin}, group)
         for fd in stdin:
             os.close(fd)
         _, status = os.waitpid(pid, 0)
@@ -52,13 +64,13 @@ def serve() -> None:
             return
 
 
-def supervise(channel: socket.socket, request: dict) -> None:
+def supervise(channel: socket.socket, request: dict, group: Group | None) -> None:
     """In the fork: one run, and its answer. Never returns; the exit status is 0 when the judge has been answered."""
     status = 1
     try:
         become_subreaper()
         try:
-            answer: object = run(request)
+            answer: object = run(request, group)
         except Exception:
             kill_all(request["uid"], {})
             answer = f"the supervisor failed: {traceback.format_exc()[-1000:]}"
@@ -70,4 +82,9 @@ def supervise(channel: socket.socket, request: dict) -> None:
 
 if sys.argv[1:] == ["probe"]:
     sys.exit(probe())
+if sys.argv[1:] == ["memory"]:
+    if (group := enter_group()) is not None:
+        print(group.version)
+        group.leave()
+    sys.exit()
 serve()

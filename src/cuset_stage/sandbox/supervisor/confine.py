@@ -11,6 +11,7 @@ import socket
 import stat
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -18,7 +19,9 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 _LAST_CAPABILITY = 63
 _LANDLOCK_CREATE, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT = 444, 445, 446
-LEAST_LANDLOCK = 3  # Linux 6.2: earlier versions do not hold truncation, or forbid moving a file between two folders
+# Linux 6.2: earlier versions do not hold truncation, or forbid moving a file between two folders. 6.12: signals stay inside, which
+# nothing else holds where the program has the judge's user
+LEAST_LANDLOCK, LEAST_FOR_SAME_USER = 3, 6
 
 # linux/landlock.h: access rights to files
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
@@ -28,40 +31,56 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP = 0b11
 _SCOPES = 0b11  # abstract sockets and signals reach no process outside
 
-# The seccomp filter: system calls that no program under test needs, and that reach past what the sandbox watches. New namespaces and
-# mounts (memory in file systems that nobody counts), other processes' memory, kernel interfaces with a long record of holes. They fail
-# with EPERM; everything else is allowed. Without namespaces, the judge's processes are kept from signals, too, no socket leaves the
-# machine, and there are no System V objects and POSIX queues, which would stay.
+# The seccomp filter, the same for both isolations but for `_OUTWARD`, for which bubblewrap has a network of its own. No program under test
+# needs what is refused: new namespaces and mounts, other processes' memory and limits, memory and messages that stay or that nobody
+# counts (System V, POSIX queues, memfd, threads with descriptors of their own), kernel interfaces with a long record of holes.
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
-_EPERM, _ENOSYS = 1, 38
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_EPERM, _ENOSYS, _EOPNOTSUPP, _ECONNREFUSED = 1, 38, 95, 111
+_LOAD, _AND, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in seccomp_data
 _X32 = 0x40000000  # the first number of x86's third interface
-_CLONE_NEWUSER = 0x10000000
+_CLONE_FILES, _CLONE_THREAD, _CLONE_NEWUSER = 0x400, 0x10000, 0x10000000
 _CLONE3 = 435  # its flags lie in memory, where a filter cannot look: glibc falls back to clone
-# open_tree to fspick, io_uring, pidfd_getfd, mount_setattr: one number everywhere
-_NEWER = (*range(428, 434), 425, 426, 427, 438, 442)
-_SIGNALS_BY_HANDLE = 424  # pidfd_send_signal
-_LOCAL_SOCKETS = (1, 16)  # AF_UNIX and AF_NETLINK
+# open_tree to fspick, io_uring, pidfd_getfd, mount_setattr, memfd_secret: one number everywhere
+_NEWER = (*range(428, 434), 425, 426, 427, 438, 442, 447)
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 
-# machine -> (audit architecture, clone, socket, (kill, tkill, tgkill), what is denied without namespaces, what is always denied).
-# In order: rt_sigqueueinfo, rt_tgsigqueueinfo, shmget, semget, msgget, mq_open; unshare, setns, mount, umount2, pivot_root, ptrace,
-# process_vm_readv, process_vm_writev, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module,
-# finit_module, delete_module
+
+class _Calls(NamedTuple):
+    """The numbers of one kind of machine."""
+
+    architecture: int  # as audit names it
+    clone: int
+    socket: int
+    prlimit: int
+    fallocate: int
+    memfd_create: int
+    # of a process: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr
+    scheduling: tuple[int, ...]
+    priority: tuple[int, ...]  # setpriority, ioprio_set
+    # connect; sendto; sendmsg and sendmmsg, which hand descriptors over, too
+    outward: tuple[int, int, tuple[int, int]]
+    # shmget, semget, msgget, mq_open; unshare, setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf,
+    # perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module, finit_module, delete_module
+    refused: tuple[int, ...]
+
+
 # fmt: off
 _MACHINES = {
-    "x86_64": (
-        0xC000003E, 56, 41, (62, 200, 234),
-        (129, 297, 29, 64, 68, 240),
-        (272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
+    "x86_64": _Calls(
+        0xC000003E, 56, 41, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
+        (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
     ),
-    "aarch64": (
-        0xC00000B7, 220, 198, (129, 130, 131),
-        (138, 240, 194, 190, 186, 180),
-        (97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
+    "aarch64": _Calls(
+        0xC00000B7, 220, 198, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
+        (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
     ),
 }
 # fmt: on
+
+
+OPEN_FILES = 1024  # a process: each may be a socket or a pipe full of data
 
 
 def _prctl(option: int, value: int) -> None:
@@ -82,14 +101,16 @@ def _landlock(call: int, *arguments: object) -> int:
     return result
 
 
-def restrict_files(readable: list[str], writable: list[str]) -> None:
+def restrict_files(readable: list[str], writable: list[str], *, same_user: bool) -> None:
     """Landlock: from here on this process reaches only these paths, and where the version has that, no TCP and no process outside.
 
-    A readable path that is missing or out of reach is left out. Raises OSError where the kernel's Landlock does not hold enough.
+    same_user: the program runs as the judge's user. A readable path that is missing or out of reach is left out. Raises OSError where
+    the kernel's Landlock does not hold enough.
     """
     version = _landlock(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
-    if version < LEAST_LANDLOCK:
-        raise OSError(0, f"Landlock: version {version}, {LEAST_LANDLOCK} is needed (Linux 6.2)")
+    least, linux = (LEAST_FOR_SAME_USER, "6.12, or 6.2 for root") if same_user else (LEAST_LANDLOCK, "6.2")
+    if version < least:
+        raise OSError(0, f"Landlock: version {version}, {least} is needed (Linux {linux})")
     attributes = struct.pack("QQQ", _ALL_RIGHTS, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = _landlock(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint(0))
@@ -114,41 +135,59 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 ALLOW_ALL = _step(_RETURN, _ALLOW)
 
 
-def _by_first_argument(number: int, test: int, values: Sequence[int], then: int, otherwise: int) -> list[bytes]:
-    """What becomes of one system call: `then` where the lower half of its first argument passes the test with one of the values."""
-    steps = [_step(_EQUAL, number, 0, 2 * len(values) + 2), _step(_LOAD, 16)]
+def _answer(number: int, action: int) -> list[bytes]:
+    """What becomes of one system call whatever its arguments."""
+    return [_step(_EQUAL, number, 0, 1), _step(_RETURN, action)]
+
+
+def _by_argument(number: int, index: int, values: Sequence[int], then: int, otherwise: int) -> list[bytes]:
+    """What becomes of one system call: `then` where the lower half of an argument is one of the values."""
+    steps = [_step(_EQUAL, number, 0, 2 * len(values) + 2), _step(_LOAD, _ARGUMENTS + 8 * index)]
     for value in values:
-        steps += [_step(test, value & 0xFFFFFFFF, 0, 1), _step(_RETURN, then)]
+        steps += [_step(_EQUAL, value, 0, 1), _step(_RETURN, then)]
     return [*steps, _step(_RETURN, otherwise)]
 
 
-def build_filter(protected: tuple[int, ...] = ()) -> bytes | None:
+def build_filter(*, own_network: bool) -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose numbers are not in the table.
 
-    protected: without namespaces, process ids that may not be signalled; then nobody may signal "everybody", or with a value, or by
-    a handle, and there are sockets of `_LOCAL_SOCKETS` alone, which closes TCP, UDP and all else that leaves the machine.
+    own_network: there is a network namespace around the program. Else there are no TCP, no UDP, and no way to a socket that the
+    program has not made itself as one of a pair: services of the machine and of its user listen on Unix sockets.
     """
-    machine = os.uname().machine
-    if machine not in _MACHINES:
+    calls = _MACHINES.get(os.uname().machine)
+    if calls is None:
         return None
-    architecture, clone, socket, kills, unconfined, denied = _MACHINES[machine]
-    refused, missing = _ERRNO | _EPERM, _ERRNO | _ENOSYS
-    steps = [_step(_LOAD, 4), _step(_EQUAL, architecture, 1, 0), _step(_RETURN, missing)]  # seccomp_data.arch
-    steps += [_step(_LOAD, 0), _step(_AT_LEAST, _X32, 0, 1), _step(_RETURN, missing)]  # seccomp_data.nr
-    steps += [_step(_EQUAL, _CLONE3, 0, 1), _step(_RETURN, missing)]
-    for number in (*denied, *_NEWER, *((*unconfined, _SIGNALS_BY_HANDLE) if protected else ())):
-        steps += [_step(_EQUAL, number, 0, 1), _step(_RETURN, refused)]
-    if protected:
-        targets = [-1, *(sign * pid for pid in protected for sign in (1, -1))]
-        for number in kills:
-            steps += _by_first_argument(number, _EQUAL, targets, refused, _ALLOW)
-        steps += _by_first_argument(socket, _EQUAL, _LOCAL_SOCKETS, _ALLOW, refused)
-    return b"".join([*steps, *_by_first_argument(clone, _ANY_BIT, [_CLONE_NEWUSER], refused, _ALLOW), ALLOW_ALL])
+    refused, missing, nothing_done = _ERRNO | _EPERM, _ERRNO | _ENOSYS, _ERRNO
+    steps = [_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, calls.architecture, 1, 0), _step(_RETURN, missing)]
+    steps += [_step(_LOAD, _NUMBER), _step(_AT_LEAST, _X32, 0, 1), _step(_RETURN, missing)]
+    for number in (_CLONE3, calls.memfd_create):
+        steps += _answer(number, missing)
+    for number in (*calls.refused, *_NEWER):
+        steps += _answer(number, refused)
+    steps += _answer(calls.fallocate, _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
+    steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
+    for (
+        number
+    ) in calls.scheduling:  # 0 is the thread itself; else it seems to work, as a thread may mean itself by its id
+        steps += _by_argument(number, 0, [0], _ALLOW, nothing_done)
+    for number in calls.priority:
+        steps += _answer(number, nothing_done)
+    families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if own_network else ())]
+    steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
+    if not own_network:
+        connect, send_to, messages = calls.outward
+        steps += _answer(connect, _ERRNO | _ECONNREFUSED)
+        for number in messages:
+            steps += _answer(number, refused)
+        steps += _by_argument(send_to, 5, [0], _ALLOW, refused)  # with an address, of which this is the length
+    steps += [_step(_EQUAL, calls.clone, 0, 5), _step(_LOAD, _ARGUMENTS), _step(_ANY_BIT, _CLONE_NEWUSER, 2, 0)]
+    steps += [_step(_AND, _CLONE_THREAD | _CLONE_FILES), _step(_EQUAL, _CLONE_THREAD, 0, 1), _step(_RETURN, refused)]
+    return b"".join([*steps, ALLOW_ALL])
 
 
-def install_filter(protected: tuple[int, ...]) -> None:
+def install_filter() -> None:
     """For this process and all it starts; needs no_new_privs. Raises OSError where there is no filter, or no table for it."""
-    program = build_filter(protected)
+    program = build_filter(own_network=False)
     if program is None:
         raise OSError(_ENOSYS, f"no table of system calls for {os.uname().machine}")
     steps = ctypes.create_string_buffer(program, len(program))
@@ -160,12 +199,14 @@ def install_filter(protected: tuple[int, ...]) -> None:
 def probe() -> str | None:
     """Confine this process as a program would be and try what must fail then: None when it does, else the reason."""
     try:
-        restrict_files([], [])
-        install_filter((os.getppid(),))
+        judge, same_user = os.getppid(), os.geteuid() != 0
+        restrict_files([], [], same_user=same_user)
+        install_filter()
         for what, attempt in (
             ("open a file", lambda: os.open("/", os.O_RDONLY)),
             ("open a socket", lambda: socket.socket(socket.AF_INET)),
-            ("signal the judge", lambda: os.kill(os.getppid(), 0)),
+            ("limit the judge", lambda: resource.prlimit(judge, resource.RLIMIT_CORE)),
+            *([("signal the judge", lambda: os.kill(judge, 0))] if same_user else ()),
         ):
             with contextlib.suppress(PermissionError):
                 attempt()
@@ -193,7 +234,7 @@ def _most_threads(request: dict) -> int:
 
 
 def _confine(request: dict) -> None:
-    """All that bubblewrap would do: another user or no capabilities, Landlock (unless `isolation: none`), seccomp."""
+    """All that bubblewrap would do: another user or no capabilities; Landlock and seccomp unless `isolation: none`."""
     if (uid := request["uid"]) is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -203,14 +244,11 @@ def _confine(request: dict) -> None:
             with contextlib.suppress(OSError):  # more than this kernel has
                 _prctl(_PR_CAPBSET_DROP, capability)
     if request["landlock"] is not None:
-        restrict_files(**request["landlock"])
+        restrict_files(**request["landlock"], same_user=uid is None)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    try:
-        install_filter((os.getppid(), request["server"], request["judge"]))
-    except OSError:
-        if request["landlock"] is not None:
-            raise
+    if request["landlock"] is not None:
+        install_filter()
 
 
 def become_program(request: dict, stdout: int, stderr: int, report: int, own: list[int]) -> None:
@@ -240,6 +278,7 @@ def become_program(request: dict, stdout: int, stderr: int, report: int, own: li
         if not request["prefix"]:
             _confine(request)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         _limit(resource.RLIMIT_FSIZE, limits["file_bytes"])
         _limit(resource.RLIMIT_AS, limits["address_space_bytes"])
         _limit(resource.RLIMIT_CPU, limits["cpu_s"] and int(limits["cpu_s"]) + 1, grace=1)

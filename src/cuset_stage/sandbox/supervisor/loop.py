@@ -8,20 +8,26 @@ import os
 import resource
 import select
 import signal
+import socket
 import time
 
 from confine import ALLOW_ALL, become_program, build_filter
-from tree import descendants, folder_usage, hidden_files, kill_all, measure, reap, shared_fairly, starved
+from files import copy_file, take_out
+from group import SLACK, Group
+from tree import OutOfSight, Usage, descendants, folder_usage, kill_all, measure, reap, shared_fairly, starved
 
 
 # between two looks at the processes: quick at first, since most programs are short
 SHORTEST_S, LONGEST_S = 0.002, 0.02
 SET_UP_S = 60.0  # what bubblewrap may take before the program begins
 SLOW_FACTOR = 20  # counting files may take a twentieth of the time
-# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, and run it. bubblewrap makes of a death by
-# signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is REPORT, that a signal
-# came. (A shell knows descriptors of one digit; there are few yet.)
-BEGIN = 'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; (exec "$0" "$@" 2>&9 9>&-); exit $?'
+# In bubblewrap, as the program's user: say that all is set up, of a command that can be run, wait until its folder is filled, and run it.
+# bubblewrap makes of a death by signal N the exit code 128 + N, which a program may return as well; a shell says on its stderr, which is
+# REPORT, that a signal came. (A shell knows descriptors of one digit; there are few yet.)
+BEGIN = (
+    'command -v -- "$0" >/dev/null || exec "$0"; exec 9>&2 2>&REPORT REPORT>&-; echo >&2; read go <&2 || exit; '
+    '(exec "$0" "$@" 2>&9 9>&-); exit $?'
+)
 
 
 class CappedFile:
@@ -60,7 +66,7 @@ class CappedFile:
 class Run:
     """One program, from start to the last process it left."""
 
-    def __init__(self, request: dict) -> None:
+    def __init__(self, request: dict, group: Group | None) -> None:
         self.request = request
         self.most = {name: float("inf") if value is None else value for name, value in request["limits"].items()}
         self.stdout, self.stderr = (CappedFile(request["control"], self.most["output_bytes"]) for _ in range(2))
@@ -70,33 +76,53 @@ class Run:
         self.begin = time.monotonic()
         self.seconds = 0.0
         self.next_count = 0.0
-        self.hidden_memory = 0
-        own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
-        self.processes = self.most["processes"] + own
-        self.threads = request["threads"] + own
+        self.hidden_memory = 0.0
+        self.out_of_sight = OutOfSight(min(self.most["file_bytes"], self.most["folder_bytes"]))
+        self.own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
+        self.processes = self.most["processes"] + self.own
+        self.threads = request["threads"] + self.own
+        self.folder = request["folder"]  # as this process reaches it
+        self.files: int | None = None  # a descriptor of the folder where it is a file system of its own
+        self.entries = 0  # how many files that held at the start
+        self.group = group
 
     def prepare(self) -> None:
-        """Copy inputs in, and give the folders, as yet all of our making, to the program's own user."""
+        """What has to be there before the program's first process."""
         if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             raise OSError(errno.ENOSYS, "this kernel lists no children of a process (CONFIG_PROC_CHILDREN)", "/proc")
-        for target, source in self.request["copies"].items():
+        own_files = self.request["take"] is not None
+        if self.group is not None:
+            self.group.begin(self.most["memory_bytes"] + (self.most["folder_bytes"] if own_files else 0) + SLACK)
+        if not own_files:
+            self.fill()
+
+    def fill(self) -> None:
+        """Copy files in, and give the folders, as yet all of our making, to the program's own user."""
+        copies = dict(self.request["copies"])
+        if self.files is not None:
+            for place, folders, names in os.walk(self.request["folder"]):
+                inside = os.path.relpath(place, self.request["folder"])
+                for name in folders:
+                    os.makedirs(os.path.join(self.folder, inside, name), exist_ok=True)
+                copies |= {os.path.join(inside, name): os.path.join(place, name) for name in names}
+        for name, source in copies.items():
+            target = os.path.join(self.folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
-            with open(source, "rb") as reading, open(target, "xb") as writing:
-                while os.sendfile(writing.fileno(), reading.fileno(), None, 1 << 30):
-                    pass
-                os.fchmod(writing.fileno(), 0o555 if os.access(source, os.X_OK) else 0o444)
+            copy_file(source, target)
+            os.chmod(target, 0o555 if os.access(source, os.X_OK) else 0o444)
         uid = self.request["uid"]
-        for place, folders, _ in os.walk(self.request["folder"]) if uid is not None else ():
+        for place, folders, _ in os.walk(self.folder) if uid is not None else ():
             for name in (".", *folders):
                 os.chown(os.path.join(place, name), uid, uid, follow_symlinks=False)
 
     def start(self) -> str | None:
         """Fork and exec, and wait until the program begins; the reason when it does not."""
-        self.report, report = os.pipe()  # what the child says, see become_program and BEGIN
+        # what the child says, see become_program and BEGIN; a socket can be opened by no path of /proc
+        self.report, report = (end.detach() for end in socket.socketpair())
         own: list[int] = []
         if prefix := self.request["prefix"]:
             filter_end, writing_end = os.pipe()
-            os.write(writing_end, build_filter() or ALLOW_ALL)
+            os.write(writing_end, build_filter(own_network=True) or ALLOW_ALL)
             os.close(writing_end)
             own = [filter_end, report]
             prefix[1:1] = ["--seccomp", str(filter_end)]
@@ -112,12 +138,32 @@ class Run:
         if not select.select([self.report], [], [], SET_UP_S)[0]:
             return f"bubblewrap did not start the program within {SET_UP_S:.0f} s"
         said = os.read(self.report, 1)
-        self.begin = time.monotonic()
         if said not in (b"", b"\n"):
             return (said + os.read(self.report, 4096)).decode(errors="replace")
         if prefix and not said:
             return f"bubblewrap did not start the program: {self.stderr.text().strip()[-500:]}"
+        if prefix and self.request["take"] is not None:
+            self.enter_files()
+        self.begin = time.monotonic()
+        if prefix:
+            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+                os.write(self.report, b"\n")
         return None
+
+    def enter_files(self) -> None:
+        """Fill the file system that bubblewrap has made; our descriptor keeps it when bubblewrap is gone."""
+        shell = descendants()[-1]
+        self.files = os.open(
+            f"/proc/{shell}/root{self.request['folder']}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        )
+        self.folder = f"/proc/self/fd/{self.files}"
+        self.fill()
+        self.entries = self.used_files()[1]
+
+    def used_files(self) -> tuple[int, int]:
+        """(bytes, entries) in the file system of its own, files without a name included: the kernel's count."""
+        usage = os.fstatvfs(self.files)
+        return (usage.f_blocks - usage.f_bfree) * usage.f_frsize, usage.f_files - usage.f_ffree
 
     def watch(self) -> None:
         """Until the program ends, a limit is passed, or the judge closes its end of the socket: it wants this to stop, or is gone."""
@@ -144,26 +190,43 @@ class Run:
         pids = descendants(4 * self.processes)  # not all: zombies count here, and are no processes any more
         if len(pids) > 4 * self.processes:
             return "processes"
-        processes, threads, cpu_seconds, own, shared = measure(pids)
-        if processes > self.processes or threads > self.threads:
+        usage = measure(pids)
+        if usage.processes > self.processes or usage.threads > self.threads:
             return "processes"
-        if cpu_seconds + _cpu_seconds() > most["cpu_s"]:
+        if usage.cpu_seconds + _cpu_seconds() > most["cpu_s"]:
             return "cpu"
-        # `hidden_memory` are files without a name, which are in `shared` only while mapped
-        if own + max(shared, self.hidden_memory) > most["memory_bytes"]:
-            own, shared = shared_fairly(pids) or (own, shared)
-            if own + max(shared, self.hidden_memory) > most["memory_bytes"]:
-                return "memory"
-        if now >= self.next_count:
-            self.hidden_memory, hidden_disk = hidden_files(pids)
-            size, entries = folder_usage(self.request["folder"], most["folder_bytes"], most["folder_entries"])
+        size, entries = self.used_files() if self.files is not None else (0, 0)
+        if size > most["folder_bytes"] or entries - self.entries > most["folder_entries"]:
+            return "disk"
+        if self.memory(usage) - size > most["memory_bytes"]:
+            return "memory"
+        if now >= self.next_count and (self.group is None or self.files is None):
+            self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
+            if self.files is None:
+                size, entries = folder_usage(self.folder, most["folder_bytes"], most["folder_entries"])
+                if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
+                    return "disk"
             self.next_count = now + max(0.05, SLOW_FACTOR * (time.monotonic() - now))
-            if size + hidden_disk > most["folder_bytes"] or entries > most["folder_entries"]:
-                return "disk"
         return "wall" if time.monotonic() > self.begin + most["wall_s"] else None
+
+    def memory(self, usage: Usage) -> float:
+        """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high."""
+        if self.group is not None:
+            return self.group.used()
+        own, shared = usage.own, usage.shared
+        if own + max(shared, self.hidden_memory) + usage.files > self.most["memory_bytes"]:
+            own, shared = shared_fairly(usage.threads_of) or (own, shared)
+        return own + max(shared, self.hidden_memory)  # hidden files are in `shared` as far as they are mapped
+
+    def take_out(self) -> None:
+        """Copy what is to be kept of a file system of its own to the folder on the disk; no process of the program is left."""
+        for name in self.request["take"] if self.files is not None else ():
+            take_out(self.folder, self.request["folder"], name)
 
     def outcome(self) -> tuple[int | None, str | None, str | None]:
         """(exit code as subprocess has it: negative is a signal, the limit that stopped it, what of ours failed): all but one are None."""
+        if self.group is not None and self.group.overran():
+            return None, "memory", None
         if self.stopped is not None:
             return None, self.stopped, None
         code = os.waitstatus_to_exitcode(self.ended[self.pid])
@@ -181,11 +244,11 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def run(request: dict) -> dict:
-    """The whole of one run; the answer as a dictionary."""
+def run(request: dict, group: Group | None) -> dict:
+    """The whole of one run; the answer as a dictionary. group: the control group that counts its memory."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # waited for, so that none is missed
     starved_before = starved()
-    current = Run(request)
+    current = Run(request, group)
     try:
         current.prepare()
         problem = current.start()
@@ -199,6 +262,10 @@ def run(request: dict) -> dict:
         problem = f"processes that do not die (stuck in the kernel or the GPU driver?): {left}"
     elif problem is None:
         code, stopped, problem = current.outcome()
+        try:
+            current.take_out()
+        except OSError as error:
+            problem = f"the outputs cannot be taken out: {error.strerror}: {error.filename}"
     short = starved() > starved_before
     if code == -signal.SIGKILL and short:
         problem = "the kernel killed it for want of memory: this machine has less than its limit allows, or is shared by too many"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
+import functools
 import os
 import resource
 import signal
 import stat
 import time
+from typing import NamedTuple
 
 
 TICK = os.sysconf("SC_CLK_TCK")
 ALL = 4096
+_DELETED = " (deleted)"
+_IN_MEMORY = ("/dev/zero", "/memfd:", "/dev/shm/", "/SYSV")  # shared memory, as /proc names it
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
 
 
@@ -22,7 +25,7 @@ def _read(path: str) -> bytes:
         return file.read(65536)
 
 
-def _table(path: str) -> dict[bytes, bytes]:
+def table(path: str) -> dict[bytes, bytes]:
     """The first word after each name, of a file with lines such as `VmRSS:  12 kB`."""
     words = (line.split() for line in _read(path).splitlines())
     return {line[0].rstrip(b":"): line[1] for line in words if len(line) > 1}
@@ -46,72 +49,178 @@ def descendants(most: int = ALL) -> list[int]:
     return found
 
 
-def measure(pids: list[int]) -> tuple[int, int, float, int, int]:
-    """(processes, threads, CPU seconds, anonymous bytes, shared bytes); pages that several share count for each (see `shared_fairly`)."""
-    processes = threads = own = shared = 0
+class Usage(NamedTuple):
+    """Of some processes. own, shared: bytes of memory; pages that several share count for each (see `shared_fairly`). files: bytes of
+    files and of devices' memory that are mapped.
+
+    threads_of: a living thread of each process, by which /proc tells of its memory and files: the first may have ended.
+    """
+
+    processes: int
+    threads: int
+    cpu_seconds: float
+    own: int
+    shared: int
+    files: int
+    threads_of: list[int]
+
+
+def _stat(pid: int) -> list[bytes]:
+    """The fields of /proc/PID/stat behind the name: the state, ..."""
+    return _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+
+
+def _ended(fields: list[bytes]) -> bool:
+    return fields[0] in (b"Z", b"X")
+
+
+def _has_memory(pid: int) -> bool:
+    """Whether it is not ending: then its memory has gone, and only root may look at the rest."""
+    try:
+        return b"VmRSS" in table(f"/proc/{pid}/status")
+    except OSError:
+        return False
+
+
+def measure(pids: list[int]) -> Usage:
+    """What the processes use now."""
+    threads = own = shared = files = 0
     cpu_seconds = 0.0
+    living = []
     for pid in pids:
-        try:
-            status = _table(f"/proc/{pid}/status")
-            fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        except (OSError, ValueError):
-            continue
-        if fields[0] in (b"Z", b"X"):
-            continue
-        processes += 1
-        threads += int(fields[17])
-        cpu_seconds += sum(map(int, fields[11:15])) / TICK
-        own += 1024 * int(status.get(b"RssAnon", status.get(b"VmRSS", 0)))
-        shared += 1024 * int(status.get(b"RssShmem", 0))
-    return processes, threads, cpu_seconds, own, shared
+        with contextlib.suppress(OSError, ValueError):  # it has ended meanwhile
+            fields = _stat(pid)
+            if _ended(fields):
+                others = map(int, os.listdir(f"/proc/{pid}/task"))
+                pid = next((other for other in others if not _ended(_stat(other))), None)
+                if pid is None:
+                    continue
+            status = table(f"/proc/{pid}/status")
+            living.append(pid)
+            threads += int(fields[17])
+            cpu_seconds += sum(map(int, fields[11:15])) / TICK
+            own += 1024 * sum(int(status.get(name, 0)) for name in (b"RssAnon", b"VmSwap", b"VmPTE"))
+            shared += 1024 * int(status.get(b"RssShmem", 0))
+            files += 1024 * int(status.get(b"RssFile", 0))
+    return Usage(len(living), threads, cpu_seconds, own, shared, files, living)
 
 
-def shared_fairly(pids: list[int]) -> tuple[int, int] | None:
-    """(anonymous, shared) bytes with each shared page counted once (PSS): exact and slow, asked only when the quick sum is too high.
+def shared_fairly(threads_of: list[int]) -> tuple[int, int] | None:
+    """(own, shared) bytes with each shared page counted once (PSS): exact and slow, asked only when the quick sum is too high. Memory
+    that a driver has given, as for CUDA's managed memory on the host, is its process's own.
 
     None where one of them is not ours to read.
     """
     own = shared = 0
-    for pid in pids:
+    for pid in threads_of:
         try:
-            rollup = _table(f"/proc/{pid}/smaps_rollup")
+            rollup, status = table(f"/proc/{pid}/smaps_rollup"), table(f"/proc/{pid}/status")
+            own += _device_bytes(pid)
         except (ProcessLookupError, FileNotFoundError):
             continue
         except OSError:
             return None
-        own += 1024 * int(rollup.get(b"Pss_Anon", 0))
+        own += 1024 * (int(rollup.get(b"Pss_Anon", 0)) + int(rollup.get(b"SwapPss", 0)) + int(status.get(b"VmPTE", 0)))
         shared += 1024 * int(rollup.get(b"Pss_Shmem", 0))
     return own, shared
 
 
-def hidden_files(pids: list[int]) -> tuple[int, int]:
-    """Bytes of (memory, disk) in files without a name that the processes hold open: memfd_create, or deleted but not closed."""
-    memory = disk = 0
-    seen = set()
-    for pid in pids:
-        for link in glob.iglob(f"/proc/{pid}/fd/*"):
+def _device_bytes(pid: int) -> int:
+    total, counts = 0, False
+    with open(f"/proc/{pid}/smaps", "rb") as smaps:
+        for line in smaps:
+            words = line.split()
+            if not words[0].endswith(b":"):  # a mapping: what follows is about it
+                counts = words[-1].startswith(b"/dev/nvidia")
+            elif counts and words[0] == b"Rss:":
+                total += 1024 * int(words[1])
+    return total
+
+
+class OutOfSight:
+    """What processes hold that is not in their own memory, and has no name: deleted files, shared memory, data in flight in sockets."""
+
+    def __init__(self, unseen_bytes: float) -> None:
+        self._unseen_bytes = unseen_bytes
+        self._sizes: dict[object, tuple[bool, float]] = {}  # what -> whether it is in memory, bytes
+
+    def look(self, threads_of: list[int]) -> tuple[float, float]:
+        """Bytes of (memory, disk).
+
+        Only root may look at a file that is mapped and not open. For another user memory counts up to the end of what has been seen
+        mapped, and a file on the disk for `unseen_bytes`; a process that keeps us from looking has too much. A socket counts for all
+        that it may hold.
+        """
+        before, self._sizes = self._sizes, {}
+        for pid in threads_of:
+            try:
+                self._look_at(pid)
+            except PermissionError:
+                if _has_memory(pid):
+                    return float("inf"), 0
+            except OSError:
+                continue
+        for key, (in_memory, size) in self._sizes.items():
+            self._sizes[key] = in_memory, max(size, before.get(key, (in_memory, 0))[1] if _is_guess(key) else 0)
+        both = self._sizes.values()
+        return sum(size for in_memory, size in both if in_memory), sum(
+            size for in_memory, size in both if not in_memory
+        )
+
+    def _look_at(self, pid: int) -> None:
+        for link in (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")):
             with contextlib.suppress(OSError):
-                target, info = os.readlink(link), os.stat(link)
-                file = (info.st_dev, info.st_ino)
-                if target.endswith(" (deleted)") and stat.S_ISREG(info.st_mode) and file not in seen:
-                    seen.add(file)
-                    if target.startswith(("/memfd:", "/dev/shm/", "/SYSV")):
-                        memory += info.st_blocks * 512
-                    else:
-                        disk += info.st_blocks * 512
-    return memory, disk
+                target = os.readlink(link)
+                if target.startswith("socket:"):
+                    self._sizes[target] = True, socket_bytes()
+                elif target.endswith(_DELETED):
+                    self._add(link, target)
+        with contextlib.suppress(PermissionError), open(f"/proc/{pid}/maps") as maps:
+            for line in maps:
+                if line.endswith(_DELETED + "\n"):
+                    place, _, offset, device, inode, target = line.split(maxsplit=5)
+                    begin, end = (int(part, 16) for part in place.split("-"))
+                    with contextlib.suppress(FileNotFoundError):
+                        path = f"/proc/{pid}/map_files/{begin:x}-{end:x}"
+                        self._add(path, target, f"{device} {inode}", int(offset, 16) + end - begin)
+
+    def _add(self, path: str, target: str, name: str = "", mapped: int = 0) -> None:
+        in_memory = target.startswith(_IN_MEMORY)
+        try:
+            info = os.stat(path)
+            if stat.S_ISREG(info.st_mode):
+                self._sizes[info.st_dev, info.st_ino] = in_memory, info.st_blocks * 512
+        except PermissionError:
+            size = max(mapped, self._sizes.get(name, (in_memory, 0))[1]) if in_memory else self._unseen_bytes
+            self._sizes[name] = in_memory, size
+
+
+def _is_guess(key: object) -> bool:
+    """Whether this is of a file that we may not look at: shared memory does not shrink, and we see no more than what is mapped of it."""
+    return isinstance(key, str)
+
+
+@functools.cache
+def socket_bytes() -> int:
+    """What may lie in a socket, as the kernel counts it: twice what a program may ask for, up to 16 MiB."""
+    with contextlib.suppress(OSError, ValueError):
+        return min(2 * int(_read("/proc/sys/net/core/wmem_max")), 16 * 2**20)
+    return 2 * 212_992
 
 
 def folder_usage(folder: str, max_bytes: float, max_entries: float) -> tuple[int, float]:
     """(bytes on disk, entries) below the folder; stops counting as soon as a maximum is passed.
 
-    A path too long for the kernel counts as too many entries: nobody nests that deep with good intent.
+    Too many entries: also a path too long for the kernel, and a folder that closes again after we opened it. Nobody does that with
+    good intent.
     """
     total = entries = 0
+    opened = set()
     queue = [folder]
     while queue:
+        place = queue.pop()
         try:
-            with os.scandir(queue.pop()) as listing:
+            with os.scandir(place) as listing:
                 for entry in listing:
                     entries += 1
                     with contextlib.suppress(FileNotFoundError):
@@ -124,14 +233,31 @@ def folder_usage(folder: str, max_bytes: float, max_entries: float) -> tuple[int
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return total, max_entries + 1
-            # else it is gone already, or closed to us (then the program cannot write there either)
+            if error.errno == errno.EACCES:  # closed to its owner; root would not notice
+                if place in opened or not _open_up(place):
+                    return total, max_entries + 1
+                opened.add(place)
+                queue.append(place)
+            # else it is gone already
     return total, entries
+
+
+def _open_up(folder: str) -> bool:
+    """Open a folder of our user's that the program has closed; it may put a link there meanwhile."""
+    with contextlib.suppress(OSError):
+        place = os.open(folder, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY)
+        try:
+            os.chmod(f"/proc/self/fd/{place}", 0o700)
+            return True
+        finally:
+            os.close(place)
+    return False
 
 
 def starved() -> int:
     """How many processes of this whole machine the kernel has killed for want of memory; 0 where it does not say."""
     with contextlib.suppress(OSError):
-        return int(_table("/proc/vmstat").get(b"oom_kill", 0))
+        return int(table("/proc/vmstat").get(b"oom_kill", 0))
     return 0
 
 
