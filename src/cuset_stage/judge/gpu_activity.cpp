@@ -7,6 +7,7 @@
 
 #include <cupti.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -45,8 +46,9 @@ void describe(const CUpti_Activity* one, std::string& text) {
   char line[200];
   if (one->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || one->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
     const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel9*>(one);
+    // completed: with the kernels that it launched itself
     snprintf(line, sizeof line, "K %llu %llu %d %d %d %d %d %d ", (unsigned long long)kernel->start,
-             (unsigned long long)kernel->end, kernel->gridX, kernel->gridY, kernel->gridZ, kernel->blockX, kernel->blockY,
+             (unsigned long long)std::max(kernel->end, kernel->completed), kernel->gridX, kernel->gridY, kernel->gridZ, kernel->blockX, kernel->blockY,
              kernel->blockZ);
     text.append(line).append(kernel->name ? kernel->name : "").append("\n");
   } else if (one->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {

@@ -26,7 +26,7 @@ from ..sandbox.folders import file_lock
 SOURCES = [Path(__file__).with_name(name) for name in ("gpu_activity.cpp", "gpu_inputs.cpp", "gpu_inputs.h")]
 FOLDER = ".gpu_activity"  # in the folder of a run
 RECORD = f"{FOLDER}/record"
-MAX_RECORD_BYTES = 256 << 20  # some millions of launches; of a longer record the rest is not read
+MAX_RECORD_BYTES = 64 << 20  # half a million launches; a longer record is not complete
 TO_GPU, FROM_GPU, WITHIN_GPU = (1, 3), (2, 4), (5, 6, 7, 8, 10)  # CUpti_ActivityMemcpyKind
 
 

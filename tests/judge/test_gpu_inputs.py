@@ -1,0 +1,70 @@
+"""Which bytes are withheld from the GPU, and what is counted: gpu_inputs.cpp with the driver's calls as CUPTI tells of them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuset_stage.judge import gpu_activity
+from cuset_stage.sandbox import find_toolkit
+
+
+CALLS = Path(__file__).parents[1] / "helpers" / "driver_calls.cpp"
+X, Y = 400_012, 20_000  # bytes
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]:
+    """What the calls say, by name: whether the GPU's memory was as it should be, and inputs, outputs, others, copied."""
+    folder = tmp_path_factory.mktemp("calls")
+    cupti, includes = gpu_activity._find_cupti(find_toolkit())
+    options = [f"-I{path}" for path in (*includes, gpu_activity.SOURCES[0].parent)]
+    for command in (
+        ["g++", "-shared", "-fPIC", "-DDRIVER", CALLS, "-o", folder / "libcuda.so.1"],
+        [
+            "g++",
+            "-std=c++17",
+            "-O1",
+            *options,
+            CALLS,
+            cupti,
+            f"-Wl,-rpath,{cupti.parent}",
+            "-ldl",
+            "-o",
+            folder / "calls",
+        ],
+    ):
+        subprocess.run(command, check=True, timeout=300)
+    rng = np.random.default_rng(0)
+    for name, size in (("x", X), ("y", Y)):
+        rng.integers(1, 255, size, np.uint8).tofile(folder / name)  # no byte is zero
+    done = subprocess.run(
+        [folder / "calls", folder / "x", folder / "y"],
+        env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    lines = [line.rsplit(" ", 5) for line in done.stdout.splitlines()]
+    return {name: tuple(map(int, numbers)) for name, *numbers in lines}
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("whole", (X, 0, 0, X)),
+        ("whole, in a stream", (X, 0, 0, X)),
+        ("part, shifted", (50_000, 0, 50_000, 100_000)),
+        ("result", (0, Y, 0, Y)),
+        ("changed", (0, 0, X, X)),
+        ("zeros", (0, 0, 0, X)),
+        ("rows", (100_000, 0, 0, 100_000)),
+        ("managed", (0, 0, 0, 0)),
+        ("in place", (0, 0, 0, 0)),
+    ],
+)
+def test_inputs_are_withheld(told: dict[str, tuple[int, ...]], name: str, counts: tuple[int, ...]) -> None:
+    assert told[name] == (1, *counts)
