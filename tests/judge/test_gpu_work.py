@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import MODES, PROGRAM, make_task
+from fake_gpus import path_with_gpus
+from host_programs import MODES, PROGRAM, answer_row, make_task
 
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
@@ -168,3 +169,16 @@ def test_kernels_by_name() -> None:
     first, second = kernel_uses([Activity((kernels[0],)), Activity(tuple(kernels[1:]))])
     assert (first.name, second.name, second.launches, second.grid, second.block) == ("b", "a", 2, (2,), (64,))
     assert second.seconds == pytest.approx(40e-9)
+
+
+def test_where_nothing_can_be_recorded_it_is_said(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", path_with_gpus(tmp_path / "gpus", 1))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    said, results = run([answer_row("one", 0)], "no_gpu=false")
+    assert results.samples[0]["verdict"] == "passed" and results.samples[0]["kernel_s"] is None
+    assert "is not recorded: CUPTI records no kernel here" in said
+    assert results.run["gpu_work_recorded"].startswith("CUPTI records no kernel here")
+    said, _ = run([answer_row("one", 0)], "no_gpu=false", "require_gpu=true", code=2)
+    assert "require_gpu=true: what programs do on the GPU cannot be recorded here" in said
+    said, _ = run([answer_row("one", 0)], "require_gpu=true", code=2)  # beside no_gpu=true
+    assert "require_gpu and no_gpu contradict each other" in said

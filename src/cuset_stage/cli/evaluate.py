@@ -82,6 +82,8 @@ def evaluate(settings: EvaluateSettings) -> None:
             **settings.model_dump(include={"method", "level", "split", "extract"}),
             audit=_audit([task for task in tasks if settings.split in (None, task.split)]),
         )
+        if header["gpu_work_recorded"] not in (None, "yes"):
+            typer.echo(f"cuset: what programs do on the GPU is not recorded: {header['gpu_work_recorded']}", err=True)
         with Progress(total=len(samples), unit="sample", desc="judged") as bar:
 
             def progress(summary: Any) -> None:

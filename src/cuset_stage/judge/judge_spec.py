@@ -93,3 +93,10 @@ class EvaluationSpec(JudgeSpec):
         None,
         description="what inputs are drawn from, where tasks bring their generator; without it drawn for each results file",
     )
+
+    @model_validator(mode="after")
+    def _check_require_gpu(self) -> Self:
+        if self.require_gpu and not self.runs_on_gpus:
+            other = "no_gpu" if self.no_gpu else "compile_only"
+            raise ValueError(f"require_gpu and {other} contradict each other: leave one out")
+        return self
