@@ -15,8 +15,8 @@ from ..sandbox import SandboxError
 from .bench import Bench
 from .judge_spec import JudgeSpec
 from .judgement import Judgement, infra_error
-from .oracle_runs import last_line
-from .pipeline import Job, describe
+from .oracle_runs import last_line, preparation_cost
+from .pipeline import Job, describe, in_order
 
 
 logger = logging.getLogger(__name__)
@@ -92,15 +92,22 @@ class RayBackend:
         return {**self._record, "machines": len(self._nodes)}
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
-        """Judgements in the order in which they come. A job whose machine is lost goes to another one."""
+        """Judgements in the order in which they come. A job whose machine is lost goes to another one.
+
+        Jobs of a task go to one machine while that is free for them: another would make the task's inputs as well.
+        """
         ray = self._ray
-        waiting = deque((job, 0) for job in jobs)
-        free = [node for node, width in zip(self._nodes, self._widths, strict=True) for _ in range(width)]
+        waiting = deque((job, 0) for job in in_order(jobs, preparation_cost))
+        free = [node for place in range(max(self._widths)) for node, width in self._machines() if place < width]
+        homes: dict[str, Any] = {}  # task -> its machine
         running: dict[Any, tuple[Job, int, Any]] = {}
         while waiting or running:
             while waiting and free:
                 job, tries = waiting.popleft()
-                node = free.pop()
+                home = homes.get(job.task.fingerprint)
+                node = home if home in free else free[0]
+                free.remove(node)
+                homes[job.task.fingerprint] = node
                 running[node.judge.remote(replace(job, samples=()))] = job, tries, node
             if not running:
                 for job, _ in waiting:
@@ -122,6 +129,9 @@ class RayBackend:
                 free.append(node)
                 judgement = infra_error(describe(error))
             yield job, judgement
+
+    def _machines(self) -> list[tuple[Any, int]]:
+        return list(zip(self._nodes, self._widths, strict=True))
 
     def stop(self) -> None:
         """End the actors: what they run is killed with them."""

@@ -25,7 +25,7 @@ from ..sandbox import (
     scratch_folder,
 )
 from ..sandbox.folders import take_output
-from ..tasks.base import Case, ProgramTask, ScriptOracle, Tensor
+from ..tasks.base import Case, ProgramTask, ScriptOracle, Task, Tensor
 from ..text import one_line
 from .script_server import DRIVER, ENVIRONMENT, bounded, run_script
 
@@ -231,9 +231,11 @@ def check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
     return need
 
 
-def preparation_cost(task: ProgramTask) -> float:
+def preparation_cost(task: Task) -> float:
     """How long making the task's cases may take, in no unit: by the size of its data, and whether a gen.py visits each element in nested
-    loops of Python's own, which takes about a hundred times as long."""
+    loops of Python's own, which takes about a hundred times as long. 0 for a module: its inputs are not made ahead."""
+    if not isinstance(task, ProgramTask):
+        return 0.0
     size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
     if isinstance(task.oracle, ScriptOracle):
         with suppress(SyntaxError, ValueError):

@@ -42,6 +42,14 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def in_order(jobs: Sequence[Job], cost: Callable[[Task], float]) -> list[Job]:
+    """Tasks that are prepared longest first, and jobs of one task together, so that its cases are made, used and done with."""
+    tasks = {job.task.fingerprint: job.task for job in jobs}
+    costs = {key: cost(task) for key, task in tasks.items()}
+    order = {key: place for place, key in enumerate(sorted(tasks, key=costs.__getitem__, reverse=True))}
+    return sorted(jobs, key=lambda job: order[job.task.fingerprint])
+
+
 class Pipeline:
     """Judges jobs with threads.
 
@@ -65,15 +73,9 @@ class Pipeline:
         self._guard = threading.Lock()
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
-        """Judgements in the order in which they come; closing the iterator stops what has not begun.
-
-        Jobs of one task are judged one after the other, so that its cases are made, used and done with.
-        """
-        tasks = {job.task.fingerprint: job.task for job in jobs}
-        costs = {key: self._judge.preparation_cost(task) for key, task in tasks.items()}
-        order = {key: place for place, key in enumerate(sorted(tasks, key=costs.__getitem__, reverse=True))}
+        """Judgements in the order in which they come; closing the iterator stops what has not begun."""
         try:
-            judged = {self.submit(job): job for job in sorted(jobs, key=lambda job: order[job.task.fingerprint])}
+            judged = {self.submit(job): job for job in in_order(jobs, self._judge.preparation_cost)}
             for future in as_completed(judged):
                 yield judged[future], future.result()
         finally:

@@ -98,7 +98,7 @@ class Cache:
                 missing, in_use = self._make_room(need)
                 if not missing:
                     return self._promise(need)
-            if not in_use or time.monotonic() > deadline:
+            if need > self.limit or not in_use or time.monotonic() > deadline:
                 raise SandboxError(
                     f"{what}: its data takes {need / GIB:.2f} GiB, and there is no room for it under {self.folder}, by "
                     f"{missing / GIB:.2f} GiB; free disk space there, set CUSET_CACHE to a larger disk, or raise cache_gib"
