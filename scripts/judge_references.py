@@ -12,7 +12,7 @@ everything; the second one finds compiled programs and prepared inputs in the ca
     python scripts/judge_references.py data/kernels --check first.jsonl second.jsonl --json record.json
 
 The check ends with 1 and names the samples when one is missing, did not pass, or was judged differently in two files.
-CUDABench's programs are its bench.cu.
+CUDABench's programs are its bench.cu, ComputeEval's its baseline_solution, robust-kbench's the forward.cu and backward.cu of some tasks.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from typing import Any
 
 from cuset_stage.jsonl import Appender
 from cuset_stage.judge.results import read_results
-from cuset_stage.tasks import ProgramTask, load_tasks
+from cuset_stage.tasks import Task, load_tasks
 from cuset_stage.tasks.answers_file import Answer
 
 
-def write_answers(tasks: list[ProgramTask], output: Path, samples: int) -> int:
+def write_answers(tasks: list[Task], output: Path, samples: int) -> int:
     """One answer with the task's program for each task and sample; the number of lines."""
     output.unlink(missing_ok=True)
     with Appender(output) as appender:
@@ -52,7 +52,7 @@ def judge_twice(tasks: Path, answers: Path, options: list[str]) -> list[Path]:
     return outputs
 
 
-def differences(tasks: list[ProgramTask], paths: list[Path]) -> list[str]:
+def differences(tasks: list[Task], paths: list[Path]) -> list[str]:
     """What is wrong with results of the references, a sentence a sample."""
     found = []
     verdicts: dict[tuple[str, int], dict[Path, str]] = {}
@@ -127,10 +127,9 @@ def main() -> int:
         parser.error("--twice writes and checks files of its own: omit --output and --check")
     if options.twice and options.twice.exists():
         parser.error(f"--twice {options.twice}: already exists; name a new folder, so that everything is judged again")
-    tasks = [task for task in load_tasks(options.tasks, split=options.split) if isinstance(task, ProgramTask)]
-    with_solution = [task for task in tasks if task.solution]
+    with_solution = [task for task in load_tasks(options.tasks, split=options.split) if task.solution]
     if not with_solution:
-        parser.error(f"{options.tasks}: no task of this set comes with a program")
+        parser.error(f"{options.tasks}: no task of this set comes with a solution")
     answers = options.twice / "answers.jsonl" if options.twice else options.output
     if answers:
         print(f"{answers}: {write_answers(with_solution, answers, options.samples)} answers", flush=True)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from curation_steps import select, write
 from curation_tree import PROGRAM
+from other_sets import SCALE, robust_kbench
 
 from cuset_stage.curate.adapt import adapt_row
 from cuset_stage.curate.ranking import beyond_balance, concur, speeds, worse_answers
@@ -278,6 +279,15 @@ def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_
     select(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
     found = [json.loads(line) for line in (tmp_path / "select" / "contamination.jsonl").read_text().splitlines()]
     assert {each["id"]: each["method"] for each in found} == {"bare": "module", "sizes": "module", "named": "name"}
+
+
+def test_a_module_of_which_the_judge_makes_another_one_is_found(tmp_path):
+    """robust-kbench's reference holds the set's module as a text; compared is that module."""
+    rows = [row("same", "", kind="module", module_code=SCALE.replace("forward_fn(x", "forward_fn( x"), answer_code="")]
+    benchmarks = {"robust": robust_kbench(tmp_path / "robust")}
+    select(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
+    (found,) = (tmp_path / "select" / "contamination.jsonl").read_text().splitlines()
+    assert (json.loads(found)["id"], json.loads(found)["method"]) == ("same", "module")
 
 
 def measured(seconds: float, **more) -> dict:

@@ -60,7 +60,7 @@ class Benchmarks:
 
     def _add_task(self, name: str, task: Task) -> None:
         if isinstance(task, ModuleTask):  # its prompt is its code in our words, and not compared
-            found = module_print(task.reference)
+            found = module_print(task.own_source or task.reference)
             self._add("module", name, found.exact, found.normalised, near=found.near)
             if _NUMBERED.match(task.name):
                 self._add("name", name, task.name)

@@ -161,6 +161,7 @@ class ModuleTask:
     source: str
     split: str | None = None
     solution: str | None = None  # a right answer, when the set has one
+    own_source: str | None = None  # the set's module, where the reference is made of it
     frame: str | None = None  # Python source with a function load_answer(code) that defines ModelNew
     notes: tuple[str, ...] = ()  # what the set itself says against the task: reports show it as flags
     language: str = "python"

@@ -76,6 +76,7 @@ def _read_task(config: Path, name: str, direction: str) -> ModuleTask:
         source=f"{config.parent.name}/{config.name}",
         split=direction,
         solution=read_text(kernel) if kernel.is_file() else None,
+        own_source=code,
         frame=frame,
         notes=_filters(config.with_name("filter_results.json")),
         language="cuda",
