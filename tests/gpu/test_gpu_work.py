@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from gpu_work_programs import CONVERTS, DECODED, HONEST, NOT_NEEDED, NOTHING, UPLOADED, task_row
+from gpu_work_programs import CONVERTS, DECODED, HONEST, NOT_FROM_GPU, NOT_NEEDED, NOTHING, UPLOADED, task_row
 from host_programs import write_lines
 
 from cuset_stage.judge import gpu_work
@@ -42,7 +42,13 @@ def test_an_honest_program_is_not_flagged(bench: Bench, task: ProgramTask, name:
 
 
 @pytest.mark.parametrize(
-    "programs, flag", [(NOTHING, "NOTHING_RAN"), (UPLOADED, "RESULT_UPLOADED"), (NOT_NEEDED, "NOT_NEEDED")]
+    "programs, flag",
+    [
+        (NOTHING, "NOTHING_RAN"),
+        (UPLOADED, "RESULT_UPLOADED"),
+        (NOT_FROM_GPU, "NOT_FROM_GPU"),
+        (NOT_NEEDED, "NOT_NEEDED"),
+    ],
 )
 def test_a_program_without_gpu_work_fails(
     bench: Bench, task: ProgramTask, programs: Mapping[str, str], flag: str

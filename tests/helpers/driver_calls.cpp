@@ -33,7 +33,9 @@ static Bytes load(const char* path) {
 }
 
 static void say(const char* name, bool right) {
-  printf("%s %d %zu %zu %zu %zu\n", name, right, counted.inputs, counted.outputs, counted.others, counted.copied);
+  printf("%s %d", name, right);
+  for (size_t count : {counted.inputs, counted.outputs, counted.others, counted.copied, counted.shared}) printf(" %zu", count);
+  printf("\n");
   counted = {};
 }
 

@@ -85,6 +85,13 @@ __global__ void kernel(float* y, int n) {
 }
 """
 
+VARIABLES = """__managed__ float from[1 << 18], to[1 << 18];
+__global__ void kernel(int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = from[i] * from[i] + from[n - 1 - i];
+}
+"""
+
 ALLOCATE = "  cudaMalloc(&dx, bytes); cudaMalloc(&dy, bytes);\n"
 UP = "  cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice);\n"
 RUN = "  kernel<<<blocks, 256>>>(dx, dy, n);\n"
@@ -103,6 +110,11 @@ def program(device: str, body: str, end: str = "return 0;") -> str:
 HONEST = {
     "plain": program(RIGHT, ALLOCATE + UP + RUN + DOWN),
     "managed": program(RIGHT, MANAGED + TO_MANAGED + RUN + FROM_MANAGED),
+    "managed variables": program(
+        VARIABLES,
+        "  memcpy(from, x.data(), bytes);\n  kernel<<<blocks, 256>>>(n);\n"
+        "  cudaDeviceSynchronize(); memcpy(y.data(), to, bytes);\n",
+    ),
     "pinned": program(
         RIGHT,
         ALLOCATE + STREAM + "  float* p; cudaMallocHost(&p, bytes); memcpy(p, x.data(), bytes);\n"
@@ -178,10 +190,14 @@ UPLOADED = {
     ),
     "copies the result in managed memory": program(COPY, MANAGED + "  host(x.data(), dx, n);\n" + RUN + FROM_MANAGED),
 }
-NOT_NEEDED = {
-    "empty kernel": program(EMPTY, ALLOCATE + UP + RUN + HOST),
-    "empty kernel, nothing goes up": program(EMPTY, ALLOCATE + RUN + HOST),
+NOT_FROM_GPU = {
+    "empty kernel, nothing comes back": program(EMPTY, ALLOCATE + UP + RUN + HOST),
     "kernel beside the work": program(RIGHT, ALLOCATE + UP + RUN + "  cudaDeviceSynchronize();\n" + HOST),
+}
+NOT_NEEDED = {
+    "empty kernel": program(EMPTY, ALLOCATE + UP + RUN + DOWN + HOST),
+    "empty kernel, nothing goes up": program(EMPTY, ALLOCATE + RUN + DOWN + HOST),
+    "kernel beside the work, whose results are dropped": program(RIGHT, ALLOCATE + UP + RUN + DOWN + HOST),
     "managed memory, empty kernel": program(EMPTY, MANAGED + TO_MANAGED + RUN + "  cudaDeviceSynchronize();\n" + HOST),
 }
 DECODED = program(

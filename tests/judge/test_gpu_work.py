@@ -12,6 +12,7 @@ from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
 from cuset_stage.judge.gpu_work import (
     HOST_WORK,
+    NOT_FROM_GPU,
     NOT_NEEDED,
     NOTHING_RAN,
     RESULT_UPLOADED,
@@ -33,7 +34,7 @@ struct Record {
     const bool withheld = getenv("CUSET_GPU_INPUTS") != nullptr;
     if (!path) return;
     FILE* file = fopen(path, "a");
-    fprintf(file, "begin\nK 1000 %d 2 1 1 32 1 1 work\nC 1 2 1 4096\n", 1000 + NANOSECONDS);
+    fprintf(file, "begin\nK 1000 %d 2 1 1 32 1 1 work\nC 1 2 1 4096\nC 1 2 2 4096\n", 1000 + NANOSECONDS);
     if (withheld) fprintf(file, "U UPLOADS\n");
     fprintf(file, "end\n");
     fclose(file);
@@ -131,8 +132,8 @@ def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge,
     assert judged(on_a_gpu, replace(task, solution=PROGRAM, id="third"), recording())[2] is None  # it records nothing
 
 
-def activity(uploads: Uploads = Uploads(), *copies: int) -> Activity:  # noqa: B008  a tuple
-    return Activity((), tuple(Transfer(0, 1, 1, size) for size in copies), True, uploads)
+def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Activity:  # noqa: B008  a tuple
+    return Activity((), (*(Transfer(0, 1, 1, size) for size in copies), Transfer(1, 2, 2, down)), True, uploads)
 
 
 @pytest.mark.parametrize(
@@ -152,16 +153,25 @@ def activity(uploads: Uploads = Uploads(), *copies: int) -> Activity:  # noqa: B
             None,
         ),  # some values of outputs stand in tables, too
         (activity(Uploads(MIB, 0, 1000, MIB + 1000), MIB + 1000), False, None),
+        (activity(Uploads(MIB, 0, 0, MIB), MIB, down=4), False, NOT_FROM_GPU),
+        (activity(Uploads(MIB, 0, 0, MIB, shared=MIB), MIB, down=0), False, None),
     ],
 )
 def test_what_a_flag_takes(withheld: Activity, passed: bool, flag: str | None) -> None:
     assert examine(withheld, passed, MIB, MIB) == flag
 
 
+def test_without_inputs_it_counts_what_comes_and_goes() -> None:
+    assert examine(activity(Uploads(), 12), True, 12, MIB) is None
+    assert examine(activity(Uploads(), down=0), True, 12, MIB) == NOT_FROM_GPU
+    assert examine(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12, MIB) == RESULT_UPLOADED
+
+
 def test_the_case_that_is_examined() -> None:
     assert case_to_examine([12, 5000, 400_000, 70_000]) == 3
     assert case_to_examine([12, 5000, 2000]) == 1
-    assert case_to_examine([12, 1 << 40]) is None
+    assert case_to_examine([12, 1 << 40]) == 0
+    assert case_to_examine([1 << 40]) is None
 
 
 def test_kernels_by_name() -> None:

@@ -56,6 +56,7 @@ class Uploads(NamedTuple):
     outputs: int = 0
     others: int = 0
     copied: int = 0
+    shared: int = 0
 
 
 @dataclass(frozen=True)

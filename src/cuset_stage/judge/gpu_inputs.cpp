@@ -45,7 +45,7 @@ thread_local bool inside = false;  // in this file's own calls of the driver
 bool launched = false;
 size_t searched = 0;
 struct {
-  size_t inputs, outputs, others, copied;
+  size_t inputs, outputs, others, copied, shared;
 } counted = {};
 
 template <typename Function>
@@ -161,6 +161,11 @@ void copied(const char* name, const void* parameters) {
   uploaded(call->dst, reinterpret_cast<const uint8_t*>(call->src), call->ByteCount, in_stream, in_stream ? call->hStream : nullptr);
 }
 
+void share(void* memory, size_t size) {
+  shared[static_cast<uint8_t*>(memory)] = size;
+  counted.shared += size;
+}
+
 bool is_captured(const char* name, const void* parameters) {
   static auto* ask = driver<CUresult(CUstream, CUstreamCaptureStatus*)>("cuStreamIsCapturing");
   if (!strncmp(name, "cuGraph", 7)) return false;
@@ -213,10 +218,13 @@ void on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const CUpti_Callback
   } else if (done && (!strncmp(name, "cuMemAllocManaged", 17) || !strncmp(name, "cuMemHostAlloc", 14) ||
                          !strncmp(name, "cuMemAllocHost", 14))) {
     const auto* made = static_cast<const cuMemHostAlloc_params*>(call->functionParams);  // all of these begin alike
-    shared[static_cast<uint8_t*>(*made->pp)] = made->bytesize;
+    share(*made->pp, made->bytesize);
   } else if (done && !strncmp(name, "cuMemHostRegister", 17)) {
     const auto* made = static_cast<const cuMemHostRegister_v2_params*>(call->functionParams);
-    if (!(made->Flags & CU_MEMHOSTREGISTER_READ_ONLY)) shared[static_cast<uint8_t*>(made->p)] = made->bytesize;
+    if (!(made->Flags & CU_MEMHOSTREGISTER_READ_ONLY)) share(made->p, made->bytesize);
+  } else if (done && !strncmp(name, "cuLibraryGetManaged", 19)) {
+    const auto* made = static_cast<const cuLibraryGetManaged_params*>(call->functionParams);
+    if (made->dptr && made->bytes) share(reinterpret_cast<void*>(*made->dptr), *made->bytes);
   } else if (before && (!strncmp(name, "cuMemFree", 9) || !strncmp(name, "cuMemHostUnregister", 19))) {
     shared.erase(*static_cast<uint8_t* const*>(call->functionParams));
   }
@@ -237,6 +245,6 @@ bool withhold_inputs() {
 
 std::string what_went_up() {
   std::string text = "U";
-  for (size_t count : {counted.inputs, counted.outputs, counted.others, counted.copied}) text += " " + std::to_string(count);
+  for (size_t count : {counted.inputs, counted.outputs, counted.others, counted.copied, counted.shared}) text += " " + std::to_string(count);
   return text + "\n";
 }

@@ -4,7 +4,7 @@ Each run of a program is recorded. One that passes is run once more, on one case
 an input file go there, the GPU gets zeros (gpu_inputs.cpp). What is right all the same was computed on the host: without the GPU, beside an
 empty or idle kernel, or before a kernel that copies, decodes or is handed the result. A program that gives the GPU its inputs in another
 form (converted, packed) passes as well, so more has to be known before it is called no GPU work: that next to nothing else went up, or
-that the outputs themselves did. Where much else went up, the host did part of the work and a time of kernels says nothing.
+that the outputs themselves did, or that next to nothing came back. Where much else went up, the host did part of the work and a time of kernels says nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +17,21 @@ from .judgement import GpuUse, KernelUse
 NO_GPU_WORK = "no_gpu_work"  # what the flags of such programs begin with
 NOTHING_RAN = f"{NO_GPU_WORK}: nothing ran on the GPU, or it kept it from being recorded"
 RESULT_UPLOADED = f"{NO_GPU_WORK}: the outputs were copied to the GPU before it could compute them"
+NOT_FROM_GPU = f"{NO_GPU_WORK}: next to nothing came back from the GPU"
 NOT_NEEDED = f"{NO_GPU_WORK}: it is right although the GPU was given none of its inputs"
 HOST_WORK = "much that stands in no input was copied to the GPU, so its kernels are not all of the work: no speed-up"
 
-LEAST_INPUT = 1024  # bytes of input: with less, withholding it proves nothing
+LEAST_INPUT = 1024  # bytes of input: that a program is right without less proves nothing
 WORTHWHILE_INPUT = 1 << 16  # the smallest case with so much is run with its inputs withheld
 MOST_INPUT = 2 << 30  # with more the search for inputs takes too long
-FEW = 64  # less than a 64th of the inputs is next to nothing
+FEW = 64  # less than a 64th of the inputs, or of the outputs, is next to nothing
 SMALL_RESULT = 1024  # bytes that may go up beside the inputs, such as parameters
 MOST_KERNELS = 16  # named for each answer
 
 
 def case_to_examine(input_bytes: Sequence[int]) -> int | None:
-    """Which case is run with its inputs withheld: the smallest that is large enough, else the largest; None without one that will do."""
-    usable = [(size, index) for index, size in enumerate(input_bytes) if LEAST_INPUT <= size <= MOST_INPUT]
+    """Which case is run with its inputs withheld: the smallest that is large enough, else the largest; None where all are too large."""
+    usable = [(size, index) for index, size in enumerate(input_bytes) if size <= MOST_INPUT]
     if not usable:
         return None
     return min([one for one in usable if one[0] >= WORTHWHILE_INPUT], default=max(usable))[1]
@@ -49,6 +50,10 @@ def examine(withheld: Activity, passed: bool, input_bytes: int, output_bytes: in
     others = up.others + max(0, withheld.bytes_to_gpu - up.copied)  # what was not looked into: arrays, nodes of graphs
     if 2 * up.outputs >= output_bytes > 0:
         return RESULT_UPLOADED
+    if withheld.bytes_from_gpu + up.shared < output_bytes / FEW:
+        return NOT_FROM_GPU
+    if input_bytes < LEAST_INPUT:
+        return None
     if passed and others < input_bytes / FEW:
         return NOT_NEEDED
     return HOST_WORK if passed or others >= max(output_bytes, SMALL_RESULT) else None
