@@ -57,6 +57,18 @@ class Bubblewrap:
     own_user: bool
     sizes: bool
 
+    @property
+    def own_files(self) -> bool:
+        """Whether a program can have a file system of its own: that we can make one, and may reach into it."""
+        return self.sizes and (not self.own_user or _may_trace())
+
+
+@functools.cache
+def _may_trace() -> bool:
+    """Whether this process may look at other users' (CAP_SYS_PTRACE): root may, but in many containers."""
+    status = Path("/proc/self/status").read_text()
+    return bool(int(status.split("CapEff:")[1].split()[0], 16) & 1 << 19)
+
 
 def bubblewrap_here() -> Bubblewrap | None:
     """How bubblewrap works on this machine; None when it does not."""

@@ -116,7 +116,7 @@ def run_sandboxed(
     gpu: makes that GPU the only one; None hides all.
     channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
     take: names of what is needed of the folder afterwards. bubblewrap then makes a file system in memory of limits.folder_bytes in its
-        place, which gets what is in the folder, and of which these alone come back.
+        place, which gets what is in the folder, and of which these alone come back (but see Bubblewrap.own_files).
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
@@ -148,7 +148,7 @@ def run_sandboxed(
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         prefix, landlock, size = [], None, None
         if how is not None:
-            size = limits.folder_bytes if take is not None and how.sizes else None
+            size = limits.folder_bytes if take is not None and how.own_files else None
             prefix = bubblewrap_prefix(how, folder, mounted, visible, hidden, gpu, uid, size)
         elif isolation is Isolation.LANDLOCK:
             landlock = landlock_rules(folder, visible, hidden, gpu, uid)

@@ -134,4 +134,13 @@ def _places() -> Iterator[tuple[int, str, str]]:
                 with contextlib.suppress(OSError), open(f"{place}/cgroup.subtree_control") as control:
                     if "memory" in control.read().split():
                         yield version, place, home
+                if _is_limited(place):
+                    break
                 place = os.path.dirname(place)
+
+
+def _is_limited(group: str) -> bool:
+    """Whether somebody has given it less than its machine's memory: what it starts is not to leave it."""
+    with contextlib.suppress(OSError), open(f"{group}/memory.max") as control:
+        return control.read().strip() != "max"
+    return False

@@ -77,7 +77,8 @@ class Run:
         self.seconds = 0.0
         self.next_count = 0.0
         self.hidden_memory = 0.0
-        self.out_of_sight = OutOfSight(min(self.most["file_bytes"], self.most["folder_bytes"]))
+        unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
+        self.out_of_sight = OutOfSight(unseen_bytes, same_user=request["uid"] is None)
         self.own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
         self.processes = self.most["processes"] + self.own
         self.threads = request["threads"] + self.own

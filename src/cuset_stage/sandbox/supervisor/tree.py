@@ -17,6 +17,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 ALL = 4096
 _DELETED = " (deleted)"
 _IN_MEMORY = ("/dev/zero", "/memfd:", "/dev/shm/", "/SYSV")  # shared memory, as /proc names it
+_CAP_SYS_PTRACE = 1 << 19
 KILL_PATIENCE_S = 30.0  # a driver may take seconds to tear a context down
 
 
@@ -138,30 +139,30 @@ def _device_bytes(pid: int) -> int:
 
 
 class OutOfSight:
-    """What processes hold that is not in their own memory, and has no name: deleted files, shared memory, data in flight in sockets."""
+    """What processes hold that is not in their own memory, and has no name: deleted files, shared memory, data in flight in sockets.
 
-    def __init__(self, unseen_bytes: float) -> None:
+    same_user: the processes have our user, and closed to us are only those that hide something; else we need CAP_SYS_PTRACE. Only root
+    may look at a file that is mapped and not open. For another user memory counts up to the end of what has been seen mapped, and a
+    file on the disk for `unseen_bytes`.
+    """
+
+    def __init__(self, unseen_bytes: float, *, same_user: bool) -> None:
         self._unseen_bytes = unseen_bytes
+        self._may_look = same_user or bool(int(table("/proc/self/status")[b"CapEff"], 16) & _CAP_SYS_PTRACE)
         self._sizes: dict[object, tuple[bool, float]] = {}  # what -> whether it is in memory, bytes
+        self._before = self._sizes
 
     def look(self, threads_of: list[int]) -> tuple[float, float]:
-        """Bytes of (memory, disk).
-
-        Only root may look at a file that is mapped and not open. For another user memory counts up to the end of what has been seen
-        mapped, and a file on the disk for `unseen_bytes`; a process that keeps us from looking has too much. A socket counts for all
-        that it may hold.
-        """
-        before, self._sizes = self._sizes, {}
+        """Bytes of (memory, disk). A socket counts for all that it may hold."""
+        self._before, self._sizes = self._sizes, {}
         for pid in threads_of:
             try:
                 self._look_at(pid)
             except PermissionError:
-                if _has_memory(pid):
+                if self._may_look and _has_memory(pid):
                     return float("inf"), 0
             except OSError:
                 continue
-        for key, (in_memory, size) in self._sizes.items():
-            self._sizes[key] = in_memory, max(size, before.get(key, (in_memory, 0))[1] if _is_guess(key) else 0)
         both = self._sizes.values()
         return sum(size for in_memory, size in both if in_memory), sum(
             size for in_memory, size in both if not in_memory
@@ -191,13 +192,8 @@ class OutOfSight:
             if stat.S_ISREG(info.st_mode):
                 self._sizes[info.st_dev, info.st_ino] = in_memory, info.st_blocks * 512
         except PermissionError:
-            size = max(mapped, self._sizes.get(name, (in_memory, 0))[1]) if in_memory else self._unseen_bytes
-            self._sizes[name] = in_memory, size
-
-
-def _is_guess(key: object) -> bool:
-    """Whether this is of a file that we may not look at: shared memory does not shrink, and we see no more than what is mapped of it."""
-    return isinstance(key, str)
+            known = (seen[name][1] for seen in (self._before, self._sizes) if name in seen)
+            self._sizes[name] = in_memory, max(mapped, *known, 0) if in_memory else self._unseen_bytes
 
 
 @functools.cache
