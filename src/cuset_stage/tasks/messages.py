@@ -112,7 +112,7 @@ Here is a PyTorch module:
 {code.strip()}
 ```
 
-Write a .cu file that exports `{name}`: {arguments}. It runs on contiguous CUDA tensors, and has to agree within 1e-4 in float32 in all \
+Write a .cu file that exports `{name}`: {arguments}. It is called with CUDA tensors, and has to agree within 1e-4 in float32 in all \
 of these settings of the model and its inputs:
 
 {chr(10).join(f"- {setting}" for setting in settings)}
