@@ -7,6 +7,7 @@ import pytest
 from other_sets import TWICE, computeeval_row, robust_kbench
 from task_factory import write_lines
 
+from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
@@ -84,6 +85,34 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
 
 
+@pytest.mark.parametrize(
+    ("direction", "right", "wrong"),
+    [
+        ("forward", "lambda x, weight: x * weight", "lambda x, weight: x if len(x) == 4 else x * weight"),
+        (
+            "backward",
+            "lambda up, x, weight: (up * weight, (up * x).sum(0))",
+            "lambda up, x, weight: (up * weight, (up * x)[:2].sum(0))",
+        ),
+    ],
+)
+def test_settings_and_gradients(tmp_path: Path, direction: str, right: str, wrong: str) -> None:
+    """robust-kbench: every setting is called and a wrong one is named. A Python function stands where a kernel would be exported."""
+    (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=[f"scale_{direction}"])
+    exported = {
+        "forward": "ModelNew.given = {'fn': {}}",
+        "backward": "task.AutogradFunction.backward_fn = {}\nModelNew.given = {'fn': task.AutogradFunction.apply}",
+    }[direction]
+    judge = ModuleJudge(device="cpu")
+    plain = replace(task, frame=None)
+    judgement = judge.judge(plain, f"{task.frame}\n{exported.replace('{}', right)}")
+    assert judgement.passed, judgement.message
+    assert "task: filter_output_std, by the task set's own filters" in judgement.flags
+    judgement = judge.judge(plain, f"{task.frame}\n{exported.replace('{}', wrong)}")
+    assert judgement.verdict is Verdict.MISMATCH
+    assert "rows=4, width=5" in judgement.message
+
+
 @pytest.mark.slow  # torch's headers take nvcc a minute
 def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
     """robust-kbench: a .cu file is built, called in every setting, and a setting in which it is wrong is named."""
@@ -95,5 +124,8 @@ def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
     wrong = judge.judge(task, KERNEL.replace("x * weight;", "x.size(0) == 4 ? x : x * weight;"))
     assert (wrong.verdict, wrong.compiled) == (Verdict.MISMATCH, True)
     assert "start=3.0, rows=4, width=5" in wrong.message
-    nothing = judge.judge(task, KERNEL.replace('"forward"', '"backward"'))
-    assert (nothing.verdict, "no attribute 'forward'" in nothing.message) == (Verdict.COMPILE_ERROR, True)
+
+
+def test_the_audit_says_nothing_about_a_program_with_its_own_tests(task: ProgramTask, tmp_path: Path) -> None:
+    """Its output is the token that was drawn, so a copy of its input is right."""
+    assert audit_task(task, CaseCache(tmp_path), again=True).findings == ()

@@ -1,8 +1,8 @@
 """One model that holds a task's model in all its settings. Never imported: robust_kbench.py puts SOURCE (the task's module), SETTINGS
 (name -> arguments of Model, arguments of get_inputs) and BACKWARD before it, and it runs in the sandbox.
 
-forward takes the arguments of every setting, and returns {setting: output}, or with BACKWARD {setting: [gradients]}, of the inputs
-that have one and of the parameters. Forward and backward are timed together then.
+Settings with the same arguments of get_inputs have the same inputs. forward returns {setting: output}, or with BACKWARD {setting:
+[gradients]}, of the inputs that have one and of the parameters. Forward and backward are timed together then.
 """
 # ruff: noqa: F821  the three names
 
@@ -18,7 +18,13 @@ import torch
 task = types.ModuleType("task")
 sys.modules["task"] = task
 exec(compile(SOURCE, "task.py", "exec"), vars(task))
-shapes = {}  # of outputs
+
+arguments = []  # of get_inputs, without repetitions
+for _, wanted in SETTINGS.values():
+    if wanted not in arguments:
+        arguments.append(wanted)
+places = {name: arguments.index(wanted) for name, (_, wanted) in SETTINGS.items()}
+shapes = {}  # setting -> that of its output
 
 
 def get_init_inputs():
@@ -26,20 +32,16 @@ def get_init_inputs():
 
 
 def get_inputs():
-    """For each setting its inputs; with BACKWARD also which of them need a gradient, and the gradient of the output."""
-    return [draw(name) for name in SETTINGS]
-
-
-def draw(name):
-    init, arguments = SETTINGS[name]
-    inputs = task.get_inputs(**arguments)
+    """All inputs; with BACKWARD also which of them need a gradient, and for each setting the gradient of its output."""
+    drawn = [task.get_inputs(**one) for one in arguments]
     if not BACKWARD:
-        return inputs
-    if name not in shapes:
+        return [drawn]
+    if not shapes:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
-            shapes[name] = task.Model(**init)(*inputs).shape
-    needed = [isinstance(value, torch.Tensor) and value.requires_grad for value in inputs]
-    return [inputs, needed, torch.randn(shapes[name])]
+            for name, (init, _) in SETTINGS.items():
+                shapes[name] = task.Model(**init)(*drawn[places[name]]).shape
+    needed = [[isinstance(value, torch.Tensor) and value.requires_grad for value in inputs] for inputs in drawn]
+    return [drawn, needed, [torch.randn(shape) for shape in shapes.values()]]
 
 
 class Model(torch.nn.Module):
@@ -49,9 +51,15 @@ class Model(torch.nn.Module):
         super().__init__()
         self.models = torch.nn.ModuleList(task.Model(**init) for init, _ in SETTINGS.values())
 
-    def forward(self, *groups):
-        call = self.gradients if BACKWARD else lambda model, *inputs: model(*inputs, **self.given)
-        return {name: call(model, *group) for name, model, group in zip(SETTINGS, self.models, groups, strict=True)}
+    def forward(self, drawn, needed=(), upstream=()):
+        found = {}
+        for index, (name, model) in enumerate(zip(SETTINGS, self.models, strict=True)):
+            place = places[name]
+            if BACKWARD:
+                found[name] = self.gradients(model, drawn[place], needed[place], upstream[index])
+            else:
+                found[name] = model(*drawn[place], **self.given)
+        return found
 
     def gradients(self, model, inputs, needed, upstream):
         with torch.enable_grad():
