@@ -7,8 +7,9 @@ harness   what CUDABench's evaluation does: one row after the other, in one Pyth
           compare.py; a row is right when the program returns 0 and compare.py prints no F. No sandbox, nothing is kept.
 ours      `cuset evaluate`'s pipeline as it is by default, with empty caches.
 
---slices N runs the harness on N shares of the rows at a time, and harness_s is the sum of their times: for a machine that is lent for
-minutes. Processes beside it make it slower, never faster, so leave cores free. The JSON names the rows on which verdicts differ.
+--slices N runs the harness on N shares of the rows at a time, and harness_s is the sum of their times; --beside N runs it at the same
+time as ours, on the last N cores and on the last GPU, where ours has the others: for a machine that is lent for minutes. Both have the
+same neighbours then, and what is to be compared is their ratio. The JSON names the rows on which verdicts differ.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from tqdm import tqdm
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.pipeline import Job
+from cuset_stage.sandbox import list_gpus
 from cuset_stage.tasks import load_tasks
 
 
@@ -153,7 +155,7 @@ def _judge(row: Row) -> bool:
         subprocess.run(["nvcc", "kernel.cu", "-o", "kernel"], check=True, **quiet)
         _run_script(row["gen.py"])
         subprocess.run(["./kernel"], check=True, **quiet)
-    except (subprocess.SubprocessError, Exception):
+    except Exception:
         return False
     return "F" not in _run_script(row["compare.py"])
 
@@ -166,8 +168,16 @@ def _run_script(source: str) -> str:
     return printed.getvalue()
 
 
-def measure_harness(rows: list[Row], slices: int) -> tuple[float, dict[str, bool]]:
-    with ProcessPoolExecutor(slices, mp_context=multiprocessing.get_context("spawn")) as pool:
+def confine(cores: set[int], gpu: str | None) -> None:
+    os.sched_setaffinity(0, cores)
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+
+
+def measure_harness(rows: list[Row], slices: int, *place: Any) -> tuple[float, dict[str, bool]]:
+    """The sum of the slices' seconds, and whether each row is right. place: what `confine` takes."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(slices, mp_context=spawn, initializer=confine, initargs=place) as pool:
         shares = list(pool.map(run_harness, [rows[start::slices] for start in range(slices)]))
     return sum(seconds for seconds, _ in shares), {key: one for _, right in shares for key, one in right.items()}
 
@@ -191,6 +201,7 @@ def main() -> int:
     parser.add_argument("data", type=Path, nargs="?", help="CUDABench's JSONL; without it a look-alike")
     parser.add_argument("--rows", type=int, default=100, help="the first so many")
     parser.add_argument("--slices", type=int, default=1, help="shares of the rows that the harness judges at a time")
+    parser.add_argument("--beside", type=int, metavar="N", help="run the harness beside ours, on the last N cores")
     parser.add_argument(
         "--no-gpu", action="store_true", help="try the script where there is no GPU: no program passes"
     )
@@ -206,8 +217,20 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cuset-bench-") as name:
         path = Path(name) / "rows.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        ours_s, judged, described = measure_ours(path, Path(name), spec)
-    harness_s, right = measure_harness(rows, options.slices)
+        cores, gpus = sorted(os.sched_getaffinity(0)), list_gpus()
+        theirs, gpu = set(cores[-options.beside :] if options.beside else cores), None
+        if options.beside:
+            os.sched_setaffinity(0, cores[: -options.beside])
+            if len(gpus) > 1:
+                gpu = gpus[-1].uuid
+                spec["gpus"] = ",".join(str(one.index) for one in gpus[:-1])
+        with ThreadPoolExecutor(1) as thread:
+            harness: Future[Any] | None = None
+            if options.beside:
+                harness = thread.submit(measure_harness, rows, options.slices, theirs, gpu)
+            ours_s, judged, described = measure_ours(path, Path(name), spec)
+            harness = harness or thread.submit(measure_harness, rows, options.slices, theirs, gpu)
+            harness_s, right = harness.result()
 
     differing = {
         key: {
@@ -226,6 +249,7 @@ def main() -> int:
         "cores": len(os.sched_getaffinity(0)),
         "harness_s": round(harness_s, 1),
         "harness_slices": options.slices,
+        "beside": bool(options.beside),
         "ours_s": round(ours_s, 1),
         "ratio": round(harness_s / ours_s, 2),
         "verdicts_differ": len(differing),
