@@ -54,7 +54,7 @@ class Pipeline:
     """Judges jobs with threads.
 
     Args:
-        jobs: Compilations at a time.
+        jobs: Compilations and preparations of tasks at a time.
         runs: Programs at a time; the GPU pool lets in as many as there are GPUs.
         retries: Further tries when the judge's side fails, after 1, 2, 4, ... seconds.
     """
@@ -66,7 +66,8 @@ class Pipeline:
         self._stop = threading.Event()
         self._threads = ThreadPoolExecutor(2 * self.width, thread_name_prefix="judge")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
-        self._builds = threading.Semaphore(jobs)
+        # One more than prepare: those that wait for room on the disk get it when answers to other tasks, built by then, are judged.
+        self._processors = threading.Semaphore(jobs + 1)
         self._programs = threading.Semaphore(runs)
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
@@ -103,7 +104,7 @@ class Pipeline:
         try:
             if self._judge.preparation_cost(job.task):
                 self._prepare(job.task)
-            with self._turn(self._builds):
+            with self._turn(self._processors):
                 built = self._retried(lambda: self._judge.build(job.task, job.code))
             if built.product is None:
                 return built.judgement
@@ -132,9 +133,12 @@ class Pipeline:
         with self._guard:
             ready = self._prepared.get(task.fingerprint)
             if ready is None:
-                ready = self._preparing.submit(self._retried, lambda: self._judge.prepare(task))
-                self._prepared[task.fingerprint] = ready
+                ready = self._prepared[task.fingerprint] = self._preparing.submit(self._make, task)
             return ready
+
+    def _make(self, task: Task) -> Any:
+        with self._turn(self._processors):
+            return self._retried(lambda: self._judge.prepare(task))
 
     def _retried(self, step: Callable[[], T]) -> T:
         """What `step` returned at the first try at which it neither raised nor made a judgement that is the judge's failure.
