@@ -13,12 +13,24 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.closeness import first_difference, module_distance
+from cuset_stage.judge.gpu_activity import Activity, Kernel
+from cuset_stage.judge.gpu_work import kernel_uses
 from cuset_stage.judge.modules import ModuleJudge, handover
+from cuset_stage.judge.modules.account import MISSING, NO_KERNEL, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.session import HANDOVER, Saved
 from cuset_stage.judge.modules.trial import speed
 from cuset_stage.judge.results import read_results
-from cuset_stage.sandbox import Isolation, Limits, SandboxError, Verdict, find_toolkit, resolve_isolation
+from cuset_stage.sandbox import (
+    Finished,
+    Isolation,
+    Limits,
+    SandboxError,
+    Verdict,
+    find_toolkit,
+    resolve_isolation,
+    scratch_folder,
+)
 from cuset_stage.tasks import ModuleTask
 
 
@@ -515,21 +527,66 @@ def test_a_mask_goes_on_where_it_stopped() -> None:
     assert (whole == parts).all() and (whole != data).mean() > 0.9
 
 
+def recorded(*names: str, complete: bool = True, ends: int = 10_000) -> Activity:
+    """Kernels of 10 microseconds, one after another."""
+    kernels = (Kernel(n * 20_000, n * 20_000 + ends, (1, 1, 1), (32, 1, 1), name) for n, name in enumerate(names))
+    return Activity(tuple(kernels), (), complete)
+
+
+ADD = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_"
+GEMM = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8"
+UNMASK, HASH = "_ZN12_GLOBAL__N_112cuset_unmaskEPhmmmm", "_ZN12_GLOBAL__N_110cuset_hashEPKhmmPh"
+
+
+def test_calls_are_found_in_a_record() -> None:
+    """Each between the last mask taken off and the first hash."""
+    names = ["_Z4initv", UNMASK, UNMASK, ADD, "_Z4minePf", HASH, HASH, HASH, "_Z5laterv", UNMASK, GEMM, HASH]
+    calls = calls_of(recorded(*names), 2)
+    assert calls and [[kernel.name for kernel in call.kernels] for call in calls] == [[ADD, "_Z4minePf"], [GEMM]]
+    assert [call.busy_s for call in calls] == pytest.approx([20e-6, 10e-6])
+    assert (
+        calls_of(recorded(*names), 3)
+        is calls_of(recorded(*names, complete=False), 2)
+        is calls_of(Activity(), 1)
+        is None
+    )
+
+
+def test_the_gpus_opinion() -> None:
+    own = [recorded(ADD, "fused_kernel")]
+    assert second_opinion(own, 30e-6) == {"flags": [], "kernels": kernel_uses(own)}
+    assert second_opinion([recorded(ADD, GEMM)], 30e-6)["flags"] == [NO_KERNEL]
+    less = second_opinion(own, 9e-6)
+    assert less["speedup"] is None and "by the GPU's record" in less["flags"][0]
+    assert second_opinion(None, 9e-6) == {"flags": [MISSING], "speedup": None}
+
+
+def test_a_process_may_end_by_itself(judge: ModuleJudge, sandboxed: None) -> None:
+    """Else what is recorded of its work on the GPU, which is written at its end, would be lost."""
+    with scratch_folder() as folder:
+        (folder / "answer.py").write_text("import atexit\natexit.register(print, 'left')\n" + ANSWER)
+        with judge.hold(folder, None) as module:
+            module.find("ModelNew")
+            assert module.leave() == Activity()  # nothing is recorded without a GPU
+            assert isinstance(module._finished, Finished)
+            assert (module._finished.returncode, module._finished.stdout) == (0, "left\n")
+
+
 def test_speed() -> None:
     """Beside a call of nothing, and none where the noise is as large."""
     steady = [100e-6, 101e-6, 99e-6] * 5
-    found = speed(steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
+    found = speed(52e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
     assert found["speedup"] == pytest.approx(2) and not found["flags"]
     assert (found["reference_s"], found["kernel_s"]) == pytest.approx((50e-6, 25e-6))
     for reference, answer in ((steady, steady), ([time + 50e-6 for time in steady], [time - 9e-6 for time in steady])):
-        found = speed(steady, reference, answer)
-        assert found["speedup"] is None and "not told apart" in found["flags"][0]
+        found = speed(50e-6, steady, reference, answer)
+        assert found["speedup"] is None and "not told apart" in found["flags"][-1]
     loud = [100e-6, 300e-6, 200e-6] * 5
-    found = speed(loud, [time + 50e-6 for time in loud], [time + 25e-6 for time in loud])
+    found = speed(50e-6, loud, [time + 50e-6 for time in loud], [time + 25e-6 for time in loud])
     assert found["speedup"] is None
-    found = speed(steady, [200e-6] * 7 + [300e-6] * 8, [time + 50e-6 for time in steady])
+    found = speed(35e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
     assert any("not steady" in flag for flag in found["flags"])
-    found = speed(steady, [time + 1e-3 for time in steady], [time + 50e-6 for time in steady])
+    found = speed(1e-3, steady, [time + 1e-3 for time in steady], [time + 50e-6 for time in steady])
     assert found["flags"] == ["speed-up over 10x"]
 
 

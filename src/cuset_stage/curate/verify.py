@@ -18,7 +18,7 @@ from ..judge.audit import Code, Severity, audit_task
 from ..judge.bench import Bench
 from ..judge.devices import NoGpuLeft
 from ..judge.distributed import differences
-from ..judge.modules.checks import NO_KERNEL
+from ..judge.modules.account import NO_KERNEL
 from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, OracleError
 from ..judge.programs import Judgement, ProgramJudge

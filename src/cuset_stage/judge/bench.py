@@ -91,6 +91,8 @@ class Bench:
                 compile_only=spec.compile_only,
                 seed=self.seed,
             )
+            if self.pool and isinstance(recorder := find_recorder(), Recorder):
+                self.judge.recorder = recorder
         self.settings = self.judge.settings()
 
     def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:

@@ -24,7 +24,6 @@ from ...text import shorten
 from ..devices import NoGpuLeft
 from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
 from ..oracle_runs import OracleError
-from .checks import source_flags
 from .session import BUILD_LIMITS, ModuleFailed, Worker, keep_extensions
 from .trial import Trial
 
@@ -67,6 +66,7 @@ class ModuleJudge(Worker, Judge):
                 "trials": self.trials,
                 "budget": self.budget_s,
                 "gpus": self.gpus.names if self.gpus else [],
+                "recorded": self.recorder is not None,
             }
         return settings
 
@@ -100,7 +100,7 @@ class ModuleJudge(Worker, Judge):
             message=shorten(message),
             compiled=verdict is Verdict.COMPILED,
             compile_s=seconds,
-            flags=(*task.notes, *source_flags(code)),
+            flags=task.notes,
             overhead_s=clock.own(),
         )
         return Built(judgement, folder if continues else None)

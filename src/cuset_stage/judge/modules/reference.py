@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from ...sandbox import Gpu, scratch_folder
 from ...tasks import ModuleTask
+from ..gpu_activity import Recorder
 from ..oracle_runs import OracleError
 from .session import Module, ModuleFailed, Worker
 
@@ -24,10 +25,13 @@ class Trusted(Module):
 
 
 @contextmanager
-def reference(worker: Worker, task: ModuleTask, gpu: Gpu | None) -> Iterator[Trusted]:
+def reference(
+    worker: Worker, task: ModuleTask, gpu: Gpu | None, recorder: Recorder | None = None
+) -> Iterator[Trusted]:
     """The reference, imported. Raises OracleError when it fails."""
     with scratch_folder() as folder:
         (folder / "answer.py").write_text(task.reference, encoding="utf-8", newline="\n")
-        with worker.hold(folder, gpu, kind=type("Reference", (Trusted,), {"task": task.id})) as module:
+        kind = type("Reference", (Trusted,), {"task": task.id})
+        with worker.hold(folder, gpu, kind=kind, recorder=recorder) as module:
             module.find("Model")
             yield module

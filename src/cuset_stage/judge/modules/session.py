@@ -34,10 +34,11 @@ from ...sandbox import (
     python_paths,
     run_sandboxed,
 )
-from ...sandbox.folders import out_of_room, remove_tree
+from ...sandbox.folders import out_of_room, remove_tree, take_output
 from ...tasks.base import FILE_BYTES
 from ..closeness import Distance, module_distance
 from ..devices import GpuPool, Turns
+from ..gpu_activity import RECORD, Activity, Recorder, read_activity
 from . import handover
 
 
@@ -50,6 +51,7 @@ BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, f
 JUDGES_OWN_S = 3600.0  # what the judge may take between a module's calls, which does not count as the module's time
 REPLY_BYTES, MOST_TENSORS, MOST_DIMENSIONS = 4 << 20, 4096, 64
 CHUNK = 1 << 26
+LEAVING_S = 30.0
 EXTENSIONS = "extensions"
 _BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
 
@@ -215,8 +217,23 @@ class Module:
         with self._checked(self.ask("earlier")) as said:
             return [str(digest) for digest in said["digests"]]
 
+    def leave(self) -> Activity:
+        """Have the process end by itself, and take what was recorded of its work on the GPU: nothing where nothing was."""
+        self.send("leave")
+        self._thread.join(LEAVING_S)
+        self._end()
+        record = self._work.parent / "record"
+        if take_output(self._work, RECORD, record):
+            return Activity()
+        return read_activity(record)
+
     def ask(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> dict[str, Any]:
-        """The reply to a request; the tensors go with it, masked if there is a key."""
+        """The reply to a request."""
+        self.send(do, tensors, key, **more)
+        return self._reply()
+
+    def send(self, do: str, tensors: Sequence[Saved] = (), key: bytes | None = None, **more: Any) -> None:
+        """A request; the tensors go with it, masked if there is a key."""
         request = json.dumps({"do": do, **more, "blobs": [saved.bytes for saved in tensors]}).encode()
         self._doing, begin = do, time.monotonic()
         try:
@@ -233,7 +250,6 @@ class Module:
             self._spent(time.monotonic() - begin)
         except OSError as error:
             raise self.failure() from error
-        return self._reply()
 
     def _reply(self) -> dict[str, Any]:
         said = self._receive(8)
@@ -362,6 +378,7 @@ class Worker:
         arch: What extensions are built for, as nvcc has it.
         seeds: Calls that are compared before any is timed, at least 2.
         trials, budget_s: Timed calls at most, and seconds after which no further one begins.
+        recorder: Of the GPU's work; None: nothing is said of that.
     """
 
     device: str = "cuda"
@@ -373,9 +390,20 @@ class Worker:
     trials: int = 40
     budget_s: float = 20.0
     turns: Turns = field(default_factory=Turns, repr=False)
+    recorder: Recorder | None = None
+    recorded: dict[str, bool] = field(
+        default_factory=dict, repr=False
+    )  # fingerprint of a task -> whether its calls can be
 
-    def hold(self, folder: Path, gpu: Gpu | None, limits: Limits | None = None, kind: type[Module] = Module) -> Module:
-        """`folder/answer.py` in a process of its own.
+    def hold(
+        self,
+        folder: Path,
+        gpu: Gpu | None,
+        limits: Limits | None = None,
+        kind: type[Module] = Module,
+        recorder: Recorder | None = None,
+    ) -> Module:
+        """`folder/answer.py` in a process of its own; recorder: its work on the GPU is recorded (`Module.leave`).
 
         Every process has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that none finds what an earlier
         one left. The path is the same each time: ninja's files name it. Raises SandboxError when the judge's side failed.
@@ -391,6 +419,10 @@ class Worker:
         readonly = {**SCRIPTS, "answer.py": folder / "answer.py"}
         if gpu is not None:
             readonly["libhandover.so"] = library(self.arch)
+        environment = self._environment(work)
+        if recorder:
+            readonly |= recorder.files
+            environment |= recorder.environment(work)
 
         def run(**channel: Any) -> Finished:
             return run_sandboxed(
@@ -399,7 +431,7 @@ class Worker:
                 readonly=readonly,
                 visible=python_paths(),
                 limits=replace(limits, wall_s=limits.wall_s + JUDGES_OWN_S),
-                environment=self._environment(work),
+                environment=environment,
                 gpu=gpu,
                 isolation=self.isolation,
                 **channel,

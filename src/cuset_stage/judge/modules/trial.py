@@ -10,7 +10,7 @@ import math
 import shutil
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -20,7 +20,10 @@ from ...sandbox import Gpu, Verdict, scratch_folder
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import first_difference
+from ..gpu_activity import Activity, Recorder
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
+from ..oracle_runs import OracleError
+from .account import calls_of, second_opinion
 from .precision import lower_precision
 from .reference import reference
 from .session import Call, Content, Module, ModuleFailed, Saved, Worker
@@ -32,7 +35,7 @@ FEWEST = 5  # timed calls
 KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
 MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
 SUSPICIOUS_SPEEDUP = 10.0
-STEADY = 1.2  # times that the halves of the reference's calls may differ by
+STEADY = 1.2  # times that the reference may differ by before and after
 SURE = 5.0  # standard errors that a time has to be away from nothing
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
@@ -74,7 +77,8 @@ class Trial:
                 self.init = self.right.draw(None, self.files / "init")
                 self.right.build("Model", self.init, double=True)
                 asked = [self.draw(number) for number in range(self.worker.seeds)]
-                expected = [one.of(self.right, "expected") for one in asked]
+                expected, nothing = zip(*map(self.call_reference, asked), strict=True)
+                self.earlier = _apart(nothing[FRESH:], [call.seconds for call in expected[FRESH:]])
                 exact = [one.of(self.right, "exact", use="double") for one in asked[:EXACT]]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
@@ -99,10 +103,13 @@ class Trial:
         if not self.known.passed:
             return
         if self.gpu:
-            self.note(**speed(*times))
+            self.note(**speed(self.earlier, *times))
         calls = zip(exact, expected, found, strict=False)
         if lower := next(filter(None, (lower_precision(*(one.outputs for one in three)) for three in calls)), None):
             self.note([f"lower_precision: {lower}"], speedup=None)
+        if self.gpu and self.worker.recorder:
+            with self.clock.excluded():
+                self.ask_the_gpu(asked, self.worker.recorder)
 
     def draw(self, number: int, name: str = "call {}") -> Asked:
         """The arguments of call `number`, new ones."""
@@ -114,6 +121,11 @@ class Trial:
         folder = self.files / str(number)
         content = self.right.draw(seed("content"), folder / "given")
         return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
+
+    def call_reference(self, one: Asked) -> tuple[Call, float]:
+        """What is right, and the seconds of a call of nothing."""
+        right = one.of(self.right, "expected")
+        return right, self.right.call(one.content, one.seed, use="nothing").seconds
 
     def call_first(self, answer: Module, asked: Sequence[Asked], expected: Sequence[Call]) -> list[Call]:
         """The calls that are compared as they come, up to the first that is wrong."""
@@ -146,14 +158,36 @@ class Trial:
         """What was returned in timed calls against the reference; times of doing nothing, of the reference and of the answer."""
         times: tuple[list[float], ...] = ([], [], [])
         for one, found in timed:
-            right = one.of(self.right, "expected")
-            nothing = self.right.call(one.content, one.seed, use="nothing")
+            right, nothing = self.call_reference(one)
             if self.known.passed:
                 self.compare(one, right, found)
-            for own, call in zip(times, (nothing, right, found), strict=True):
-                own.append(call.seconds)
+            for own, seconds in zip(times, (nothing, right.seconds, found.seconds), strict=True):
+                own.append(seconds)
             shutil.rmtree(one.folder)
         return times
+
+    def ask_the_gpu(self, asked: Sequence[Asked], recorder: Recorder) -> None:
+        """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either."""
+
+        def calls(module: Module, model: str) -> list[Activity] | None:
+            module.build(model, self.init)
+            for one in asked:
+                module.call(one.content, one.seed)
+            return calls_of(module.leave(), len(asked))
+
+        recorded, name = self.worker.recorded, self.task.fingerprint
+        if name not in recorded:
+            recorded[name] = False
+            with suppress(OracleError), reference(self.worker, self.task, self.gpu, recorder) as right:
+                recorded[name] = calls(right, "Model") is not None
+        if recorded[name]:
+            try:
+                with self.worker.hold(self.built.product, self.gpu, recorder=recorder) as answer:
+                    answer.find("ModelNew")
+                    found = calls(answer, "ModelNew")
+            except ModuleFailed:
+                found = None
+            self.note(**second_opinion(found, self.known.kernel_s))
 
     def compare(self, one: Asked, right: Call, found: Call) -> None:
         case, message = compare_call(one.name, right, found)
@@ -222,23 +256,28 @@ def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
     return result()
 
 
-def speed(nothing: Sequence[float], reference: Sequence[float], answer: Sequence[float]) -> dict[str, Any]:
+def _apart(nothing: Sequence[float], times: Sequence[float]) -> float:
+    """Seconds of a module's calls beside those of a module that does nothing."""
+    return median(times) - median(nothing)
+
+
+def speed(
+    earlier: float, nothing: Sequence[float], reference: Sequence[float], answer: Sequence[float]
+) -> dict[str, Any]:
     """speedup, reference_s, kernel_s and flags by the seconds of timed calls; no speed-up where noise could make it.
 
-    What a call takes beside the module is that of a module that does nothing, and taken off both.
+    What a call takes beside the module is that of a module that does nothing, and taken off both. earlier: seconds of the reference
+    without that, before the answer was called.
     """
-    floor = median(nothing)
-    own, its = median(reference) - floor, median(answer) - floor
+    own, its = _apart(nothing, reference), _apart(nothing, answer)
     flags = []
-    half = len(reference) // 2
-    first, last = median(reference[:half]) - floor, median(reference[half:]) - floor
-    if max(first, last) > STEADY * min(first, last):
-        flags.append(f"the reference took {first:.3g} s at first and {last:.3g} s later: times are not steady")
+    if max(earlier, own) > STEADY * min(earlier, own):
+        flags.append(f"the reference took {earlier:.3g} s before and {own:.3g} s after: times are not steady")
     sure = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
     if min(own, its) <= sure:
         flags.append(
             f"no speed-up: {own:.3g} s for the reference and {its:.3g} s for the answer are not told apart from nothing "
-            f"(a call takes {floor:.3g} s beside, give or take {sure:.2g} s)"
+            f"(a call takes {median(nothing):.3g} s beside, give or take {sure:.2g} s)"
         )
         return {"flags": flags, "speedup": None, "reference_s": None, "kernel_s": None}
     if own / its > SUSPICIOUS_SPEEDUP:

@@ -4,7 +4,7 @@ A script of its own (`python worker.py`), with torch and NumPy. Its stdin is the
 task's own module run in different processes. This is the answer's process: nothing that it says is believed. So nothing here is
 guarded from the answer: the judge has the time, and checks all else.
 
-A message from the judge is JSON ("do": one of the methods of `Held`), then raw tensors; so is the reply. Only in a call the judge
+A message from the judge is JSON ("do": one of the methods of `Held`, or "leave"), then raw tensors; so is the reply. Only in a call the judge
 sends a key alone, which takes the mask off the inputs, and is answered with a digest of the outputs alone.
 """
 
@@ -141,6 +141,7 @@ class Held:
         try:
             for number, tensor in enumerate(self.given):
                 self.unmask(tensor, number, key)
+            self.wait()
             if use == "double":
                 self.named = []
                 with contextlib.suppress(Exception), torch.no_grad():
@@ -149,6 +150,7 @@ class Held:
             elif use == "model":
                 with torch.no_grad():
                     self.named = self.flatten(invoke(self.models[use], values))
+            self.wait()
             found = self.digest([tensor for _, tensor in self.named])
         except BaseException as error:
             problem, found = error, bytes(self.handover.DIGEST_BYTES)
@@ -242,6 +244,11 @@ class Held:
             self.check(self.library.handover_digest(start, self.size(flat.numel()), between, end, self.stream()))
         return bytes(roots[-size:].cpu().numpy())
 
+    def wait(self):
+        """For the caller's stream alone: so that launches of what is to come do not hide in what is under way."""
+        if self.library:
+            self.torch.cuda.current_stream().synchronize()
+
     def stream(self):
         return self.pointer(self.torch.cuda.current_stream().cuda_stream)
 
@@ -263,6 +270,8 @@ def main():
     while True:
         asked, blobs = channel.message()
         do = asked.pop("do")
+        if do == "leave":
+            break
         try:
             said, raw = getattr(held, do)(**asked, blobs=blobs)
         except BaseException as error:

@@ -1,0 +1,58 @@
+"""The GPU's own account of a module's calls: which kernels ran, and for how long, as CUPTI records it (../gpu_activity.py).
+
+It is written inside the module's process, in calls made for it alone, since recording takes time. So it is a second opinion: where it says
+more than the clock there is no speed-up.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..gpu_activity import Activity, Kernel
+from ..gpu_work import kernel_uses
+
+
+NO_KERNEL = "no kernel of its own: all that ran on the GPU is PyTorch's and its libraries'"
+MISSING = "no speed-up: the GPU's record of its calls is missing"
+MORE = "no speed-up: a call takes {own:.3g} s by the clock, and its work {busy:.3g} s by the GPU's record"
+SHARE, LATENCY_S = 0.8, 5e-6  # of the recorded work that the clock may say less
+_MASK, _HASH = "cuset_unmask", "cuset_hash"  # of handover.cu
+# As the compiler mangles them: PyTorch's own, and those of cuBLAS, cuDNN, cuFFT, cuSPARSE, CUB and FlashAttention within it.
+_LIBRARIES = re.compile(
+    r"_ZN(2at|3c10|5torch|3cub|6thrust|14at_cuda_detail|8cublasLt|5cudnn|8cudnn|8cusparse|13pytorch_flash|23pytorch_|15pytorch_)|"
+    r"_ZN\d+_GLOBAL__N__\w*2at6native|_Z\w*(gemv|gemmk|gemmSN|splitKreduce|dot_kernel|reduce_1Block|cublas|cudnn|trsm|syrk)|"
+    r"(cutlass_\d|sm\d+_xmma|(ampere|volta|turing|maxwell|pascal|hopper)_|nvjet_|fmha_|cudnn_|cublas|regular_fft|vector_fft|void )"
+)
+
+
+def calls_of(activity: Activity, count: int) -> list[Activity] | None:
+    """What ran in each call, between the last mask that was taken off and the first hash of outputs; None where calls are missing."""
+    calls: list[Activity] = []
+    begin, found = 0, list[Kernel]()
+    for kernel in sorted(activity.kernels):
+        if _MASK in kernel.name:
+            begin, found = kernel.end, []
+        elif _HASH not in kernel.name:
+            found.append(kernel)
+        elif begin:
+            copies = tuple(one for one in activity.transfers if begin <= one.start <= kernel.start)
+            calls.append(Activity(tuple(found), copies, True))
+            begin = 0
+    return calls if activity.complete and len(calls) == count else None
+
+
+def second_opinion(calls: Sequence[Activity] | None, kernel_s: float | None) -> dict[str, Any]:
+    """What the record adds to what is known: flags, the kernels, and that there is no speed-up where it says so.
+
+    kernel_s: seconds of a call by the clock, None where that is not known.
+    """
+    if calls is None:
+        return {"flags": [MISSING], "speedup": None}
+    flags, more = [], {}
+    if all(_LIBRARIES.match(kernel.name) for call in calls for kernel in call.kernels):
+        flags.append(NO_KERNEL)
+    busy = min(call.busy_s for call in calls)
+    if kernel_s is not None and kernel_s < SHARE * busy - LATENCY_S:
+        flags.append(MORE.format(own=kernel_s, busy=busy))
+        more = {"speedup": None}
+    return {"flags": flags, "kernels": kernel_uses(calls), **more}
