@@ -28,6 +28,7 @@ from .judgement import Judge
 from .oracle import CaseCache
 from .pipeline import Pipeline
 from .programs import ProgramJudge
+from .thorough import find_sanitizer
 
 
 DEFAULT_ARCH = "sm_90"
@@ -77,6 +78,14 @@ class Bench:
                         f"require_gpu=true: what programs do on the GPU cannot be recorded here: {recorder}"
                     )
                 self.judge.recorder, self.judge.require_gpu = recorder if works else None, spec.require_gpu
+            if spec.thorough:
+                sanitizer = find_sanitizer(compiler.toolkit, self.isolation)
+                sanitizer.check(compiler, chosen[0], self.limits)
+                self.judge.sanitizer = sanitizer
+        elif spec.thorough:
+            raise SandboxError(
+                "thorough=true is about CUDA programs; the answers to these tasks are modules: leave it out."
+            )
         else:
             from .modules import ModuleJudge
             from .modules.session import RUN_LIMITS
@@ -121,6 +130,7 @@ class Bench:
             "seed": self.seed,
             "gpu_work_recorded": self.recorded,
             "per_gpu": self.spec.per_gpu,
+            "thorough": self.spec.thorough,
         }
 
 

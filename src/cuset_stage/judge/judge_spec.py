@@ -43,6 +43,10 @@ class JudgeSpec(Settings):
         1,
         description="programs at a time on a GPU; with more than 1, times say nothing, and what fails is run again alone",
     )
+    thorough: bool = Field(
+        False,
+        description="run what passes again under compute-sanitizer and in an adverse form; verdicts race, memory_error, undefined",
+    )
     isolation: Literal["auto", "bubblewrap", "landlock", "none"] = Field(
         "auto", description="the sandbox that answers run in; none: without one, said loudly here and in the report"
     )
@@ -65,6 +69,10 @@ class JudgeSpec(Settings):
         if self.gpus is not None and (self.no_gpu or self.compile_only):
             other = "no_gpu" if self.no_gpu else "compile_only"
             raise ValueError(f"gpus and {other} contradict each other: leave one out")
+        if self.thorough and not self.runs_on_gpus:
+            raise ValueError(
+                "thorough looks at programs that run on a GPU: leave out thorough, no_gpu and compile_only"
+            )
         return self
 
     @property

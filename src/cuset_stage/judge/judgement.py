@@ -104,11 +104,12 @@ class Judgement:
 @dataclass(frozen=True)
 class Built:
     """What `build` hands on. product: the program, or the folder with the module; None: the judgement is the last word. held: what
-    keeps the product where it is."""
+    keeps the product where it is. code: what it was built from, for a judge that builds other forms of it."""
 
     judgement: Judgement
     product: Path | None = None
     held: Any = None
+    code: str = ""
 
 
 class Judge(Protocol):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from .gpu_work import NO_GPU_WORK, NOTHING_RAN, case_to_examine, examine, gpu_us
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
 from .oracle_runs import preparation_cost
+from .thorough import Examiner, Sanitizer
 
 
 _NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and texts
@@ -52,6 +54,7 @@ class ProgramJudge(Judge):
         confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
         recorder: Records what programs do on their GPU; None: nothing is known of that.
         require_gpu: The verdict of what is flagged as no work of the GPU is `no_gpu_work`.
+        sanitizer: With it, what passes is looked at again (thorough.py).
     """
 
     compiler: Compiler
@@ -63,8 +66,13 @@ class ProgramJudge(Judge):
     confirms: bool = True
     recorder: Recorder | None = None
     require_gpu: bool = False
+    sanitizer: Sanitizer | None = None
     _references: dict[str, float | None] = field(default_factory=dict, init=False, repr=False)
     _measuring: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    @cached_property
+    def _examiner(self) -> Examiner:
+        return Examiner(replace(self, sanitizer=None, recorder=None, require_gpu=False), self.sanitizer)
 
     def settings(self) -> dict[str, Any]:
         """See `Judge.settings`.
@@ -83,6 +91,7 @@ class ProgramJudge(Judge):
         }
         if not self.compile_only:
             settings |= {"limits": asdict(self.limits), "gpus": self.gpus.names if self.gpus else []}
+            settings["thorough"] = self.sanitizer is not None
             settings["seed"] = self.cases.seed if self.cases else None
             settings |= {"recorded": self.recorder is not None, "require_gpu": self.require_gpu}
         return settings
@@ -118,7 +127,7 @@ class ProgramJudge(Judge):
             compile_cached=compiled.cached,
             overhead_s=clock.own(),
         )
-        return Built(judgement, None if self.compile_only else compiled.binary, compiled.held)
+        return Built(judgement, None if self.compile_only else compiled.binary, compiled.held, code)
 
     def compile(self, task: ProgramTask, code: str) -> Compiled:
         """The program that an answer is, or with a project a part of."""
@@ -199,7 +208,8 @@ class ProgramJudge(Judge):
                     known = infra_error(str(error), known)
         if isinstance(task.oracle, ScriptOracle):
             clock.exclude(known.compare_s or 0.0)
-        return replace(known, overhead_s=known.overhead_s + clock.own())
+        known = replace(known, overhead_s=known.overhead_s + clock.own())
+        return self._examiner.examine(task, built, known) if known.passed and self.sanitizer else known
 
     def _account(
         self,

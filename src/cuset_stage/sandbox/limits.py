@@ -24,6 +24,9 @@ class Verdict(StrEnum):
     MISSING_OUTPUT = "missing_output"  # it returned 0, and an output is not there as a regular file
     NO_GPU_WORK = "no_gpu_work"  # every output is right, but not computed by the GPU, which require_gpu asks for
     MISMATCH = "mismatch"  # an output has the wrong size or wrong values
+    MEMORY_ERROR = "memory_error"  # `thorough`: right outputs, and compute-sanitizer's memcheck reports an access outside of an allocation
+    RACE = "race"  # `thorough`: right outputs, and racecheck reports threads that do not wait for each other
+    UNDEFINED = "undefined"  # `thorough`: right outputs from what CUDA leaves undefined (initcheck, synccheck, the adverse form)
     PASSED = "passed"  # every output of every case is right
     COMPILED = "compiled"  # it compiles, and no more was asked
     INFRA_ERROR = "infra_error"  # the judge's own side: no space, no GPU, no sandbox, a reference that cannot be made

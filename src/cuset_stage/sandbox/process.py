@@ -190,6 +190,8 @@ def run_program(
     inputs: Mapping[str, Path],
     outputs: Mapping[str, int | None],
     optional: Sequence[str] = (),
+    under: Sequence[str] = (),
+    visible: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
     limits: Limits = Limits(),  # noqa: B008  a frozen record
     gpu: Gpu | None = None,
@@ -199,8 +201,8 @@ def run_program(
 
     inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
     optional: further files that are taken when they are there, however the program ended. environment: "{folder}" in a value becomes
-    that folder.
-    gpu: see run_sandboxed; hold a lease (lease_gpu) around the run.
+    that folder. under: a tool and its options that start the program.
+    gpu, visible: see run_sandboxed; hold a lease (lease_gpu) around the run.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
     for name in outputs:
@@ -213,9 +215,10 @@ def run_program(
         for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
             (folder / name).mkdir(parents=True, exist_ok=True)
         finished = run_sandboxed(
-            ["./program"],
+            [*under, "./program"],
             folder=folder,
             readonly={"program": binary, **inputs},
+            visible=visible,
             limits=limits,
             environment={
                 name: value.replace("{folder}", str(folder.resolve())) for name, value in (environment or {}).items()

@@ -5,16 +5,19 @@ delayed; a shuffle from a lane that the block does not have returns the pattern;
 own in shared memory, so that an index below 0 reads the pattern, too. A correct program is unaffected. One that is right as it
 is and wrong in this form reads memory that it never wrote, or lacks a barrier. compute-sanitizer reports neither: initcheck
 covers global memory alone, racecheck no store that conflicts with an atomic, memcheck no index inside the block's shared memory.
+
+The control form takes the same memory and does none of this: a program that is wrong in it, too, lacks room for the form.
 """
 
 from __future__ import annotations
 
 import re
 
-from cuset_stage.mutants.program import Program
-from cuset_stage.mutants.threads import barrier_statements
+from .program import Program
+from .threads import barrier_statements
 
 
+CONTROL = -1
 VARIANTS = ((0xFFFFFFFF, 0), (0x7F7F7F7F, 1))  # the pattern (NaN and -1; a large number), and which warps are late
 ENTRY_DELAY, BARRIER_DELAY = 100_000, 20_000  # clock cycles
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*\n", re.MULTILINE)
@@ -24,13 +27,14 @@ _ENTRY = "__shared__ __align__(1024) unsigned cuset_adverse_below[256]; cuset_ad
 _PRELUDE = """\
 namespace cuset_adverse {
 constexpr unsigned kPattern = @PATTERN@u;
+constexpr bool kAdverse = @ADVERSE@;
 __device__ __forceinline__ unsigned thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 __device__ __forceinline__ unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
 template <int Cycles>
 __device__ __forceinline__ void late() {
-    if ((thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == @LATE@) {
+    if (kAdverse && (thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == @LATE@) {
         for (long long start = clock64(); clock64() - start < Cycles;) continue;
     }
 }
@@ -47,7 +51,7 @@ __device__ __forceinline__ void enter(volatile unsigned* below) {
     asm volatile("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(reserved));
     if (reserved == 0) asm volatile("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(begin));
 #endif
-    for (unsigned at = begin + 4 * thread(); at < end; at += 4 * threads()) {
+    for (unsigned at = begin + 4 * thread(); kAdverse && at < end; at += 4 * threads()) {
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
     }
     __syncthreads();
@@ -56,7 +60,7 @@ __device__ __forceinline__ void enter(volatile unsigned* below) {
 // `got`, or the pattern when the lane it came from is not there.
 template <typename T>
 __device__ __forceinline__ T from(T got, unsigned lane) {
-    if (thread() / 32 * 32 + lane < threads()) return got;
+    if (!kAdverse || thread() / 32 * 32 + lane < threads()) return got;
     unsigned char* bytes = reinterpret_cast<unsigned char*>(&got);
     for (unsigned i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<unsigned char>(kPattern);
     return got;
@@ -86,10 +90,11 @@ __device__ __forceinline__ T of(unsigned mask, T value, int source, int width = 
 def make_adverse(source: str, variant: int) -> str | None:
     """The program in this form; None when no kernel of it was found.
 
-    variant: a number of `VARIANTS`; each leaves another half of the warps late. Lines keep their numbers for the compiler.
+    variant: a number of `VARIANTS`, each of which leaves another half of the warps late, or `CONTROL`. Lines keep their numbers for the
+    compiler.
     A program that takes all the shared memory there is does not compile, or does not launch, in this form.
     """
-    pattern, late = VARIANTS[variant]
+    pattern, late = VARIANTS[max(variant, 0)]
     program = Program(source)
     additions = [(function.body[0] + 1, f" {_ENTRY}") for function in program.functions if function.is_kernel]
     if not additions:
@@ -102,6 +107,7 @@ def make_adverse(source: str, variant: int) -> str | None:
         source = source[:place] + text + source[place:]
     top = max((match.end() for match in _INCLUDE.finditer(source)), default=0)
     prelude = _PRELUDE.replace("@PATTERN@", hex(pattern)).replace("@LATE@", str(late))
+    prelude = prelude.replace("@ADVERSE@", "false" if variant == CONTROL else "true")
     prelude = prelude.replace("@ENTRY_DELAY@", str(ENTRY_DELAY))
     line = source.count("\n", 0, top) + 1
     return f"{source[:top]}{prelude}#line {line}\n{source[top:]}"

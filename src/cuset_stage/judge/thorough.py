@@ -1,0 +1,209 @@
+"""`thorough`: what passes is run again under compute-sanitizer and in its adverse form, which find errors that right outputs hide.
+
+In the sandbox, as every run of an answer. A tool that did not finish (a device that it does not know, time, memory, a program that ended
+it) says nothing, and an error that the task's own solution shows as well is not charged. Nor is an adverse form that is wrong in its
+control form, too: the program then takes all the shared memory there is.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..mutants.adverse import CONTROL, VARIANTS, make_adverse
+from ..sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Toolkit, Verdict, run_program
+from ..tasks import Case, ProgramTask
+from ..text import shorten
+from .judgement import Built, Judgement
+from .oracle import OracleError, PreparedCase
+
+
+TOOLS: Mapping[str, Verdict] = {
+    "memcheck": Verdict.MEMORY_ERROR,
+    "racecheck": Verdict.RACE,
+    "synccheck": Verdict.UNDEFINED,
+    "initcheck": Verdict.UNDEFINED,
+}
+WRONG = (Verdict.MISMATCH, Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR)
+CASES = 2  # under each tool: the smallest but one, since that is often a single element, and the next
+SLOWER = 5  # times the limits of a run, for time, memory and processes
+CHECK_S = 60.0  # for the program on which it is tried
+_REPORT, _FOUND = "report/sanitizer.txt", 87  # the tool's log, and its exit code when it found an error
+_HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)
+_NO_REPORT = re.compile(
+    r"COMPUTE-SANITIZER|.*SUMMARY:|.*[Tt]arget application|.*No attachable process|Warning: .*limit|.*Internal Sanitizer Error"
+)
+_DETAIL = re.compile(r" (?:at|in|on|by|due to|for) .*|\.$")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+_BEYOND = """
+__global__ void write(int* to) { to[1 << 20] = 1; }
+int main() {
+    int* to;
+    if (cudaMalloc(&to, 4)) return 1;
+    write<<<1, 1>>>(to);
+    cudaDeviceSynchronize();
+    return 0;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a tool said of one run: whether it came to its end, and the kinds of error, without places and numbers. said: its log's end."""
+
+    complete: bool
+    errors: frozenset[str]
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Sanitizer:
+    """compute-sanitizer, as `find_sanitizer` finds it, in a sandbox."""
+
+    program: Path
+    toolkit: Toolkit
+    isolation: Isolation = Isolation.AUTO
+
+    def run(self, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: Gpu | None, limits: Limits) -> Reported:
+        """Run a program under a tool; `limits` are those of a run without. Raises SandboxError when this machine cannot."""
+        many = {
+            name: SLOWER * value
+            for name in ("wall_s", "memory_bytes", "processes")
+            if (value := getattr(limits, name))
+        }
+        command = [str(self.program), "--tool", tool, "--print-limit", "50", "--error-exitcode", str(_FOUND)]
+        command += ["--log-file", _REPORT]
+        if tool == "memcheck":  # a program may ask the driver for what it does not have
+            command += ["--report-api-errors", "no"]
+        running = run_program(
+            binary,
+            inputs=inputs,
+            outputs={},
+            optional=(_REPORT,),
+            under=command,
+            visible=(*self.toolkit.visible, self.program.resolve().parent),
+            limits=replace(limits, **many),
+            gpu=gpu,
+            isolation=self.isolation,
+        )
+        with running as ran:
+            log = ran.outputs[_REPORT].read_text(errors="replace") if _REPORT in ran.outputs else ""
+            errors = read_reports(log)
+            if ran.finished.returncode == _FOUND and not errors:
+                errors = {f"{tool} found an error"}
+            complete = ran.finished.returncode in (0, _FOUND) and "SUMMARY:" in log
+            said = f"{log.strip()}\n{ran.message}\n{ran.finished.stderr.strip()}".strip()
+            return Reported(complete, frozenset(errors), said[-1000:])
+
+    def check(self, compiler: Compiler, gpu: Gpu, limits: Limits) -> None:
+        """Raises SandboxError where it does not find an error that is there: what it then says of answers is worth nothing."""
+        compiled = compiler.compile(_BEYOND)
+        if compiled.binary is None:
+            raise SandboxError(
+                f"thorough=true: nvcc does not compile a program to try compute-sanitizer on: {compiled.message}"
+            )
+        reported = self.run("memcheck", compiled.binary, {}, gpu, replace(limits, wall_s=CHECK_S / SLOWER))
+        if not any("Invalid __global__ write" in error for error in reported.errors):
+            raise SandboxError(
+                f"thorough=true: compute-sanitizer ({self.program}) does not find a planted error with isolation={self.isolation}. "
+                f"Another isolation, or a toolkit for this driver, may help; else leave thorough out. It said: {reported.said}"
+            )
+
+
+def find_sanitizer(toolkit: Toolkit, isolation: Isolation = Isolation.AUTO) -> Sanitizer:
+    """compute-sanitizer of the toolkit, or on PATH. Raises SandboxError where it is missing."""
+    folders = (str(toolkit.folder / name) for name in ("bin", "compute-sanitizer"))
+    found = shutil.which("compute-sanitizer", path=os.pathsep.join(folders)) or shutil.which("compute-sanitizer")
+    if found is None:
+        raise SandboxError(
+            f"thorough=true: no compute-sanitizer beside {toolkit.nvcc} or on PATH. It is part of the CUDA toolkit "
+            "(apt-get install cuda-sanitizer-13-0, conda install cuda-sanitizer-api); or leave thorough out."
+        )
+    return Sanitizer(Path(found), toolkit, isolation)
+
+
+def read_reports(output: str) -> set[str]:
+    """The kinds of error in what compute-sanitizer printed, without places and numbers."""
+    heads = (match[1] for match in _HEAD.finditer(output))
+    return {_NUMBER.sub("N", _DETAIL.sub("", head)) for head in heads if not _NO_REPORT.match(head)}
+
+
+def examined_cases(task: ProgramTask) -> Sequence[Case]:
+    """The cases that are run under compute-sanitizer, smallest first."""
+    by_size = sorted(task.cases, key=lambda case: sum(one.nbytes or 0 for one in case.inputs + case.outputs))
+    return by_size[1 : 1 + CASES] or by_size
+
+
+@dataclass
+class Examiner:
+    """Looks again at what has passed."""
+
+    judge: Any  # a ProgramJudge that does not look again
+    sanitizer: Sanitizer
+    _solutions: dict[tuple[str, str, str], Reported] = field(default_factory=dict)
+
+    def examine(self, task: ProgramTask, built: Built, judgement: Judgement) -> Judgement:
+        """The judgement, or what is found instead; a flag names the tools that did not finish."""
+        unfinished: list[str] = []
+        try:
+            found = self._sanitized(task, built.product, unfinished) or self._adverse(task, built.code)
+        except (OracleError, SandboxError) as error:
+            found = None
+            unfinished.append(f"the judge ({error})")
+        if unfinished:
+            flag = f"not looked at to the end: {', '.join(unfinished)}"
+            judgement = replace(judgement, flags=(*judgement.flags, shorten(flag)))
+        if found is None:
+            return judgement
+        verdict, case, message = found
+        return replace(judgement, verdict=verdict, case=case, message=shorten(message))
+
+    def _sanitized(self, task: ProgramTask, binary: Path, unfinished: list[str]) -> tuple[Verdict, str, str] | None:
+        for tool, verdict in TOOLS.items():
+            for case in examined_cases(task):
+                prepared = self.judge.case(task, case)
+                reported = self._run(tool, binary, prepared)
+                errors = reported.errors
+                if errors:
+                    errors -= self._of_solution(tool, task, case, prepared)
+                if errors:
+                    return verdict, case.name, f"{tool}: {'; '.join(sorted(errors))}\n{reported.said}"
+                if not reported.complete:
+                    unfinished.append(tool)
+                    break  # with larger inputs it would not end either
+        return None
+
+    def _run(self, tool: str, binary: Path, prepared: PreparedCase) -> Reported:
+        gpus = self.judge.gpus
+        with gpus.lease() if gpus else nullcontext() as gpu:
+            return self.sanitizer.run(tool, binary, prepared.inputs, gpu, self.judge.limits)
+
+    def _of_solution(self, tool: str, task: ProgramTask, case: Case, prepared: PreparedCase) -> frozenset[str]:
+        """The errors of the task's own solution; asked for only where an answer has some."""
+        if task.solution is None:
+            return frozenset()
+        key = (task.fingerprint, case.name, tool)
+        if key not in self._solutions:
+            compiled = self.judge.compile(task, task.solution)
+            known = self._run(tool, compiled.binary, prepared) if compiled.binary else Reported(False, frozenset())
+            self._solutions[key] = known
+        return self._solutions[key].errors
+
+    def _adverse(self, task: ProgramTask, code: str) -> tuple[Verdict, str, str] | None:
+        for variant, (pattern, late) in enumerate(VARIANTS):
+            judgement = self._in_form(task, code, variant)
+            if judgement is not None and judgement.verdict in WRONG:
+                control = self._in_form(task, code, CONTROL)
+                if control is not None and control.passed:
+                    how = f"with shared memory full of {pattern:#x} and {'odd' if late else 'even'} warps late"
+                    return Verdict.UNDEFINED, judgement.case, f"{how}: {judgement.verdict}: {judgement.message}"
+        return None
+
+    def _in_form(self, task: ProgramTask, code: str, variant: int) -> Judgement | None:
+        """None for a program in which no kernel was found."""
+        form = make_adverse(code, variant)
+        return self.judge.judge(task, form) if form else None
