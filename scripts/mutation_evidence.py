@@ -1,7 +1,7 @@
 """Why mutants passed: they are equivalent, only a checker sees the error, or the judge missed it.
 
 Evidence: machine code equal to the original's; an error of compute-sanitizer that the original does not have; wrong outputs in the
-adverse form of `scripts/adverse_forms.py` where the original's are right. All of it is kept in the run's ledger.
+adverse form (`cuset_stage.mutants.adverse`) where the original's are right. All of it is kept in the run's ledger.
 """
 
 from __future__ import annotations
@@ -18,21 +18,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adverse_forms import VARIANTS, make_adverse
 from mutation_runs import PASSED, Run, Subject
 
+from cuset_stage.judge.thorough import TOOLS, WRONG, Sanitizer, examined_cases, find_sanitizer
+from cuset_stage.mutants.adverse import VARIANTS, make_adverse
 from cuset_stage.sandbox import SandboxError, Toolkit
 from cuset_stage.tasks import ProgramTask
-
-
-WRONG = ("mismatch", "missing_output", "runtime_error")
-TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
-_HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)
-_NO_REPORT = re.compile(
-    r"COMPUTE-SANITIZER|.*SUMMARY:|.*[Tt]arget application|.*No attachable process|Warning: .*limit"
-)
-_DETAIL = re.compile(r" (?:at|in|on|by|due to|for) .*|\.$")
-_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
 
 class MachineCode(NamedTuple):
@@ -97,37 +88,6 @@ def is_same_code(run: Run, subject: Subject) -> bool:
     return (run.known("code", subject) or {}).get("same", False)
 
 
-def run_sanitizer(
-    program: Path, tool: str, binary: Path, inputs: Mapping[str, Path], gpu: str, seconds: float
-) -> tuple[bool, set[str]]:
-    """Whether a program ended with 0 under a tool of compute-sanitizer, and the kinds of error reported.
-
-    Outside the sandbox, which would hide the program from it: for programs of our own only.
-    inputs: name in the working directory -> file, copied. gpu: the UUID of the one that the program sees.
-    """
-    with tempfile.TemporaryDirectory(prefix="cuset-sanitizer-") as name:
-        folder = Path(name)
-        (folder / "data").mkdir()
-        for path, file in inputs.items():
-            shutil.copyfile(file, folder / path)
-        command = [str(program), "--tool", tool, "--print-limit", "50", str(binary)]
-        ended, output = run_limited(command, folder, seconds, {**os.environ, "CUDA_VISIBLE_DEVICES": gpu})
-    return ended == 0 and "SUMMARY:" in output, read_reports(output)
-
-
-def find_sanitizer(toolkit: Toolkit) -> Path | None:
-    """compute-sanitizer on PATH, or in the toolkit."""
-    folders = (str(toolkit.folder / name) for name in ("bin", "compute-sanitizer"))
-    found = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=os.pathsep.join(folders))
-    return Path(found) if found else None
-
-
-def read_reports(output: str) -> set[str]:
-    """The kinds of error in what compute-sanitizer printed, without places and numbers."""
-    heads = (match[1] for match in _HEAD.finditer(output))
-    return {_NUMBER.sub("N", _DETAIL.sub("", head)) for head in heads if not _NO_REPORT.match(head)}
-
-
 def run_limited(
     command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None
 ) -> tuple[int | None, str]:
@@ -157,28 +117,25 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     left = [one for one in subjects if not is_same_code(run, one) and run.known("sanitizer", one) is None]
     if not left or run.pool is None:
         return ""
-    program = find_sanitizer(run.compiler.toolkit)
-    if program is None:
-        return "compute-sanitizer was found neither on PATH nor in the toolkit"
+    try:
+        sanitizer = find_sanitizer(run.compiler.toolkit)
+    except SandboxError as error:
+        return str(error)
     unusable: set[str] = set()
 
     def examine(subject: Subject) -> None:
         """Record the first error that the original does not have, and the tools under which both programs finished."""
         found, complete = None, []
-        by_size = sorted(
-            subject.task.cases, key=lambda case: sum(one.nbytes or 0 for one in case.inputs + case.outputs)
-        )
-        # Without the smallest, which is often a single element.
-        cases = by_size[1 : 1 + run.options.sanitizer_cases] or by_size
+        cases = examined_cases(subject.task)[: run.options.sanitizer_cases]
         for tool in TOOLS:
             ended = True
             for case in cases:
                 prepared = run.judge.cases.prepare(subject.task, case)
-                original = _sanitized(run, program, tool, subject.task.solution, prepared)
+                original = _sanitized(run, sanitizer, tool, subject.task.solution, prepared)
                 if not original["complete"]:
                     ended = False
                     break  # with larger inputs it would not end either
-                mutant = _sanitized(run, program, tool, subject.mutant.source, prepared)
+                mutant = _sanitized(run, sanitizer, tool, subject.mutant.source, prepared)
                 ended = ended and mutant["complete"]
                 if more := set(mutant["errors"]) - set(original["errors"]):
                     found, ended = f"{tool}, case {case.name}: {'; '.join(sorted(more))}", True
@@ -196,9 +153,7 @@ def sanitize(run: Run, subjects: list[Subject]) -> str:
     return f"no tool of compute-sanitizer finished for: {names}" if unusable else ""
 
 
-def _sanitized(run: Run, program: Path, tool: str, source: str, prepared: Any) -> dict[str, Any]:
-    seconds = run.options.sanitizer_timeout
-
+def _sanitized(run: Run, sanitizer: Sanitizer, tool: str, source: str, prepared: Any) -> dict[str, Any]:
     def find() -> dict[str, Any]:
         if run.is_late():
             raise SandboxError("out of time before compute-sanitizer ran")
@@ -206,10 +161,10 @@ def _sanitized(run: Run, program: Path, tool: str, source: str, prepared: Any) -
         if compiled.binary is None:
             raise SandboxError(f"a program that passed no longer compiles: {compiled.message}")
         with run.pool.lease() as gpu:
-            complete, errors = run_sanitizer(program, tool, compiled.binary, prepared.inputs, gpu.uuid, seconds)
-        return {"complete": complete, "errors": sorted(errors)}
+            reported = sanitizer.run(tool, compiled.binary, prepared.inputs, gpu, run.judge.limits)
+        return {"complete": reported.complete, "errors": sorted(reported.errors)}
 
-    return run.ledger.once("sanitized", [tool, source, prepared.folder.name, seconds, run.settings], find)
+    return run.ledger.once("sanitized", [tool, source, prepared.folder.name, run.settings], find)
 
 
 def judge_adversely(run: Run, subjects: list[Subject]) -> None:

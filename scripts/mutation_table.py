@@ -7,7 +7,7 @@
 Each mutant is compiled, run on every case and compared as `cuset evaluate` does it. What passes is then decided: `same code`
 when nvcc makes the machine code of the original from it; `sanitizer` when compute-sanitizer reports an error that the
 original does not have; `adverse` when it is wrong and the original right with shared memory full of garbage and delayed
-warps (`scripts/adverse_forms.py`); `equivalent` when --equivalent gives a reason by hand (an object of "task:sha256" -> a sentence);
+warps (`cuset_stage.mutants.adverse`); `equivalent` when --equivalent gives a reason by hand (an object of "task:sha256" -> a sentence);
 else it `survived`. Every verdict is appended to --jsonl immediately; run the same command again to resume.
 """
 
@@ -193,7 +193,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--originals", action="store_true", help="judge every original twice, too; all have to pass")
     parser.add_argument("--no-sanitizer", action="store_true", help="leave compute-sanitizer out")
     parser.add_argument("--sanitizer-cases", type=int, default=2, help="cases of a survivor under each tool (2)")
-    parser.add_argument("--sanitizer-timeout", type=float, default=30.0, help="seconds for one run under a tool (30)")
     parser.add_argument("--compile-only", action="store_true", help="compile the mutants; runs nothing")
     parser.add_argument("--machine-code", action="store_true", help="with --compile-only: compare machine code, too")
     parser.add_argument("--arch", default="sm_90", help="with --compile-only: nvcc's -arch (sm_90)")

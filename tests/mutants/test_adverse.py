@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cuset_stage.mutants.adverse import CONTROL, VARIANTS, make_adverse
 from cuset_stage.sandbox import Compiler
 from cuset_stage.tasks import load_tasks
 
@@ -19,7 +20,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import mutation_evidence  # noqa: E402 - scripts are no package
 import mutation_runs  # noqa: E402
 import mutation_table  # noqa: E402
-from adverse_forms import VARIANTS, make_adverse  # noqa: E402
 
 
 # Shuffles of every kind and of half precision, two kernels, a declaration, dynamic shared memory, cooperative groups.
@@ -56,6 +56,8 @@ def test_every_kernel_is_entered_and_lines_stay(tmp_path):
     assert len(re.findall(barrier, body)) == 1
     assert PROGRAM.endswith(re.sub(barrier, r"\1", re.sub(entry, "", body)))
     assert make_adverse("int main() {}", 0) is None
+    control = make_adverse(PROGRAM, CONTROL)
+    assert control.replace("kAdverse = false", "kAdverse = true") == first
 
 
 @needs_nvcc

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cuset_stage.judge.thorough import read_reports
 from cuset_stage.mutants import make_mutants
 from cuset_stage.sandbox import find_toolkit
 
@@ -18,7 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import mutation_evidence  # noqa: E402 - scripts are no package
 import mutation_runs  # noqa: E402
 import mutation_table  # noqa: E402
-from mutation_evidence import machine_code, read_reports, with_lines_of  # noqa: E402
+from mutation_evidence import machine_code, with_lines_of  # noqa: E402
 
 
 NAMED = {"bound_off_by_one", "drop_syncthreads", "wrong_index", "wrong_launch_size", "swapped_dims"}

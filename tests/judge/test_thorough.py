@@ -1,0 +1,134 @@
+"""`thorough`: what is made of what compute-sanitizer says. A script stands for it here; tests/gpu/ runs the tool itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from host_programs import PROGRAM, make_task
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.judge.thorough import Sanitizer, examined_cases, find_sanitizer
+from cuset_stage.sandbox import Compiler, Limits, SandboxError, Toolkit, Verdict
+
+
+# It reports what the program's text asks for, by tool, and lets the program do what it does.
+TOOL = r"""#!/bin/sh
+while [ $# -gt 1 ]; do
+  case $1 in --tool) tool=$2;; --log-file) log=$2;; esac
+  shift
+done
+ended=0
+grep -q "sleeps-$tool" $1 && sleep 100
+grep -q "slow-$tool" $1 && sleep 2
+$1 || ended=$?
+if grep -q "error-$tool" $1; then
+  echo "========= Invalid __global__ read of size 4 bytes" > $log
+  echo "=========     at k(int *)+0x1b0 in raw.cu:30" >> $log
+  ended=87
+fi
+echo "========= ERROR SUMMARY: some" >> $log
+grep -q "hides-$tool" $1 && : > $log
+exit $ended
+"""
+
+
+@pytest.fixture
+def judge(cache: Path, tmp_path: Path) -> ProgramJudge:
+    folder = tmp_path / "toolkit"
+    folder.mkdir()
+    folder.chmod(0o755)
+    tool = folder / "compute-sanitizer"
+    tool.write_text(TOOL)
+    tool.chmod(0o755)
+    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    sanitizer = Sanitizer(tool, replace(compiler.toolkit, nvcc=folder / "nvcc", folder=folder))
+    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=1.0), sanitizer=sanitizer)
+
+
+def saying(*words: str) -> str:
+    """The program with texts in it that the tool looks for."""
+    return PROGRAM + "".join(f'\nextern const char word{n}[] = "{word}";' for n, word in enumerate(words))
+
+
+@pytest.mark.parametrize(
+    ("tool", "verdict"),
+    [
+        ("memcheck", Verdict.MEMORY_ERROR),
+        ("racecheck", Verdict.RACE),
+        ("synccheck", Verdict.UNDEFINED),
+        ("initcheck", Verdict.UNDEFINED),
+    ],
+)
+def test_each_tool_has_a_verdict(judge, tmp_path, tool, verdict):
+    task = make_task(tmp_path, "right")
+    judged = judge.judge(task, saying(f"error-{tool}"))
+    assert (judged.verdict, judged.passed, judged.case) == (verdict, False, "right")
+    assert (
+        judged.message.startswith(f"{tool}: Invalid __global__ read of size N bytes\n")
+        and "raw.cu:30" in judged.message
+    )
+    assert replace(judge, sanitizer=None).judge(task, saying(f"error-{tool}")).passed
+    right = judge.judge(task, PROGRAM)
+    assert right.passed and not right.flags
+
+
+def test_what_fails_anyhow_is_not_looked_at_again(judge, tmp_path):
+    judged = judge.judge(make_task(tmp_path, "wrong"), saying("error-memcheck"))
+    assert judged.verdict is Verdict.MISMATCH
+
+
+def test_what_the_tasks_own_solution_shows_as_well_is_not_charged(judge, tmp_path):
+    task = replace(make_task(tmp_path, "right"), solution=saying("error-racecheck"))
+    assert judge.judge(task, saying("error-racecheck", "of the answer")).passed
+    assert judge.judge(task, saying("error-initcheck")).verdict is Verdict.UNDEFINED
+
+
+def test_a_tool_that_does_not_finish_is_not_charged(judge, tmp_path):
+    """Nor does it hide what the others find."""
+    task = make_task(tmp_path, "right")
+    judged = judge.judge(task, saying("sleeps-synccheck"))
+    assert judged.passed and judged.flags == ("not looked at to the end: synccheck",)
+    judged = judge.judge(task, saying("hides-memcheck", "error-initcheck"))
+    assert judged.verdict is Verdict.UNDEFINED and judged.flags == ("not looked at to the end: memcheck",)
+
+
+def test_an_error_is_not_hidden_by_emptying_the_log(judge, tmp_path):
+    judged = judge.judge(make_task(tmp_path, "right"), saying("error-memcheck", "hides-memcheck"))
+    assert judged.verdict is Verdict.MEMORY_ERROR and judged.message.startswith("memcheck: memcheck found an error")
+
+
+def test_limits_are_larger_and_the_smallest_case_is_left_out(judge, tmp_path):
+    task = make_task(tmp_path, "right", "slow", "nan")
+    assert [case.parameters["n"] for case in examined_cases(task)] == [101, 102]
+    task = make_task(tmp_path, "slow")
+    assert len(examined_cases(task)) == 1
+    judged = judge.judge(task, saying("slow-memcheck"))  # two seconds, where a run may take one
+    assert judged.passed and not judged.flags
+
+
+def test_without_the_tool_it_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        SandboxError, match=r"no compute-sanitizer beside .*nvcc.*part of the CUDA toolkit.*leave thorough out"
+    ):
+        find_sanitizer(Toolkit(tmp_path / "bin" / "nvcc", "13.0", tmp_path))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "compute-sanitizer").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "compute-sanitizer").chmod(0o755)
+    assert find_sanitizer(Toolkit(tmp_path / "bin" / "nvcc", "13.0", tmp_path)).program.name == "compute-sanitizer"
+
+
+def test_a_tool_that_finds_nothing_is_refused(judge):
+    """The planted error: the stand-in lets it pass, and so would a driver that the tool does not know."""
+    with pytest.raises(SandboxError, match=r"does not find a planted error with isolation=.*It said: .*SUMMARY"):
+        judge.sanitizer.check(judge.compiler, None, Limits())
+
+
+def test_it_needs_a_gpu(tmp_path):
+    said = CliRunner().invoke(
+        app, ["evaluate", "a.jsonl", "tasks=t.jsonl", f"output={tmp_path}/o", "thorough=true", "no_gpu=true"]
+    )
+    assert said.exit_code == 2 and "thorough looks at programs that run on a GPU" in said.output
