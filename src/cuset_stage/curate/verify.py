@@ -36,7 +36,7 @@ from .stage_rows import CurationError, Row, sha256_text
 _SCHEMA = 3
 # Of one reference on one case: untrusted scripts, each of which may hang.
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
-_ASKED = ("times", "mutants", "compile_only", "time_limit", "memory_limit", "gpu_memory")
+_ASKED = ("times", "mutants", "thorough", "compile_only", "time_limit", "memory_limit", "gpu_memory")
 
 
 def run_verify(settings: VerifySettings) -> Summary:

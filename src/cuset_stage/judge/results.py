@@ -71,7 +71,7 @@ Answers = _object(path=Text, sha256=Text, count=Count, chosen=Count, levels=Leve
 Gpus = Annotated[list[dict[str, Any]], Field(description="a list of objects")]
 Findings = Annotated[dict[str, list[str]], Field(description="an object of task -> list of texts")]
 Notes = Annotated[dict[str, dict[str, str]], Field(description="an object of code -> task -> text")]
-Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "seed": Count}
+Judging = {"gpus": Gpus, "flags": Texts, "limits": Object, "compile_only": Truth, "thorough": Truth, "seed": Count}
 Audited = {"findings": Findings, "notes": Notes, "audited": Count}
 RunLine = _object(run=Text, method=Text, tasks=Tasks, answers=Answers, generation=Object, **Judging, **Audited)
 """The header: `describe_run` makes it."""

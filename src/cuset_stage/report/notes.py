@@ -16,7 +16,7 @@ from .collection import INFRA_ERROR, NO_ANSWER, Collection, Note, Run
 NAMED = 8  # tasks a note names with what was said of them; more are counted
 NOTED = {
     *("GPU", "CUDA toolkit", "architecture", "compiler flags", "isolation", "torch", "extraction rule"),
-    *("prompt level", "samples a task", "cuset-stage", "compile only"),
+    *("prompt level", "samples a task", "cuset-stage", "compile only", "thorough"),
 }
 """Settings of the judge, not of the method; the limits as well."""
 
@@ -124,6 +124,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "answers, SHA-256": ("answers", "sha256"),
         "extraction rule": ("extract",),
         "compile only": lambda run: "yes" if run.compile_only else None,
+        "thorough": lambda run: "yes" if run.header.get("thorough") else None,
         "GPU": _gpus,
         "CUDA toolkit": ("toolkit",),
         "torch": ("torch",),
