@@ -78,7 +78,8 @@ class Trial:
                 self.right.build("Model", self.init, double=True)
                 asked = [self.draw(number) for number in range(self.worker.seeds)]
                 expected, nothing = zip(*map(self.call_reference, asked), strict=True)
-                self.earlier = _apart(nothing[FRESH:], [call.seconds for call in expected[FRESH:]])
+                warm = min(FRESH, len(asked) - 1)
+                self.earlier = _apart(nothing[warm:], [call.seconds for call in expected[warm:]])
                 exact = [one.of(self.right, "exact", use="double") for one in asked[:EXACT]]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
