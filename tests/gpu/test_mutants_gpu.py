@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cuset_stage.judge.bench import Bench
+from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.thorough import find_sanitizer
 from cuset_stage.mutants.adverse import CONTROL, VARIANTS, make_adverse
 from cuset_stage.sandbox import (
@@ -15,11 +17,13 @@ from cuset_stage.sandbox import (
     Isolation,
     Limits,
     SandboxError,
+    Verdict,
     find_toolkit,
     lease_gpu,
     list_gpus,
     run_program,
 )
+from cuset_stage.tasks import load_tasks
 
 
 GPUS = list_gpus()
@@ -54,6 +58,9 @@ int main() {
 }
 """
 WITHOUT_BARRIER = REVERSE.replace("    __syncthreads();\n", "")
+BESIDE = REVERSE.replace(
+    "if (i < n) y[i]", "y[i + 32] = 0;\n    if (i < n) y[i]"
+)  # right outputs: an allocation has 512 bytes
 BEYOND_THE_END = REVERSE.replace("if (i < n) y[i]", "y[i + 1]")
 
 # Shared memory that nobody wrote, of three kinds: a kernel's own, of a size given at the launch, a device function's.
@@ -167,18 +174,35 @@ def test_planted_errors_are_reported(sanitizer):
     assert any("Invalid __global__ write" in error for error in sanitizer("memcheck", BEYOND_THE_END)[1])
 
 
+ROW = {
+    "id": "reverse",
+    "prompt": "Reverse 32 numbers.",
+    "inputs": [{"name": "x", "dtype": "int32", "shape": [32]}],
+    "outputs": [{"name": "y", "dtype": "int32", "shape": [32]}],
+    "reference": "import numpy as np\nTOLERANCE = {'y': (0.0, 0.0)}\n"
+    "def make_inputs(rng):\n    return {'x': rng.integers(1, 1000, 32, dtype=np.int32)}\n"
+    "def reference(inputs):\n    return {'y': inputs['x'][::-1].copy()}\n",
+    "solution": REVERSE,
+}
+
+
+@pytest.mark.parametrize("isolation", ["bubblewrap", "landlock"])
+def test_thorough_judges_what_right_outputs_hide(isolation, tmp_path):
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW) + "\n")
+    task = load_tasks(tmp_path / "tasks.jsonl").tasks[0]
+    judges = [Bench(EvaluationSpec(isolation=isolation, thorough=each), "cuda").judge for each in (False, True)]
+    for source, verdict in (
+        (REVERSE, Verdict.PASSED),
+        (WITHOUT_BARRIER, Verdict.RACE),
+        (BESIDE, Verdict.MEMORY_ERROR),
+    ):
+        plain, thorough = (judge.judge(task, source) for judge in judges)
+        assert (plain.verdict, thorough.verdict) == (Verdict.PASSED, verdict), (plain.message, thorough.message)
+        assert not [flag for flag in thorough.flags if "not looked at" in flag]
+
+
 def test_table_of_one_program(sanitizer, tmp_path):
-    row = {
-        "id": "reverse",
-        "prompt": "Reverse 32 numbers.",
-        "inputs": [{"name": "x", "dtype": "int32", "shape": [32]}],
-        "outputs": [{"name": "y", "dtype": "int32", "shape": [32]}],
-        "reference": "import numpy as np\nTOLERANCE = {'y': (0.0, 0.0)}\n"
-        "def make_inputs(rng):\n    return {'x': rng.integers(1, 1000, 32, dtype=np.int32)}\n"
-        "def reference(inputs):\n    return {'y': inputs['x'][::-1].copy()}\n",
-        "solution": REVERSE,
-    }
-    (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW) + "\n")
     record = tmp_path / "table.json"
     arguments = ["--tasks", str(tmp_path / "tasks.jsonl"), "--json", str(record), "--originals", "--per-task", "12"]
     assert mutation_table.main(arguments) == 0
