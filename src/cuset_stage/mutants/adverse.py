@@ -6,7 +6,7 @@ own in shared memory, so that an index below 0 reads the pattern, too. A correct
 is and wrong in this form reads memory that it never wrote, or lacks a barrier. compute-sanitizer reports neither: initcheck
 covers global memory alone, racecheck no store that conflicts with an atomic, memcheck no index inside the block's shared memory.
 
-The control form takes the same memory and does none of this: a program that is wrong in it, too, lacks room for the form.
+The control form takes the same memory and registers and does none of this: a program that is wrong in it, too, lacks room for the form.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ _ENTRY = "__shared__ __align__(1024) unsigned cuset_adverse_below[256]; cuset_ad
 _PRELUDE = """\
 namespace cuset_adverse {
 constexpr unsigned kPattern = @PATTERN@u;
-constexpr bool kAdverse = @ADVERSE@;
+// Not a constant in the control form, so that it needs no fewer registers.
+__device__ __forceinline__ bool active() { return @ACTIVE@; }
 __device__ __forceinline__ unsigned thread() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 __device__ __forceinline__ unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
 template <int Cycles>
 __device__ __forceinline__ void late() {
-    if (kAdverse && (thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == @LATE@) {
+    if (active() && (thread() / 32 + blockIdx.x + blockIdx.y + blockIdx.z) % 2 == @LATE@) {
         for (long long start = clock64(); clock64() - start < Cycles;) continue;
     }
 }
@@ -51,7 +52,7 @@ __device__ __forceinline__ void enter(volatile unsigned* below) {
     asm volatile("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(reserved));
     if (reserved == 0) asm volatile("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(begin));
 #endif
-    for (unsigned at = begin + 4 * thread(); kAdverse && at < end; at += 4 * threads()) {
+    for (unsigned at = begin + 4 * thread(); active() && at < end; at += 4 * threads()) {
         asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
     }
     __syncthreads();
@@ -60,7 +61,7 @@ __device__ __forceinline__ void enter(volatile unsigned* below) {
 // `got`, or the pattern when the lane it came from is not there.
 template <typename T>
 __device__ __forceinline__ T from(T got, unsigned lane) {
-    if (!kAdverse || thread() / 32 * 32 + lane < threads()) return got;
+    if (!active() || thread() / 32 * 32 + lane < threads()) return got;
     unsigned char* bytes = reinterpret_cast<unsigned char*>(&got);
     for (unsigned i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<unsigned char>(kPattern);
     return got;
@@ -107,7 +108,7 @@ def make_adverse(source: str, variant: int) -> str | None:
         source = source[:place] + text + source[place:]
     top = max((match.end() for match in _INCLUDE.finditer(source)), default=0)
     prelude = _PRELUDE.replace("@PATTERN@", hex(pattern)).replace("@LATE@", str(late))
-    prelude = prelude.replace("@ADVERSE@", "false" if variant == CONTROL else "true")
+    prelude = prelude.replace("@ACTIVE@", "clock64() < 0" if variant == CONTROL else "true")
     prelude = prelude.replace("@ENTRY_DELAY@", str(ENTRY_DELAY))
     line = source.count("\n", 0, top) + 1
     return f"{source[:top]}{prelude}#line {line}\n{source[top:]}"
