@@ -561,6 +561,29 @@ def test_the_gpus_opinion() -> None:
     assert second_opinion(None, 9e-6) == {"flags": [MISSING], "speedup": None}
 
 
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        (ADD, False),
+        (GEMM, False),
+        ("_ZN2at6native12_GLOBAL__N_119cunn_SoftMaxForwardILi4EfffEEvPT2_PKT0_i", False),
+        ("_ZN14at_cuda_detail3cub18DeviceReduceKernelINS0_18DeviceReducePolicyE", False),
+        ("_Z17gemv2T_kernel_valIiiffffLi128E", False),
+        ("cutlass_80_simt_sgemm_128x128_8x4_nn_align1", False),
+        ("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT", False),
+        ("triton_poi_fused_add_relu_0", False),
+        ("_Z10my_gemv_2TPKfPf", True),
+        ("_Z10dot_kernelPKfS0_Pf", True),
+        ("_ZN3cub18DeviceReduceKernelINS0_18DeviceReducePolicyE", True),
+        ("_ZN7cutlass13device_kernelI4GemmEEvNT_6ParamsE", True),
+        ("fused_softmax_kernel", True),
+        ("matmul", True),
+    ],
+)
+def test_whose_kernel_it_is(name: str, own: bool) -> None:
+    assert (second_opinion([recorded(ADD, name)], None)["flags"] == []) is own
+
+
 def test_a_process_may_end_by_itself(judge: ModuleJudge, sandboxed: None) -> None:
     """Else what is recorded of its work on the GPU, which is written at its end, would be lost."""
     with scratch_folder() as folder:

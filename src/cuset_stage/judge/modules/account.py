@@ -17,11 +17,12 @@ MISSING = "no speed-up: the GPU's record of its calls is missing"
 MORE = "no speed-up: a call takes {own:.3g} s by the clock, and its work {busy:.3g} s by the GPU's record"
 SHARE, LATENCY_S = 0.8, 5e-6  # of the recorded work that the clock may say less
 _MASK, _HASH = "cuset_unmask", "cuset_hash"  # of handover.cu
-# As the compiler mangles them: PyTorch's own, and those of cuBLAS, cuDNN, cuFFT, cuSPARSE, CUB and FlashAttention within it.
+# As the compiler mangles them: PyTorch's own, what torch.compile makes, and those of cuBLAS, cuDNN, cuFFT, cuSPARSE and FlashAttention.
 _LIBRARIES = re.compile(
-    r"_ZN(2at|3c10|5torch|3cub|6thrust|14at_cuda_detail|8cublasLt|5cudnn|8cudnn|8cusparse|13pytorch_flash|23pytorch_|15pytorch_)|"
-    r"_ZN\d+_GLOBAL__N__\w*2at6native|_Z\w*(gemv|gemmk|gemmSN|splitKreduce|dot_kernel|reduce_1Block|cublas|cudnn|trsm|syrk)|"
-    r"(cutlass_\d|sm\d+_xmma|(ampere|volta|turing|maxwell|pascal|hopper)_|nvjet_|fmha_|cudnn_|cublas|regular_fft|vector_fft|void )"
+    r"_ZN(2at|3c10|5torch|14at_cuda_detail|8cublasLt|5cudnn|8cusparse|13pytorch_flash|8internal\d+gemv)|"
+    r"_Z\d+(gemv2[NT]_kernel_val|gemvNSP_kernel|gemmSN_[NT]+_kernel\w*|splitKreduce_kernel|dot_kernel|reduce_1Block_kernel)I|"
+    r"cutlass_\d|sm\d+_xmma|(ampere|volta|turing|maxwell|pascal|hopper)_|nvjet_|fmha_|cudnn_|(regular|vector)_fft|"
+    r"triton_(poi|red|per|tem)_fused"
 )
 
 
