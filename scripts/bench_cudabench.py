@@ -200,6 +200,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?", help="CUDABench's JSONL; without it a look-alike")
     parser.add_argument("--rows", type=int, default=100, help="the first so many")
+    parser.add_argument(
+        "--skip", nargs="*", default=[], help="ids to leave out, such as 4, whose gen.py takes a minute"
+    )
     parser.add_argument("--slices", type=int, default=1, help="shares of the rows that the harness judges at a time")
     parser.add_argument("--beside", type=int, metavar="N", help="run the harness beside ours, on the last N cores")
     parser.add_argument(
@@ -213,6 +216,7 @@ def main() -> int:
         rows = look_alike(options.rows)
     else:
         rows = [json.loads(line) for line in options.data.read_text(encoding="utf-8").splitlines()][: options.rows]
+    rows = [row for row in rows if str(row["id"]) not in options.skip]
     spec = {"no_gpu": options.no_gpu, **dict(option.split("=", 1) for option in options.options)}
     with tempfile.TemporaryDirectory(prefix="cuset-bench-") as name:
         path = Path(name) / "rows.jsonl"
@@ -246,6 +250,7 @@ def main() -> int:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "data": "a look-alike of CUDABench: element-wise programs, 1e5 to 1e8 elements" if options.data is None else options.data.name,
         "programs": len(rows),
+        "skipped": options.skip,
         "cores": len(os.sched_getaffinity(0)),
         "harness_s": round(harness_s, 1),
         "harness_slices": options.slices,
