@@ -233,6 +233,7 @@ def main() -> int:
             if options.beside:
                 harness = thread.submit(measure_harness, rows, options.slices, theirs, gpu)
             ours_s, judged, described = measure_ours(path, Path(name), spec)
+            print(f"ours: {len(rows)} rows in {ours_s:.1f} s", file=sys.stderr, flush=True)
             harness = harness or thread.submit(measure_harness, rows, options.slices, theirs, gpu)
             harness_s, right = harness.result()
 
