@@ -7,11 +7,22 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from cuset_stage.sandbox import SandboxError, cache_root, folders, remove_tree, run_program, scratch_folder
+from cuset_stage.sandbox import (
+    SandboxError,
+    cache_root,
+    folders,
+    remove_tree,
+    run_program,
+    run_sandboxed,
+    scratch_folder,
+)
 from cuset_stage.sandbox.folders import take_output
 
 
@@ -33,11 +44,50 @@ def test_a_full_disk_is_blamed_on_who_filled_it(tmp_path, monkeypatch):
     (run / "tmp").mkdir()
     with open(run / "tmp" / "filled", "wb") as file:
         os.posix_fallocate(file.fileno(), 0, 600 * 2**20)
-    assert folders.out_of_room(run) is None and not run.exists()
+    assert folders.out_of_room(run, None) is None and not run.exists()
     run.mkdir()
-    assert "CUSET_SCRATCH" in folders.out_of_room(run, need=600 * 2**20) and not run.exists()
+    assert "CUSET_SCRATCH" in folders.out_of_room(run, None, need=600 * 2**20) and not run.exists()
     run.mkdir()
-    assert folders.out_of_room(run) is None and run.exists()
+    assert folders.out_of_room(run, None) is None and run.exists()
+
+
+@pytest.fixture
+def small_disk(tmp_path, monkeypatch):
+    """One of 700 MiB, for scratch folders."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=700m", "tmpfs", str(place)], capture_output=True
+    ).returncode:
+        pytest.skip("no file system can be mounted here")
+    monkeypatch.setenv("CUSET_SCRATCH", str(place))
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_disk_that_others_filled_for_a_moment(small_disk, isolation):
+    """There is room again when the command has failed."""
+
+    def fill():
+        time.sleep(0.3)
+        with tempfile.NamedTemporaryFile(dir=small_disk) as file:
+            os.posix_fallocate(file.fileno(), 0, 600 * 2**20)
+            time.sleep(0.5)
+
+    def run(script):
+        folder = stack.enter_context(scratch_folder()) / "run"
+        folder.mkdir()
+        return folder, run_sandboxed(["/bin/sh", "-c", script], folder=folder, isolation=isolation)
+
+    with ExitStack() as stack:
+        other = threading.Thread(target=fill)
+        other.start()
+        folder, finished = run("sleep 1.5; exit 3")
+        other.join()
+        assert finished.returncode == 3 and shutil.disk_usage(small_disk).free > 600 * 2**20
+        assert "of the disk are free" in folders.out_of_room(folder, finished.room)
+        folder, finished = run("head -c 600M /dev/zero >big; sleep 0.5; rm big; exit 3")  # its own doing
+        assert finished.returncode == 3 and folders.out_of_room(folder, finished.room) is None
 
 
 @pytest.mark.parametrize(("script", "charged"), [("exit 3", "runtime_error"), ("exit 0", "missing_output")])

@@ -207,7 +207,7 @@ class Compiler:
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{said}"
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
-                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder)):
+                if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder, finished.room)):
                     return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, f"nvcc failed, and {lacking}")
                 try:
                     self._store(entry, product, verdict, finished.seconds, message)

@@ -259,6 +259,10 @@ def _collect(
             verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
             message = "; ".join(problem.reason for problem in problems)
     need = sum(size or 0 for size in outputs.values())
-    if verdict is not None and finished.stopped is None and (lacking := out_of_room(scratch / "run", need)):
+    if (
+        verdict is not None
+        and finished.stopped is None
+        and (lacking := out_of_room(scratch / "run", finished.room, need))
+    ):
         return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
     return Ran(verdict, finished, taken, message)
