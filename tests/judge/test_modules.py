@@ -19,7 +19,7 @@ from cuset_stage.judge.modules import ModuleJudge, handover
 from cuset_stage.judge.modules.account import MISSING, NO_KERNEL, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.session import HANDOVER, Saved
-from cuset_stage.judge.modules.trial import speed
+from cuset_stage.judge.modules.trial import NO_FLOAT64, speed
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import (
     Finished,
@@ -434,8 +434,9 @@ def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> N
     assert any(flag.startswith("lower_precision: output[0] is off by ") for flag in found.flags)
     right = "return torch.relu(sum(x[:, k:k + 1] * self.linear.weight[:, k] for k in range(8)) + self.linear.bias) * self.scale, y.argmax(dim=1)"
     found = judge.judge(small, answer(right))
-    assert found.passed, found.message
-    assert not any("precision" in flag for flag in found.flags)
+    assert (found.verdict, found.message, found.flags) == (Verdict.PASSED, "", ())
+    fixed = ModuleTask("f", "f", "level1", {1: "p"}, None, small.reference.replace("(x))", "(x)) @ torch.eye(4)"), "f:1")
+    assert judge.judge(fixed, answer(lower, LOWER)).flags == (NO_FLOAT64,)
 
 
 def test_time_limit(judge: ModuleJudge, task: ModuleTask) -> None:

@@ -40,6 +40,7 @@ SURE = 5.0  # standard errors that a time has to be away from nothing
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
+NO_FLOAT64 = "task: the reference does not run in float64: a lower precision is not looked for"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Trial:
                 exact = [one.of(self.right, "exact", use="double") for one in asked[:EXACT]]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
+            if not all(call.outputs for call in exact):
+                self.note([NO_FLOAT64])
             with self.clock.waiting(self.worker.turns.timing() if self.gpu else nullcontext()):
                 self.try_answer(asked, expected, exact)
         return self.known
