@@ -61,7 +61,7 @@ class JudgeSpec(Settings):
     )
     cache_gib: Gibibytes | None = Field(
         None,
-        description="GiB that inputs and compiled programs, each, may take below CUSET_CACHE; without it half of what is free",
+        description="GiB that inputs and compiled programs, each, may take below CUSET_CACHE; without it three quarters of what is free",
     )
 
     @model_validator(mode="after")

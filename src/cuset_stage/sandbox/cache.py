@@ -44,7 +44,7 @@ class Held:
 class Cache:
     """Entries below `folder`.
 
-    limit: bytes that they may take; None: half of what they take now and what is free, which is taken anew for each run. Beyond it, and
+    limit: bytes that they may take; None: three quarters of what they take now and what is free, anew for each run. Beyond it, and
     where less than 2 GiB of the disk would be left, the entries used longest ago are dropped, but for those that someone uses.
     """
 
@@ -55,7 +55,7 @@ class Cache:
         for place in (self.folder, self._locks, self._room):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
         if limit is None:
-            limit = (sum(size for _, size, _ in self._entries()) + shutil.disk_usage(self.folder).free) // 2
+            limit = (sum(size for _, size, _ in self._entries()) + shutil.disk_usage(self.folder).free) * 3 // 4
         self.limit = limit
         self.trim()
 
