@@ -31,7 +31,7 @@ from .script_server import DRIVER, ENVIRONMENT, bounded, run_script
 
 
 GIB = 2**30
-# Importing NumPy takes 3 s of 32 processors, all but 0.1 s of them for threads that wait for matrix products.
+# On 32 cores, importing NumPy takes 3 s of processor time, and a compare.py multiplies no matrices.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 ORACLE_LIMITS = Limits(wall_s=600.0, memory_bytes=None, file_bytes=16 * GIB, folder_bytes=32 * GIB, processes=1024)
 """For making inputs and references: the slowest scripts of CUDABench take minutes and the largest writes 8 GiB. Memory: what
