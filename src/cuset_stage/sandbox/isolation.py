@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import shutil
@@ -42,6 +43,7 @@ ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime",
 GPU_SYSTEM = ("/sys/devices", "/sys/bus", "/sys/module", "/sys/class")
 SHARED_MEMORY_BYTES = 256 * 2**20
 PROBE_USER = 60577
+HOLDS_SAME_USER = 6  # the version of Landlock that holds a program of the judge's own user (supervisor/confine.py)
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,12 @@ class Bubblewrap:
     @property
     def own_files(self) -> bool:
         """Whether a program can have a file system of its own: that we can make one, and may reach into it."""
-        return self.sizes and (not self.own_user or _may_trace())
+        return self.sizes and (not self.own_user or may_look_at_others())
 
 
 @functools.cache
-def _may_trace() -> bool:
-    """Whether this process may look at other users' (CAP_SYS_PTRACE): root may, but in many containers."""
+def may_look_at_others() -> bool:
+    """Whether this process may look at other users' processes (CAP_SYS_PTRACE): root may, but not in many containers."""
     status = Path("/proc/self/status").read_text()
     return bool(int(status.split("CapEff:")[1].split()[0], 16) & 1 << 19)
 
@@ -129,7 +131,13 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
     program = shutil.which(wanted)
     if program is None:
         return "bubblewrap is not installed"
-    users = (True, False) if os.geteuid() == 0 and shutil.which("setpriv") else (False,)
+    users = (
+        [False]
+        if os.geteuid() != 0 or not shutil.which("setpriv")
+        else [True, False]
+        if may_look_at_others()
+        else [False, True]
+    )
     said = ""
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
         with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
@@ -142,6 +150,13 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
             if not said and (folder / "written").exists():
                 return how
     return f"bubblewrap ({program}) does not work here: {said or 'it wrote to another folder'}"
+
+
+@functools.cache
+def landlock_version() -> int:
+    """Of this kernel; below 1 where it has none."""
+    create_ruleset, version_flag = 444, 1
+    return ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), ctypes.c_uint(version_flag))
 
 
 @functools.cache

@@ -13,7 +13,17 @@ from pathlib import Path
 
 from .folders import cache_root, file_lock, out_of_room, scratch_folder, scratch_root, take_output
 from .gpus import Gpu, gpu_devices
-from .isolation import Isolation, bubblewrap_here, bubblewrap_prefix, is_system, landlock_rules, resolve_isolation
+from .isolation import (
+    HOLDS_SAME_USER,
+    Isolation,
+    bubblewrap_here,
+    bubblewrap_prefix,
+    is_system,
+    landlock_rules,
+    landlock_version,
+    may_look_at_others,
+    resolve_isolation,
+)
 from .limits import Limits, SandboxError, Verdict
 from .supervision import Finished, supervise
 
@@ -81,7 +91,12 @@ def _open_to_all(path: Path) -> bool:
 
 
 def _works_as_another(command: str, folder: Path, visible: Sequence[Path], gpu: Gpu | None) -> bool:
-    """Without mounts: whether a user of its own could use all that a run needs. Else it runs as the judge's user."""
+    """Without mounts: whether a user of its own could use all that a run needs. Else it runs as the judge's user.
+
+    So it does, too, where we may not look at another user's files, unless it needs a GPU: CUDA works for its first process alone then.
+    """
+    if gpu is None and not may_look_at_others() and landlock_version() >= HOLDS_SAME_USER:
+        return False
     used = [path for path in visible if path.exists()] + ([Path(command)] if os.path.isabs(command) else [])
     above = {parent for path in (folder, *used) for place in (path, path.resolve()) for parent in place.parents}
     nodes = [os.stat(node) for node in gpu_devices(gpu) if not node.endswith(("modeset", "tools"))] if gpu else []
