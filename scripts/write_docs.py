@@ -206,7 +206,7 @@ def on_a_cpu() -> str:
 
 
 def judge() -> str:
-    host, device = record("attacks.json")["attacks"], record("attacks_h200.json")["attacks"]
+    host, user, device = (record(f"{name}.json")["attacks"] for name in ("attacks", "attacks_user", "attacks_h200"))
     references, speed, mutants = (
         record("judge_references_h200.json"),
         record("judge_h200.json"),
@@ -215,7 +215,8 @@ def judge() -> str:
     own = {run: speed[run]["own_ms"]["median"] for run in ("single", "alone", "cold", "warm")}
     reference_ms = 1e3 * median(task["overhead_s"] for task in references["tasks"].values())
     rows = [
-        [f"{len(host)} attacks by programs and sources on the host", f"{sum(one['contained'] for one in host)} contained"],
+        [f"{len(host)} attacks by programs and sources on the host, the judge as root", f"{sum(one['contained'] for one in host)} contained"],
+        [f"{len(user)} attacks by programs and sources, of an ordinary user", f"{sum(one['contained'] for one in user)} contained"],
         [f"{len(device)} attacks on the device, each followed by a right program", f"{sum(one['contained'] for one in device)} contained"],
         [f"the {references['total']} bundled programs as answers, judged {len(references['runs'])} times", f"{references['passed']} pass"],
         [f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)", f"{own['single']:.0f} ms (median)"],
@@ -234,6 +235,7 @@ def judge() -> str:
 {table(["what", "measured"], rows)}
 
 - {source("attacks.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
+- {source("attacks_user.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("judge_h200.json", "python scripts/bench_judge.py data/kernels --samples 24 --alone 5 --output outputs/judge.json")}
 - `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:

@@ -87,7 +87,7 @@ def test_the_fused_head_trains_the_same():
 
 
 def test_nothing_escaped_and_no_wrong_mutant_passed_every_check():
-    for name in ("attacks.json", "attacks_h200.json"):
+    for name in ("attacks.json", "attacks_user.json", "attacks_h200.json"):
         assert all(attack["contained"] for attack in record(name)["attacks"])
     mutants = record("mutants_h200.json")
     assert not any(row["outcome"] == "survived" for row in mutants["mutants"])
