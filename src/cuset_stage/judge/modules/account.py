@@ -14,7 +14,7 @@ from ..gpu_work import kernel_uses
 
 NO_KERNEL = "no kernel of its own: all that ran on the GPU is PyTorch's and its libraries'"
 MISSING = "no speed-up: the GPU's record of its calls is missing"
-MORE = "no speed-up: a call takes {own:.3g} s by the clock, and its work {busy:.3g} s by the GPU's record"
+MORE = "no speed-up: the work of a call takes longer by the GPU's record than by the clock"
 SHARE, LATENCY_S = 0.8, 5e-6  # of the recorded work that the clock may say less
 _MASK, _HASH = "cuset_unmask", "cuset_hash"  # of handover.cu
 # As the compiler mangles them: PyTorch's own, what torch.compile makes, and those of cuBLAS, cuDNN, cuFFT, cuSPARSE and FlashAttention.
@@ -54,6 +54,9 @@ def second_opinion(calls: Sequence[Activity] | None, kernel_s: float | None) -> 
         flags.append(NO_KERNEL)
     busy = min(call.busy_s for call in calls)
     if kernel_s is not None and kernel_s < SHARE * busy - LATENCY_S:
-        flags.append(MORE.format(own=kernel_s, busy=busy))
-        more = {"speedup": None}
+        flags.append(MORE)
+        more = {
+            "speedup": None,
+            "message": f"a call takes {kernel_s:.3g} s by the clock, {busy:.3g} s by the GPU's record",
+        }
     return {"flags": flags, "kernels": kernel_uses(calls), **more}

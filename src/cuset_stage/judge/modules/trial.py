@@ -40,6 +40,9 @@ SURE = 5.0  # standard errors that a time has to be away from nothing
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
+LOWER = "lower_precision: the outputs err as those of TF32, half or bfloat16 do, so no speed-up"
+UNSTEADY = f"times are not steady: the reference took {STEADY:g} times as long before or after"
+NOISE = "no speed-up: the time is not told apart from that of a call of nothing"
 NO_FLOAT64 = "task: the reference does not run in float64: a lower precision is not looked for"
 
 
@@ -110,7 +113,7 @@ class Trial:
             self.note(**speed(self.earlier, *times))
         calls = zip(exact, expected, found, strict=False)
         if lower := next(filter(None, (lower_precision(*(one.outputs for one in three)) for three in calls)), None):
-            self.note([f"lower_precision: {lower}"], speedup=None)
+            self.note([LOWER], message=lower, speedup=None)
         if self.gpu and self.worker.recorder:
             with self.clock.excluded():
                 self.ask_the_gpu(asked, self.worker.recorder)
@@ -276,14 +279,11 @@ def speed(
     own, its = _apart(nothing, reference), _apart(nothing, answer)
     flags = []
     if max(earlier, own) > STEADY * min(earlier, own):
-        flags.append(f"the reference took {earlier:.3g} s before and {own:.3g} s after: times are not steady")
+        flags.append(UNSTEADY)
     sure = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
     if min(own, its) <= sure:
-        flags.append(
-            f"no speed-up: {own:.3g} s for the reference and {its:.3g} s for the answer are not told apart from nothing "
-            f"(a call takes {median(nothing):.3g} s beside, give or take {sure:.2g} s)"
-        )
-        return {"flags": flags, "speedup": None, "reference_s": None, "kernel_s": None}
+        said = f"{own:.3g} s for the reference and {its:.3g} s for the answer, beside {median(nothing):.3g} s of a call (± {sure:.2g} s)"
+        return {"flags": [*flags, NOISE], "message": said}
     if own / its > SUSPICIOUS_SPEEDUP:
         flags.append(f"speed-up over {SUSPICIOUS_SPEEDUP:g}x")
     return {"flags": flags, "speedup": own / its, "reference_s": own, "kernel_s": its}
