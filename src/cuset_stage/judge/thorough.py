@@ -150,7 +150,7 @@ class Examiner:
         """The judgement, or what is found instead; a flag names the tools that did not finish."""
         unfinished: list[str] = []
         try:
-            found = self._sanitized(task, built.product, unfinished) or self._adverse(task, built.code)
+            found = self._sanitized(task, built.product, judgement, unfinished) or self._adverse(task, built.code)
         except (OracleError, SandboxError) as error:
             found = None
             unfinished.append(f"the judge ({error})")
@@ -162,14 +162,21 @@ class Examiner:
         verdict, case, message = found
         return replace(judgement, verdict=verdict, case=case, message=shorten(message))
 
-    def _sanitized(self, task: ProgramTask, binary: Path, unfinished: list[str]) -> tuple[Verdict, str, str] | None:
+    def _sanitized(
+        self, task: ProgramTask, binary: Path, judgement: Judgement, unfinished: list[str]
+    ) -> tuple[Verdict, str, str] | None:
+        limits = self.judge.limits
+        took = max((each.run_s for each in judgement.cases), default=0.0)
+        limits = replace(
+            limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took)
+        )  # a tool that hangs hangs with each case
         for tool, verdict in TOOLS.items():
             for case in examined_cases(task):
                 prepared = self.judge.case(task, case)
-                reported = self._run(tool, binary, prepared)
+                reported = self._run(tool, binary, prepared, limits)
                 errors = reported.errors
                 if errors:
-                    errors -= self._of_solution(tool, task, case, prepared)
+                    errors -= self._of_solution(tool, task, case, prepared, limits)
                 if errors:
                     return verdict, case.name, f"{tool}: {'; '.join(sorted(errors))}\n{reported.said}"
                 if not reported.complete:
@@ -177,19 +184,23 @@ class Examiner:
                     break  # with larger inputs it would not end either
         return None
 
-    def _run(self, tool: str, binary: Path, prepared: PreparedCase) -> Reported:
+    def _run(self, tool: str, binary: Path, prepared: PreparedCase, limits: Limits) -> Reported:
         gpus = self.judge.gpus
         with gpus.lease() if gpus else nullcontext() as gpu:
-            return self.sanitizer.run(tool, binary, prepared.inputs, gpu, self.judge.limits)
+            return self.sanitizer.run(tool, binary, prepared.inputs, gpu, limits)
 
-    def _of_solution(self, tool: str, task: ProgramTask, case: Case, prepared: PreparedCase) -> frozenset[str]:
+    def _of_solution(
+        self, tool: str, task: ProgramTask, case: Case, prepared: PreparedCase, limits: Limits
+    ) -> frozenset[str]:
         """The errors of the task's own solution; asked for only where an answer has some."""
         if task.solution is None:
             return frozenset()
         key = (task.fingerprint, case.name, tool)
         if key not in self._solutions:
             compiled = self.judge.compile(task, task.solution)
-            known = self._run(tool, compiled.binary, prepared) if compiled.binary else Reported(False, frozenset())
+            known = (
+                self._run(tool, compiled.binary, prepared, limits) if compiled.binary else Reported(False, frozenset())
+            )
             self._solutions[key] = known
         return self._solutions[key].errors
 
