@@ -247,7 +247,7 @@ def judge() -> str:
 
 `cuset evaluate` says `passed` for {passed} of the {len(mutants["mutants"])}. Those under "sanitizer alone" fail under compute-sanitizer; those under "adverse
 form alone" fail when what CUDA leaves undefined is made to come out badly: shared memory full of garbage, half of the warps late after every
-barrier, garbage from inactive lanes. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
+barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
 
 - {source("mutants_h200.json", "python scripts/mutation_table.py --json outputs/mutants.json --per-task 6 --per-gpu 5")}
 """
