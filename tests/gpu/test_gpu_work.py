@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 
 import pytest
-from gpu_work_programs import CONVERTS, DECODED, HONEST, NOT_FROM_GPU, NOT_NEEDED, NOTHING, UPLOADED, task_row
+from gpu_work_programs import (
+    CONVERTS,
+    DECODED,
+    HONEST,
+    NOT_FROM_GPU,
+    NOT_NEEDED,
+    NOTHING,
+    UPLOADED,
+    VARIABLE,
+    task_row,
+)
 from host_programs import write_lines
 
 from cuset_stage.judge import gpu_work
@@ -60,7 +70,7 @@ def test_a_program_without_gpu_work_fails(
     )
 
 
-@pytest.mark.parametrize("source", [CONVERTS, DECODED])
+@pytest.mark.parametrize("source", [CONVERTS, DECODED, VARIABLE])
 def test_work_of_the_host_has_no_speed(bench: Bench, task: ProgramTask, source: str) -> None:
     judged = judge(bench, task, source)
     assert (judged.verdict, judged.flags, judged.speedup) == (Verdict.PASSED, (gpu_work.HOST_WORK,), None)

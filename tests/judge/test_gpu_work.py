@@ -161,6 +161,12 @@ def test_what_a_flag_takes(withheld: Activity, passed: bool, flag: str | None) -
     assert examine(withheld, passed, MIB, MIB) == flag
 
 
+def test_managed_variables_are_not_held_against_a_program() -> None:
+    source = "__managed__ float from[1 << 18], to[1 << 18];"
+    assert examine(activity(down=0), True, MIB, MIB, source=source) == HOST_WORK
+    assert examine(activity(down=0), True, MIB, MIB) == NOT_FROM_GPU
+
+
 def test_without_inputs_it_counts_what_comes_and_goes() -> None:
     assert examine(activity(Uploads(), 12), True, 12, MIB) is None
     assert examine(activity(Uploads(), down=0), True, 12, MIB) == NOT_FROM_GPU

@@ -222,9 +222,6 @@ void on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const CUpti_Callback
   } else if (done && !strncmp(name, "cuMemHostRegister", 17)) {
     const auto* made = static_cast<const cuMemHostRegister_v2_params*>(call->functionParams);
     if (!(made->Flags & CU_MEMHOSTREGISTER_READ_ONLY)) share(made->p, made->bytesize);
-  } else if (done && !strncmp(name, "cuLibraryGetManaged", 19)) {
-    const auto* made = static_cast<const cuLibraryGetManaged_params*>(call->functionParams);
-    if (made->dptr && made->bytes) share(reinterpret_cast<void*>(*made->dptr), *made->bytes);
   } else if (before && (!strncmp(name, "cuMemFree", 9) || !strncmp(name, "cuMemHostUnregister", 19))) {
     shared.erase(*static_cast<uint8_t* const*>(call->functionParams));
   }

@@ -44,17 +44,19 @@ def withholding(inputs: Iterable[str], outputs: Mapping[str, Path]) -> tuple[dic
     return files, {key: ":".join(f"{{folder}}/{name}" for name in found) for key, found in names.items()}
 
 
-def examine(withheld: Activity, passed: bool, input_bytes: int, output_bytes: int) -> str | None:
-    """The flag that a run with withheld inputs earns its program, or None. passed: whether its outputs were right."""
+def examine(withheld: Activity, passed: bool, input_bytes: int, output_bytes: int, *, source: str = "") -> str | None:
+    """The flag that a run with withheld inputs earns its program, or None. passed: whether its outputs were right. source: CUPTI does not
+    tell of __managed__ variables, by which inputs may go up and results come back: what has them is not called no GPU work for that."""
+    unseen = "__managed__" in source
     up = withheld.uploads
     others = up.others + max(0, withheld.bytes_to_gpu - up.copied)  # what was not looked into: arrays, nodes of graphs
     if 2 * up.outputs >= output_bytes > 0:
         return RESULT_UPLOADED
-    if withheld.bytes_from_gpu + up.shared < output_bytes / FEW:
+    if not unseen and withheld.bytes_from_gpu + up.shared < output_bytes / FEW:
         return NOT_FROM_GPU
     if input_bytes < LEAST_INPUT:
         return None
-    if passed and others < input_bytes / FEW:
+    if passed and not unseen and others < input_bytes / FEW:
         return NOT_NEEDED
     return HOST_WORK if passed or others >= max(output_bytes, SMALL_RESULT) else None
 

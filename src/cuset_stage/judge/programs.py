@@ -235,7 +235,7 @@ class ProgramJudge(Judge):
                 sum(path.stat().st_size for path in files.values())
                 for files in (self.case(task, case).inputs, outputs)
             ]
-            flag = examine(run.activity, run.passed, *sizes)
+            flag = examine(run.activity, run.passed, *sizes, source=built.code)
         if flag is not None:
             known = replace(known, flags=(*known.flags, flag))
             if self.require_gpu and flag.startswith(NO_GPU_WORK):
