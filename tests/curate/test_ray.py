@@ -114,6 +114,7 @@ def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(cluster,
     assert summary.settings["gpu"] is None and summary.settings["arch"] == "sm_90"
 
 
+@pytest.mark.slow
 def test_rows_go_to_all_gpus_of_the_machines_that_have_some(gpu_machine, tmp_path, row):
     rows = write_copies(tmp_path / "rows.jsonl", row, 12)
     summary = verify(tmp_path, rows, times=1, mutants=0, executor="ray")

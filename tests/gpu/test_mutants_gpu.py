@@ -190,7 +190,10 @@ ROW = {
 def test_thorough_judges_what_right_outputs_hide(isolation, tmp_path):
     (tmp_path / "tasks.jsonl").write_text(json.dumps(ROW) + "\n")
     task = load_tasks(tmp_path / "tasks.jsonl").tasks[0]
-    judges = [Bench(EvaluationSpec(isolation=isolation, thorough=each), "cuda").judge for each in (False, True)]
+    try:
+        judges = [Bench(EvaluationSpec(isolation=isolation, thorough=each), "cuda").judge for each in (False, True)]
+    except SandboxError as error:  # compute-sanitizer does not run there
+        pytest.skip(str(error))
     for source, verdict in (
         (REVERSE, Verdict.PASSED),
         (WITHOUT_BARRIER, Verdict.RACE),

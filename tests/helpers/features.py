@@ -171,7 +171,7 @@ FEATURES: dict[str, dict[str, Feature]] = {
     },
     "Data": {
         "packing": Feature(keys={"packing": True}),
-        "neat packing": Feature(keys={"neat_packing": True}, is_quick=True),
+        "neat packing": Feature(keys={"neat_packing": True}),
         "streaming": Feature(
             keys={"streaming": True, "dataloader_num_workers": 1}, more={"buffer_size": 4, "max_samples": None}
         ),

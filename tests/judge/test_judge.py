@@ -32,7 +32,9 @@ def lost_gpu() -> Gpu:
 
 def test_passes_every_case_in_order(judge: ProgramJudge, tmp_path: Path) -> None:
     judged = judge.judge(make_task(tmp_path, "right", "slow"), PROGRAM)
-    assert (judged.verdict, judged.compiled, judged.passed, judged.case) == (Verdict.PASSED, True, True, None)
+    assert (judged.verdict, judged.compiled, judged.passed, judged.case) == (Verdict.PASSED, True, True, None), (
+        judged.message
+    )
     assert [case.name for case in judged.cases] == ["right", "slow"]
     assert all(case.verdict is Verdict.PASSED and case.max_abs_error == 0 for case in judged.cases)
     assert judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))

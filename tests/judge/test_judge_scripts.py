@@ -38,6 +38,7 @@ def twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return twice
 
 
+@pytest.mark.slow
 def test_references_are_judged_twice(twice: Any, tmp_path: Path) -> None:
     other = {"solution": f"{PROGRAM}\n// another\n"}
     done, record = twice(task_row("one", "right"), {**task_row("two", "right", "slow"), **other})

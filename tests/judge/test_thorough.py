@@ -86,6 +86,7 @@ def test_what_the_tasks_own_solution_shows_as_well_is_not_charged(judge, tmp_pat
     assert judge.judge(task, saying("error-initcheck")).verdict is Verdict.UNDEFINED
 
 
+@pytest.mark.slow
 def test_a_tool_that_does_not_finish_is_not_charged(judge, tmp_path):
     """Nor does it hide what the others find."""
     task = make_task(tmp_path, "right")

@@ -45,6 +45,7 @@ def outcome(worker: subprocess.Popen) -> int:
     return int(log.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_lengths_do_not_compile_again(tmp_path):
     """A run compiles each kernel twice at most, whatever the numbers of tokens of its steps."""
     assert outcome(start("count", 90, tmp_path)) >= 3

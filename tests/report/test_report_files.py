@@ -247,7 +247,7 @@ def test_the_page_shows_short_times_and_long_comments(tmp_path: Path) -> None:
     command = [BROWSER, *flags.split(), f"{page.as_uri()}#run=SFT&task=a&sample=0"]
     dom = subprocess.run(command, capture_output=True, timeout=120, encoding="utf-8").stdout
     facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", dom))
-    assert [facts[name] for name in ("reference", "kernel", "program", "judge")] == [
+    assert [facts[name] for name in ("reference", "kernel time", "program", "judge")] == [
         *("1.23 ms", "45 µs", "2.50 s", "150 s"),
     ]
     comments = re.findall(r'<span class="t-comment">([^<]*)</span>', dom)

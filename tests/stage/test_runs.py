@@ -189,6 +189,7 @@ def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, object
     assert math.isfinite(results["eval_loss"]) and math.isfinite(results[f"eval_{objective}_loss"])
 
 
+@pytest.mark.slow
 def test_asft_is_evaluated_alone_as_after_training(llamafactory):
     """LLaMA-Factory merges the adapters then, so that there is nothing to switch off."""
     keys = {"stage": "cuset", "cuset_objective": "asft", "asft_alpha": 5.0, "val_size": 2, "do_eval": True}

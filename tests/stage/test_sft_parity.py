@@ -109,7 +109,10 @@ def mixtral(tiny_model, tmp_path_factory):
     return {**keys, "cutoff_len": 64, "train_on_prompt": True, "max_samples": 8, "per_device_train_batch_size": 1}
 
 
-@pytest.mark.parametrize(("accumulation", "ranks"), [(1, 1), (2, 1), pytest.param(1, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("accumulation", "ranks"),
+    [pytest.param(1, 1, marks=pytest.mark.slow), (2, 1), pytest.param(1, 2, marks=pytest.mark.slow)],
+)
 def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactory, mixtral, accumulation, ranks):
     """SFT adds it in full with every micro-batch of every rank, so its coefficient grows with both; here it does not."""
     parts = accumulation * ranks
@@ -133,6 +136,7 @@ def test_two_ranks_with_accumulation_are_sft(llamafactory):
         assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_rows_grouped_by_length_are_those_of_sft(llamafactory):
     grouped = {"train_sampling_strategy": "group_by_length"} if IS_FIVE else {"group_by_length": True}
     keys = {"disable_shuffling": False, "per_device_train_batch_size": 2, "cutoff_len": 256, "template": "gpt_oss"}
