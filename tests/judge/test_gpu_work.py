@@ -86,6 +86,7 @@ def task(tmp_path: Path) -> ProgramTask:
 
 def judged(judge: ProgramJudge, task: ProgramTask, source: str) -> Any:
     found = judge.judge(task, source)
+    assert not found.infra, found.message
     return found.verdict, found.flags, found.speedup
 
 
@@ -97,7 +98,7 @@ def test_a_program_of_the_host_fails(judge: ProgramJudge, task: ProgramTask) -> 
 
 def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) -> None:
     found = judge.judge(task, recording())
-    assert (found.verdict, found.flags) == (Verdict.PASSED, ())
+    assert (found.verdict, found.flags) == (Verdict.PASSED, ()), found.message
     assert found.kernel_s == pytest.approx(10e-6)
     assert [(use.name, use.launches, use.grid, use.block) for use in found.kernels] == [
         ("work", 2, (2, 1, 1), (32, 1, 1))

@@ -1,9 +1,11 @@
 """Scripts of a task set run in forks of a process that has imported what they need: each alone, and ended with all that it started."""
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cuset_stage.judge import script_server
@@ -67,6 +69,12 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
 
     assert run("one", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)") != 0
     assert run("two", "pass") == 0
+    for process in psutil.Process().children(recursive=True):  # one that has nothing to do, too
+        with suppress(psutil.NoSuchProcess):
+            if "serve" in process.cmdline():
+                process.kill()
+    time.sleep(0.2)
+    assert run("three", "pass") == 0
 
 
 def test_a_script_that_takes_too_long(tmp_path: Path, sandboxed: None) -> None:

@@ -74,13 +74,13 @@ class ScriptServer:
             self._channel.sendall(json.dumps(request).encode() + b"\n")
             answer = self._answers.readline()
         if not answer.endswith(b"\n"):
-            out_of_time = self._thread.is_alive() and not self._hung_up()
+            out_of_time = self._thread.is_alive() and not self.hung_up()
             self.close()
             return Finished(stopped="wall") if out_of_time else self._ended
         os.rename(self._folder / name, work)
         return Finished(**json.loads(answer))
 
-    def _hung_up(self) -> bool:
+    def hung_up(self) -> bool:
         """Whether its end of the channel is closed: then it ends by itself."""
         self._channel.settimeout(0)
         try:
@@ -96,7 +96,7 @@ class ScriptServer:
 
     def close(self) -> None:
         atexit.unregister(self.close)
-        if self._channel.fileno() >= 0 and self._hung_up():
+        if self._channel.fileno() >= 0 and self.hung_up():
             self._thread.join(5.0)  # so that what ended it is known
         self._stop.set()
         self._thread.join()
@@ -113,10 +113,15 @@ def run_script(
 ) -> Finished:
     """`ScriptServer.run` in one that has nothing to do, or a new one."""
     idle = _idle[limits, isolation]
-    try:
-        server = idle.pop()  # a list's are atomic
-    except IndexError:
-        server = ScriptServer(limits, isolation)
+    while True:
+        try:
+            server = idle.pop()  # a list's are atomic
+        except IndexError:
+            server = ScriptServer(limits, isolation)
+            break
+        if server.alive and not server.hung_up():
+            break
+        server.close()  # it was ended while it had nothing to do
     finished = server.run(arguments, scripts, work)
     if server.alive:
         idle.append(server)
