@@ -50,11 +50,6 @@ def module_distance(expected: Path, actual: Path, dtype: str, shape: Sequence[in
     return distance(expected, actual, name, math.prod(shape), tolerance, tolerance, nan_equal=False)
 
 
-def is_comparable(dtype: str) -> bool:
-    """Whether `module_distance` reads tensors of this torch dtype."""
-    return dtype.removeprefix("torch.") in FILE_BYTES
-
-
 def distance(
     expected: Path, actual: Path, dtype: str, count: int, rtol: float, atol: float, *, nan_equal: bool = True
 ) -> Distance:

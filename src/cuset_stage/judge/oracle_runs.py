@@ -6,9 +6,10 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -239,19 +240,19 @@ def preparation_cost(task: Task) -> float:
     if not isinstance(task, ProgramTask):
         return 0.0
     size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
-    if isinstance(task.oracle, ScriptOracle):
-        with suppress(SyntaxError, ValueError):
-            loops = [
-                node for node in ast.walk(ast.parse(task.oracle.generate)) if isinstance(node, ast.For | ast.While)
-            ]
-            if any(
-                isinstance(inner, ast.For | ast.While)
-                for loop in loops
-                for part in loop.body
-                for inner in ast.walk(part)
-            ):
-                size *= 100
+    if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
+        size *= 100
     return 1.0 + size
+
+
+@cache  # it is asked for every answer to the task
+def _has_nested_loops(source: str) -> bool:
+    loop = ast.For | ast.While
+    try:
+        loops = [node for node in ast.walk(ast.parse(source)) if isinstance(node, loop)]
+    except (SyntaxError, ValueError):
+        return False
+    return any(isinstance(inner, loop) for outer in loops for part in outer.body for inner in ast.walk(part))
 
 
 def written_files(folder: Path) -> dict[str, int]:

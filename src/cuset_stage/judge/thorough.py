@@ -167,9 +167,8 @@ class Examiner:
     ) -> tuple[Verdict, str, str] | None:
         limits = self.judge.limits
         took = max((each.run_s for each in judgement.cases), default=0.0)
-        limits = replace(
-            limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took)
-        )  # a tool that hangs hangs with each case
+        # A tool that hangs does so with each case.
+        limits = replace(limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took))
         for tool, verdict in TOOLS.items():
             for case in examined_cases(task):
                 prepared = self.judge.case(task, case)

@@ -166,9 +166,8 @@ def build_filter(*, own_network: bool) -> bytes | None:
         steps += _answer(number, refused)
     steps += _answer(calls.fallocate, _ERRNO | _EOPNOTSUPP)  # gigabytes at once; the C library writes instead
     steps += _by_argument(calls.prlimit, 0, [0], _ALLOW, refused)
-    for (
-        number
-    ) in calls.scheduling:  # 0 is the thread itself; else it seems to work, as a thread may mean itself by its id
+    # 0 is the thread itself; any other id is accepted and ignored, since a thread may name itself by its id.
+    for number in calls.scheduling:
         steps += _by_argument(number, 0, [0], _ALLOW, nothing_done)
     for number in calls.priority:
         steps += _answer(number, nothing_done)
