@@ -57,7 +57,8 @@ class Case:
         logits = self.logits(**leaves)
         loss = objective_loss(logits, *self.batch, settings, reference_logits=base, **options)
         torch.manual_seed(7)
-        terms = token_terms(logits.detach(), *self.batch, settings, reference_logits=base)
+        weights = options.get("token_weights")
+        terms = token_terms(logits.detach(), *self.batch, settings, reference_logits=base, token_weights=weights)
         return loss.detach(), gradients(loss, leaves), terms
 
     def fused(self, settings, **options):
@@ -119,7 +120,7 @@ def assert_same(actual, expected, tolerance=1e-5):
             atol=tolerance * size,
             msg=lambda m, n=name: f"{n}: {m}",
         )
-    for name in ("nll", "confidence", "weight", "region_confidence", "sample_weight", "penalty"):
+    for name in ("nll", "confidence", "weight", "region_confidence", "sample_weight", "penalty", "given_weight"):
         mine, theirs = getattr(actual[2], name), getattr(expected[2], name)
         if name in ("region_confidence", "sample_weight"):
             mine, theirs = mine[actual[2].is_sample], theirs[expected[2].is_sample]
@@ -209,17 +210,55 @@ def test_all_plain_all_cuda_and_rows_without_supervision(objective, fill):
 @pytest.mark.parametrize("objective", ["cuset", "asft"])
 def test_pieces_of_a_batch_add_up(objective):
     case = make_case((4, 33, 16, 61), seed=6)
-    settings = ObjectiveSettings(objective=objective, window=8)
-    whole = case.fused(settings, num_items_in_batch=100)
+    settings, weights = ObjectiveSettings(objective=objective, window=8), weights_of(case)
+    whole = case.fused(settings, num_items_in_batch=100, token_weights=weights)
     total, pieces = 0.0, []
     for row in range(4):
         changes = {
             k: getattr(case, k)[row : row + 1] for k in ("hidden", "base_hidden", "labels", "cuda_mask", "sample_ids")
         }
-        loss, gradient, _ = replace(case, **changes).fused(settings, num_items_in_batch=100)
+        piece = replace(case, **changes)
+        loss, gradient, _ = piece.fused(settings, num_items_in_batch=100, token_weights=weights[row : row + 1])
         total, pieces = total + loss, [*pieces, gradient["hidden"]]
     torch.testing.assert_close(total, whole[0])
     torch.testing.assert_close(torch.cat(pieces), whole[1]["hidden"])
+
+
+def weights_of(case: Case, seed=0) -> torch.Tensor:
+    """Weights from 0 to 3, some of them 0, as data give them."""
+    weights = 3 * torch.rand(case.labels.shape, generator=torch.Generator().manual_seed(seed))
+    return torch.where(weights < 0.5, 0.0, weights)
+
+
+@pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_weights_of_the_data_multiply_each_token_s_loss(objective, trained):
+    case = make_case(bias=True, trained=trained, seed=14)
+    settings, weights = ObjectiveSettings(objective=objective, window=8), weights_of(case)
+    weighted, plain = (case.dense(settings, token_weights=w) for w in (weights, None))
+    assert_same(case.fused(settings, token_weights=weights, chunk_rows=23), weighted)
+
+    # Token by token from the loss without them; the divisor is still the number of tokens.
+    given = weights[:, 1:][case.labels[:, 1:] != -100]
+    torch.testing.assert_close(weighted[0], (plain[2].loss * given).mean())
+    for method in (case.dense, case.fused):
+        one, two = (method(settings, token_weights=torch.full_like(weights, value)) for value in (1.0, 2.0))
+        without = method(settings)
+        assert torch.equal(one[0], without[0]) and torch.equal(two[0], 2 * without[0])
+        for name, gradient in without[1].items():
+            assert torch.equal(one[1][name], gradient) and torch.equal(two[1][name], 2 * gradient)
+
+
+def test_weighted_cross_entropy_is_pytorch_s():
+    case = make_case((3, 64, 16, 257), seed=15)
+    leaves, weights = case.leaves(), weights_of(case)
+    is_token = case.labels[:, 1:] != -100
+    logits, target = case.logits(**leaves)[:, :-1][is_token], case.labels[:, 1:][is_token]
+    nll = torch.nn.functional.cross_entropy(logits, target, reduction="none")
+    expected = (nll * weights[:, 1:][is_token]).sum() / is_token.sum()
+    loss, gradient, _ = case.fused(ObjectiveSettings(objective="sft"), token_weights=weights)
+    torch.testing.assert_close(loss, expected.detach())
+    torch.testing.assert_close(gradient["hidden"], gradients(expected, leaves)["hidden"], rtol=1e-5, atol=1e-8)
 
 
 def masked_vocabulary(case: Case) -> Case:

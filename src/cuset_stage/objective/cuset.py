@@ -33,6 +33,7 @@ class SupervisedTokens(NamedTuple):
     target: torch.Tensor  # the token
     is_cuda: torch.Tensor  # boolean, the CUDA mask
     sample_id: torch.Tensor | None  # the number of its sample within the row; None: a row is a sample
+    given_weight: torch.Tensor | None = None  # float32, what the data multiply its loss with; None: 1
 
 
 def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
@@ -44,6 +45,7 @@ def supervised_tokens(
     labels: torch.Tensor,
     cuda_mask: torch.Tensor | None,
     sample_ids: torch.Tensor | None,
+    token_weights: torch.Tensor | None = None,
     positions: torch.Tensor | None = None,
 ) -> SupervisedTokens:
     """The tokens that follow `positions` [num_valid, 2], row and column; other arguments as in `cuset_loss`.
@@ -59,15 +61,16 @@ def supervised_tokens(
     target = of_tokens(labels).long()
     is_cuda = torch.zeros_like(target, dtype=torch.bool) if cuda_mask is None else of_tokens(cuda_mask) != 0
     sample_id = None if sample_ids is None else of_tokens(sample_ids)
-    return SupervisedTokens(row, column, position, target, is_cuda, sample_id)
+    given_weight = None if token_weights is None else of_tokens(token_weights).float()
+    return SupervisedTokens(row, column, position, target, is_cuda, sample_id, given_weight)
 
 
 @dataclass
 class TokenTerms:
     r"""The supervised tokens of a batch with what the objective makes of each.
 
-    The loss is sum over tokens of `weight * sample_weight[sample] * nll + penalty`, divided by a count. Trainers log
-    the terms, and evaluate row by row. All are [num_valid] and float32 unless said; the fused head does not wait to
+    The loss is sum over tokens of `given_weight * (sample_weight[sample] * weight * nll + penalty)`, divided by a
+    count. Trainers log the terms, and evaluate row by row. All are [num_valid] and float32 unless said; the fused head does not wait to
     learn how many samples there are, so that some entries of `region_confidence` and `sample_weight` may stand for
     none: see `is_sample`.
     """
@@ -81,6 +84,7 @@ class TokenTerms:
     region_confidence: torch.Tensor  # [num_samples or more], C of the sample's least confident window, Eq. 7
     sample_weight: torch.Tensor  # [num_samples or more], w = 1 - C, Eq. 8
     penalty: torch.Tensor | None = None  # added to the weighted nll (ASFT's KL term)
+    given_weight: torch.Tensor | None = None  # what the data multiply the token's loss with; None: 1
 
     @property
     def is_sample(self) -> torch.Tensor:
@@ -97,7 +101,8 @@ class TokenTerms:
     def loss(self) -> torch.Tensor:
         """[num_valid] float32: each token's share of the loss before the division."""
         loss = self.sample_weight[self.sample] * self.weight * self.nll
-        return loss if self.penalty is None else loss + self.penalty
+        loss = loss if self.penalty is None else loss + self.penalty
+        return loss if self.given_weight is None else loss * self.given_weight
 
 
 # ---- the equations
@@ -210,11 +215,12 @@ def token_terms(
     sample_ids: torch.Tensor | None,
     settings: ObjectiveSettings,
     reference_logits: torch.Tensor | None = None,
+    token_weights: torch.Tensor | None = None,
 ) -> TokenTerms:
     r"""The terms of any of the six objectives at every supervised token of a batch.
 
     Args:
-        logits, labels, cuda_mask, sample_ids: as in `cuset_loss`.
+        logits, labels, cuda_mask, sample_ids, token_weights: as in `cuset_loss`.
         settings: the objective.
         reference_logits: [batch, length, vocab_size] of the base model, for ASFT.
 
@@ -222,8 +228,8 @@ def token_terms(
         ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a
             reference.
     """
-    check_shapes("logits", logits, labels, cuda_mask, sample_ids)
-    tokens = supervised_tokens(labels, cuda_mask, sample_ids)
+    check_shapes("logits", logits, labels, cuda_mask, sample_ids, token_weights)
+    tokens = supervised_tokens(labels, cuda_mask, sample_ids, token_weights)
     check_targets(tokens.target, logits.size(-1))
 
     valid_logits = logits[tokens.row, tokens.column].float()  # [num_valid, vocab_size]
@@ -245,7 +251,8 @@ def token_terms(
         log_base = reference_logits[tokens.row, tokens.column].float().log_softmax(dim=-1)
         penalty = settings.asft_alpha * base_divergence(valid_logits.log_softmax(dim=-1), log_base)
 
-    return TokenTerms(nll, confidence, weight, tokens.is_cuda, tokens.row, sample, region, sample_weight, penalty)
+    samples = sample, region, sample_weight, penalty
+    return TokenTerms(nll, confidence, weight, tokens.is_cuda, tokens.row, *samples, tokens.given_weight)
 
 
 def objective_loss(
@@ -257,9 +264,10 @@ def objective_loss(
     *,
     num_items_in_batch: torch.Tensor | int | None = None,
     reference_logits: torch.Tensor | None = None,
+    token_weights: torch.Tensor | None = None,
 ) -> torch.Tensor:
     r"""The loss of any of the six objectives; arguments as in `cuset_loss`, hyper-parameters in `settings`."""
-    terms = token_terms(logits, labels, cuda_mask, sample_ids, settings, reference_logits)
+    terms = token_terms(logits, labels, cuda_mask, sample_ids, settings, reference_logits, token_weights)
     if terms.nll.numel() == 0:
         return no_loss(logits)
     return terms.loss.sum() / terms.count(settings.normalization, num_items_in_batch)  # Eq. 9
@@ -275,6 +283,7 @@ def cuset_loss(
     lam: float = 1.0,
     window: int = 256,
     num_items_in_batch: torch.Tensor | int | None = None,
+    token_weights: torch.Tensor | None = None,
     use_confidence_mask: bool = True,
     use_cuda_mask: bool = True,
     use_region_weight: bool = True,
@@ -299,6 +308,8 @@ def cuset_loss(
         window: window length l in tokens.
         num_items_in_batch: what the sum is divided by: the supervised tokens of the whole optimizer step, over
             accumulation and ranks. None: those of this batch.
+        token_weights: [batch, length] float32, aligned with the labels, what each token's loss is multiplied with;
+            the divisor stays what it is. None: 1.
         use_confidence_mask, use_cuda_mask, use_region_weight: the three parts, one by one (Table 5). Without all of
             them the loss is plain cross-entropy.
         region_scope: "response", every window (Eq. 7), or "cuda", windows centred on a CUDA token.
@@ -313,7 +324,8 @@ def cuset_loss(
     """
     switches = use_confidence_mask, use_cuda_mask, use_region_weight
     settings = ObjectiveSettings("cuset", tau, lam, window, *switches, region_scope, normalization)
-    return objective_loss(logits, labels, cuda_mask, sample_ids, settings, num_items_in_batch=num_items_in_batch)
+    given = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
+    return objective_loss(logits, labels, cuda_mask, sample_ids, settings, **given)
 
 
 # ---- what is refused, here and by the fused head
@@ -325,6 +337,7 @@ def check_shapes(
     labels: torch.Tensor,
     cuda_mask: torch.Tensor | None,
     sample_ids: torch.Tensor | None,
+    token_weights: torch.Tensor | None,
 ) -> None:
     """Raise ValueError unless `tensor`, called `name`, and the tensors of a batch have shapes that belong together."""
     if tensor.dim() != 3 or labels.dim() != 2:
@@ -332,7 +345,8 @@ def check_shapes(
             f"expected {name} [batch, length, {'vocab_size' if name == 'logits' else 'hidden_size'}] and labels "
             f"[batch, length], got {list(tensor.shape)} and {list(labels.shape)}."
         )
-    for key, values in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
+    columns = {"labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids, "token_weights": token_weights}
+    for key, values in columns.items():
         if values is not None and values.shape != tensor.shape[:2]:
             raise ValueError(
                 f"{key} has the shape {list(values.shape)}, but {name} {list(tensor.shape)} want "

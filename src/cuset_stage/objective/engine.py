@@ -66,7 +66,9 @@ class HeadGradients:
     bias: torch.Tensor | None = None  # [vocab_size], likewise
     # [num_valid], what `rows` are still to be multiplied with; None: 1, as where `weight` or `bias` is wanted.
     factor: torch.Tensor | None = None
-    token_scale: torch.Tensor | None = None  # [num_valid], the samples' weights for `weight` and `bias`; None: 1
+    token_scale: torch.Tensor | None = (
+        None  # [num_valid], the samples' and given weights for `weight` and `bias`; None: 1
+    )
     scale: float = 1.0
 
     @property

@@ -50,6 +50,7 @@ def fused_linear_cuset_loss(
     lam: float = 1.0,
     window: int = 256,
     num_items_in_batch: torch.Tensor | int | None = None,
+    token_weights: torch.Tensor | None = None,
     use_confidence_mask: bool = True,
     use_cuda_mask: bool = True,
     use_region_weight: bool = True,
@@ -78,7 +79,8 @@ def fused_linear_cuset_loss(
     switches = use_confidence_mask, use_cuda_mask, use_region_weight
     settings = ObjectiveSettings("cuset", tau, lam, window, *switches, region_scope, normalization)
     batch = labels, cuda_mask, sample_ids
-    return fused_objective(hidden, weight, *batch, settings, bias=bias, num_items_in_batch=num_items_in_batch)[0]
+    given = {"num_items_in_batch": num_items_in_batch, "token_weights": token_weights}
+    return fused_objective(hidden, weight, *batch, settings, bias=bias, **given)[0]
 
 
 @torch.compiler.disable  # waits for the device and launches kernels of its own: a graph break, not a graph
@@ -93,6 +95,7 @@ def fused_objective(
     bias: torch.Tensor | None = None,
     reference: Reference | None = None,
     num_items_in_batch: torch.Tensor | int | None = None,
+    token_weights: torch.Tensor | None = None,
     backend: str = "auto",
     chunk_rows: int | None = None,
 ) -> tuple[torch.Tensor, TokenTerms]:
@@ -117,6 +120,7 @@ def fused_objective(
             None in place of these two: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as
             `settings.normalization` says.
+        token_weights: [batch, length], as in `cuset_loss`.
         backend: see `engine.choose_backend`.
         chunk_rows: tokens that go through the head at once; None: by a budget of memory.
 
@@ -130,7 +134,7 @@ def fused_objective(
             infinite logits: at once where no gradient is wanted, else from the backward pass, so that the host need
             not wait for the device before that; until then the loss is NaN or infinite.
     """
-    _check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids)
+    _check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids, token_weights)
     dtype = _compute_dtype(hidden, weight, bias)
     full = torch.promote_types(dtype, torch.float32)
     functions = choose_backend(hidden.device, dtype, backend)
@@ -146,7 +150,7 @@ def fused_objective(
         is_supervised = supervised_positions(labels)
         number = AsyncScalar(is_supervised.sum())
         positions = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0)
-        candidates = supervised_tokens(labels, cuda_mask, sample_ids, positions)
+        candidates = supervised_tokens(labels, cuda_mask, sample_ids, token_weights, positions)
         chunk_rows = chunk_rows or rows_per_chunk(candidates.position.numel(), bytes_of_a_row(sources, functions))
         # A GPU multiplies the first chunk while the host learns how many tokens there are.
         first = multiply(sources, candidates.position[:chunk_rows]) if hidden.is_cuda else None
@@ -161,6 +165,7 @@ def fused_objective(
                 return no_loss(*(t for t in (hidden, weight, bias) if t is not None)), terms
 
         gradients = _allocate(hidden, head, needs, start.numel(), settings.largest_weight)
+        gradients.token_scale = tokens.given_weight
         run = partial(run_head, sources, tokens, backend=functions, chunk_rows=chunk_rows)
         waits_for_samples = settings.weighs_samples and any(needs[1:])
         steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients, first=first)
@@ -169,11 +174,14 @@ def fused_objective(
 
         nll, confidence = statistics.nll, (-statistics.nll).exp()  # Eq. 1
         samples = functions.weigh_samples(confidence, tokens, settings)  # Eq. 5 to 8
-        terms = TokenTerms(nll, confidence, statistics.weight, tokens.is_cuda, tokens.row, *samples, penalty)
+        of_tokens = nll, confidence, statistics.weight, tokens.is_cuda, tokens.row
+        terms = TokenTerms(*of_tokens, *samples, penalty, tokens.given_weight)
         count = terms.count(settings.normalization, num_items_in_batch)
         loss = terms.loss.sum() / count  # Eq. 9
         check = partial(_check_batch, AsyncScalar(loss), statistics, tokens.target, weight.size(0))
         row_scale = terms.sample_weight[terms.sample].to(full)
+        if tokens.given_weight is not None:
+            row_scale = row_scale * tokens.given_weight
 
         if waits_for_samples:
             gradients.token_scale = row_scale
@@ -282,10 +290,12 @@ def _check_inputs(
     labels: torch.Tensor,
     cuda_mask: torch.Tensor | None,
     sample_ids: torch.Tensor | None,
+    token_weights: torch.Tensor | None,
 ) -> None:
     """Raise ValueError when the tensors do not belong together."""
-    check_shapes("hidden", hidden, labels, cuda_mask, sample_ids)
-    for key, values in (("labels", labels), ("cuda_mask", cuda_mask), ("sample_ids", sample_ids)):
+    columns = {"labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids, "token_weights": token_weights}
+    check_shapes("hidden", hidden, **columns)
+    for key, values in columns.items():
         # A kernel that reads another GPU's memory would take the whole process down.
         if values is not None and values.device != hidden.device:
             raise ValueError(

@@ -30,12 +30,13 @@ class ObjectiveMeter:
     def update(self, terms: TokenTerms, tau: float) -> None:
         """Add a micro-batch. `tau` decides which tokens count as confident."""
         nll, confidence, cuda = terms.nll.detach(), terms.confidence, terms.is_cuda.float()
+        left_out = terms.weight == 0 if terms.given_weight is None else terms.weight * terms.given_weight == 0
         is_sample, extremes = terms.is_sample, (terms.region_confidence, terms.sample_weight)
         parts = (
             torch.ones_like(nll),
             nll,
             (confidence > tau).float(),
-            (terms.weight == 0).float(),
+            left_out.float(),
             cuda,
             cuda * nll,
             cuda * confidence,

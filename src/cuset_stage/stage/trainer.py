@@ -95,6 +95,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
+        columns["token_weights"] = inputs.pop("token_weights", None)  # where a data set names weights
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
         if self._fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)
