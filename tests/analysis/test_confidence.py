@@ -7,8 +7,9 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.collect import collect
-from cuset_stage.analysis.confidence import make_sample, read_sample, token_texts, window_bounds
+from cuset_stage.analysis.confidence import make_reading, make_sample, token_texts, window_bounds
 from cuset_stage.analysis.requests import HeatmapSettings
+from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.objective import ObjectiveSettings, token_terms
 from cuset_stage.settings import SettingsError
 
@@ -71,7 +72,9 @@ def test_numbers_are_those_of_the_loss(models):
     sample_ids = torch.where(labels == -100, 0, torch.where(torch.arange(length) < 60, 1, 2))
     cuda_mask = (torch.arange(length) % 3 == 0).long()
     columns = {"input_ids": ids, "labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids}
-    reading = read_sample(model, {name: column.tolist() for name, column in columns.items()}, 16)
+    row = {name: column.tolist() for name, column in columns.items()}
+    (log_probabilities,) = token_log_probabilities(model, [row])
+    reading = make_reading(log_probabilities, row, 16)
 
     with torch.no_grad():
         logits = model(ids[None]).logits

@@ -10,8 +10,9 @@ from ..settings import SettingsError
 from ..stage.loading import open_model, open_rows, open_tokenizer
 from ..stage.pretrained import explained, with_adapter
 from ..stage.processors import LabelRules
-from .confidence import Sample, make_sample, read_sample
+from .confidence import Sample, make_reading, make_sample
 from .requests import HeatmapSettings
+from .token_probabilities import token_log_probabilities
 
 
 def collect(settings: HeatmapSettings) -> list[Sample]:
@@ -45,10 +46,11 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
                 model = open_model(path, tokenizer, device, **trusted)
             if adapter is not None:
                 model = with_adapter(model, adapter)
-            for sample, (_, row, _) in zip(samples, rows, strict=True):
-                with explained(path):
-                    sample.readings[name] = read_sample(model, row, settings.window)
-                bar.update()
+            with explained(path):
+                found = token_log_probabilities(model, (row for _, row, _ in rows))
+                for sample, (_, row, _), values in zip(samples, rows, found, strict=True):
+                    sample.readings[name] = make_reading(values, row, settings.window)
+                    bar.update()
             del model  # one model in memory at a time
     return samples
 

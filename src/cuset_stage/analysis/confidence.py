@@ -1,14 +1,14 @@
 """Token confidence of a model on samples, with the windows and weights that CuSeT makes of it (Eq. 1 and 5 to 8).
 
-Torch only: tokens and labels come in as the rows of the training's own preprocessing, the model as a callable.
+Torch only: tokens and labels come in as the rows of the training's own preprocessing, a model's probabilities as numbers.
 """
 
 import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
-import torch.nn.functional as F
 
 from ..objective.cuset import (
     IGNORE_INDEX,
@@ -17,9 +17,6 @@ from ..objective.cuset import (
     supervised_positions,
     window_confidence,
 )
-
-
-_CHUNK = 512  # positions whose logits are held in float32 at a time
 
 
 @dataclass(frozen=True)
@@ -109,55 +106,21 @@ def token_texts(tokenizer: Any, ids: list[int]) -> list[str]:
     return texts
 
 
-@torch.no_grad()
-def token_confidence(model: Any, input_ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """The probability of each supervised token, Eq. 1.
-
-    Args:
-        model: a causal language model; called with input_ids [1, length], it returns an object with logits [1, length, vocab_size].
-        input_ids: [length].
-        labels: [length], -100 where not supervised; unshifted.
-
-    Returns:
-        c, [num_valid] float32 on the CPU.
-
-    Raises:
-        ValueError: ids outside the model's vocabulary, NaN or infinite logits.
-    """
-    device = next(model.parameters()).device
-    size = model.get_input_embeddings().num_embeddings
-    if int(input_ids.max()) >= size:
-        raise ValueError(
-            f"token {int(input_ids.max())} is outside the model's vocabulary of {size}: the tokenizer belongs to another model."
-        )
-    logits = model(input_ids=input_ids[None].to(device), use_cache=False).logits[0, :-1]  # [length - 1, vocab_size]
-    positions = supervised_positions(labels[None])[0].nonzero()[:, 0]  # [num_valid]
-    targets = labels[1:][positions].to(device)
-    nll = [
-        F.cross_entropy(logits[part.to(device)].float(), target, reduction="none")
-        for part, target in zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)
-    ]
-    nll = torch.cat(nll).cpu()
-    if not torch.isfinite(nll).all():
-        raise ValueError(
-            "the model's logits are NaN or infinite: its training has diverged or its weights are damaged."
-        )
-    return (-nll).exp()
-
-
-def read_sample(model: Any, row: dict[str, list[int]], window: int) -> Reading:
+def make_reading(log_probabilities: np.ndarray, row: dict[str, list[int]], window: int) -> Reading:
     """A model's confidence on one row, with the least confident window and the weight of every sample in it.
 
     Args:
+        log_probabilities: of the row's labels that are not -100, as `token_log_probabilities` gives them.
         row: input_ids, labels, cuda_mask and sample_ids, each a list of [length].
         window: l of Eq. 5, in tokens.
 
     Returns:
         A `Reading` whose lists have one entry a token, None where a token is not supervised.
     """
-    input_ids, labels = torch.tensor(row["input_ids"]), torch.tensor(row["labels"])
-    confidence = token_confidence(model, input_ids, labels)
+    labels = torch.tensor(row["labels"])
     positions = 1 + supervised_positions(labels[None])[0].nonzero()[:, 0]  # of the targets in the row
+    # The first token of a row is predicted from nothing.
+    confidence = torch.from_numpy(log_probabilities[len(log_probabilities) - len(positions) :]).exp()
     ids = torch.tensor(row["sample_ids"])[positions]
     sample, lengths = number_samples(torch.zeros_like(ids), ids)
     means = window_confidence(confidence, sample, lengths, window)

@@ -56,6 +56,11 @@ class FusedHead:
             # One function for the whole run, so that a compiled model is not compiled anew with every batch.
             self.head.forward = self._forward
 
+    def uncover(self) -> None:
+        """Give the output layer its own forward back, where this head has covered it."""
+        if vars(self.head).get("forward") == self._forward:
+            del self.head.forward
+
     @torch.compiler.disable
     def _forward(self, hidden: torch.Tensor) -> torch.Tensor:
         weight, bias = self.head.weight, self.head.bias

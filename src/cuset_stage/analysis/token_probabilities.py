@@ -1,0 +1,123 @@
+"""The log-probability of every supervised token of many rows, in batches, without the logits where the model allows it.
+
+Rows come in as the training's preprocessing makes them and leave in the same order; a window of them is held at a time.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+
+from ..objective import ObjectiveSettings, fused_objective
+from ..objective.cuset import IGNORE_INDEX, check_finite, supervised_positions
+from ..stage.head import FusedHead
+
+
+ROWS_SORTED = 256  # rows that are read ahead, so that a batch's rows are about equally long
+_CHUNK = 512  # tokens whose logits are held in float32 at a time, where the model makes logits
+_PLAIN = ObjectiveSettings(objective="sft")
+
+Row = Mapping[str, Sequence[int]]
+
+
+def token_log_probabilities(
+    model: Any, rows: Iterable[Row], *, batch_tokens: int = 8192, head: FusedHead | None = None
+) -> Iterator[np.ndarray]:
+    """log p of each supervised token given what stands before it (Eq. 1: its exponential is the confidence c).
+
+    Args:
+        model: a causal language model in evaluation mode; what wraps it (DDP) may be around it when `head` is given.
+        rows: `input_ids` and `labels` of each, [length]; a label of -100 is not supervised, the others are the token itself. Read as
+            the results are taken, `ROWS_SORTED` ahead.
+        batch_tokens: tokens of a batch with its padding; halved for the rest whenever memory runs out. A longer row goes alone.
+        head: the model's own fused head, where a trainer has already covered its output layer.
+
+    Yields:
+        For each row, in order: [number of labels that are not -100] float32, in nats. NaN for a row's first token, should it be
+        supervised: nothing predicts it.
+
+    Raises:
+        ValueError: ids outside the model's vocabulary, NaN or infinite logits.
+    """
+    reader = _Reader(model, head or FusedHead(model, _PLAIN))
+    source = iter(rows)
+    try:
+        while ahead := list(islice(source, ROWS_SORTED)):
+            found: dict[int, np.ndarray] = {}
+            # The longest first, so that memory runs out at the beginning if at all.
+            waiting = sorted(range(len(ahead)), key=lambda index: -len(ahead[index]["input_ids"]))
+            while waiting:
+                longest = len(ahead[waiting[0]]["input_ids"])
+                batch = waiting[: max(1, batch_tokens // max(1, longest))]
+                is_short = False
+                try:
+                    found |= zip(batch, reader.read([ahead[index] for index in batch]), strict=True)
+                except RuntimeError as error:
+                    if len(batch) == 1 or not should_reduce_batch_size(error):
+                        raise
+                    is_short = True
+                if is_short:  # outside the except block: the traceback holds the batch's tensors
+                    clear_device_cache(garbage_collection=True)
+                    batch_tokens = longest * (len(batch) // 2)
+                else:
+                    del waiting[: len(batch)]
+            yield from (found[index] for index in range(len(ahead)))
+    finally:
+        if head is None:
+            reader.head.uncover()
+
+
+class _Reader:
+    """A model with the way its probabilities are computed: in its output layer, or from its logits."""
+
+    def __init__(self, model: Any, head: FusedHead) -> None:
+        self._model, self.head = model, head
+        embeddings = getattr(model, "module", model).get_input_embeddings()
+        self._device, self._vocab_size = embeddings.weight.device, embeddings.num_embeddings
+
+    @torch.no_grad()
+    def read(self, rows: Sequence[Row]) -> list[np.ndarray]:
+        """One batch; see `token_log_probabilities`."""
+        # Padding stands on the right, where causal attention does not see it: no mask is needed.
+        ids = self._padded([row["input_ids"] for row in rows], 0)
+        labels = self._padded([row["labels"] for row in rows], IGNORE_INDEX)
+        if int(ids.max()) >= self._vocab_size:
+            raise ValueError(
+                f"token {int(ids.max())} is outside the model's vocabulary of {self._vocab_size}: the tokenizer belongs to "
+                "another model."
+            )
+        counts = supervised_positions(labels).sum(dim=1).tolist()
+        if not sum(counts):
+            values = torch.empty(0)
+        else:
+            ids = ids.to(self._device)
+            values = self._log_probabilities(lambda: self._model(input_ids=ids, use_cache=False), labels).cpu()
+        check_finite(torch.isfinite(values))
+        first = [[np.nan] * (len(row["labels"]) > 0 and row["labels"][0] != IGNORE_INDEX) for row in rows]
+        parts = zip(first, values.split(counts), strict=True)
+        return [np.concatenate([np.array(nan, np.float32), part.numpy()]) for nan, part in parts]
+
+    def _log_probabilities(self, run: Callable[[], Any], labels: torch.Tensor) -> torch.Tensor:
+        """[num_valid] float32 on the model's device. run: a forward pass."""
+        if self.head.reason is None and not self.head.is_verified:
+            self.head.verify(run)
+        if self.head.reason is None:
+            hidden, (weight, bias) = self.head.inputs_of(run, with_head=True)
+            _, terms = fused_objective(hidden, weight, labels.to(hidden.device), None, None, _PLAIN, bias=bias)
+            return -terms.nll
+
+        logits = run().logits[:, :-1]  # [batch, length - 1, vocab_size]
+        positions = supervised_positions(labels).nonzero().to(logits.device)
+        targets = labels.to(logits.device)[:, 1:][positions[:, 0], positions[:, 1]]
+        parts = zip(positions.split(_CHUNK), targets.split(_CHUNK), strict=True)
+        nll = [F.cross_entropy(logits[at[:, 0], at[:, 1]].float(), target, reduction="none") for at, target in parts]
+        return -torch.cat(nll)
+
+    @staticmethod
+    def _padded(rows: Sequence[Sequence[int]], value: int) -> torch.Tensor:
+        tensors = [torch.as_tensor(row, dtype=torch.int64) for row in rows]
+        return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=value)
