@@ -2,8 +2,8 @@
 
     python scripts/bench_curate.py WORK --source kernels=data/kernels --json OUT.json         # everything, where the GPU is
     python scripts/bench_curate.py WORK --source tree=/data/tree --stages import,adapt         # here
-    python scripts/bench_curate.py WORK --stages verify --json OUT.json                       # there, in a copy of WORK
-    python scripts/bench_curate.py WORK --stages select,write --json OUT.json                 # here again
+    python scripts/bench_curate.py WORK --stages prove  --json OUT.json                       # there, in a copy of WORK
+    python scripts/bench_curate.py WORK --stages select,export --json OUT.json                 # here again
 
 Every stage runs in a separate process, as from the command line. Its memory is that of the process with all it starts
 (compilers, oracles, programs), read every 50 ms; `own_mib` is the largest the stage's own process had. WORK keeps what was
@@ -29,7 +29,7 @@ import psutil
 
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = ("import", "adapt", "verify", "select", "write")
+STAGES = ("import", "adapt", "prove", "select", "export")
 
 
 def main() -> int:
@@ -39,9 +39,9 @@ def main() -> int:
     parser.add_argument("--stages", default=",".join(STAGES), help="comma-separated, in order")
     parser.add_argument("--revision", help="commit or version of the source")
     parser.add_argument("--licence", help="what applies where a source states none")
-    parser.add_argument("--verify", default="", help='settings of `cuset curate verify`, as in --verify="workers=8"')
+    parser.add_argument("--prove", default="", help='settings of `cuset curate prove`, as in --prove="workers=8"')
     parser.add_argument("--select", default="", help="settings of `cuset curate select`")
-    parser.add_argument("--write", default="", help="settings of `cuset curate write`")
+    parser.add_argument("--export", default="", help="settings of `cuset curate export`")
     parser.add_argument("--cache", type=Path, help="folder for prepared cases and compiled programs")
     parser.add_argument("--json", type=Path, dest="target")
     args = parser.parse_args()
@@ -97,7 +97,7 @@ def commands(stage: str, args: argparse.Namespace) -> list[list[str]]:
         stated = [f"{key}={value}" for key, value in (("revision", args.revision), ("licence", args.licence)) if value]
         parts = [source.partition("=") for source in args.source]
         return [curate("import", args.work, path or name, f"name={name}", *stated) for name, _, path in parts]
-    more = {"verify": [*cache, *args.verify.split()], "select": args.select.split(), "write": args.write.split()}
+    more = {"prove": [*cache, *args.prove.split()], "select": args.select.split(), "export": args.export.split()}
     return [curate(stage, args.work, *more.get(stage, []))]
 
 

@@ -42,7 +42,7 @@ def curated(tmp_path_factory):
     recipe = tmp / "curate.yaml"
     recipe.write_text(f"folder: {tmp / 'work'}\nsources: {root}\nno_gpu: true\ntimes: 3\nname: mine\n")
     out = run("run", recipe, "times=2", "validation=0.4")
-    left = lines(tmp / "work" / "verify" / "unsettled.jsonl")
+    left = lines(tmp / "work" / "prove" / "unsettled.jsonl")
     assert not left, left  # the judge's own failures
     return tmp / "work", out
 
@@ -50,22 +50,22 @@ def curated(tmp_path_factory):
 def test_every_file_is_accounted_for(curated):
     work, out = curated
     funnel = {each["stage"]: each for each in json.loads(run("funnel", work, "format=json"))}
-    assert [funnel[stage]["read"] for stage in ("import", "adapt", "verify", "select", "write")] == [6, 6, 4, 3, 2]
+    assert [funnel[stage]["read"] for stage in ("import", "adapt", "prove", "select", "export")] == [6, 6, 4, 3, 2]
     assert funnel["adapt"]["reasons"] == {"bad_task": 1, "no_task": 1}
-    assert funnel["verify"]["reasons"] == {"mismatch": 1}
+    assert funnel["prove"]["reasons"] == {"mismatch": 1}
     assert set(funnel["select"]["reasons"]) == {"duplicate_exact"}
     assert "funnel" in out and "data card" in out
 
 
 def test_what_a_verdict_depends_on_is_in_the_row(curated):
     work, _ = curated
-    rows = by_id(work / "verify" / "rows.jsonl")
+    rows = by_id(work / "prove" / "rows.jsonl")
     verified = rows["square.cu"]["verified"]
     assert verified["verdict"] == "passed" and verified["times"] == 2 and len(verified["cases"]) == 5
     assert all(len(case["run_s"]) == 2 for case in verified["cases"]) and verified["toolkit"]
     assert verified["gpu"] is None and rows["square.cu"]["task"]["family"] == "element-wise"
-    assert [entry["stage"] for entry in rows["square.cu"]["provenance"]] == ["import", "adapt", "verify"]
-    wrong = by_id(work / "verify" / "dropped.jsonl")["wrong.cu"]
+    assert [entry["stage"] for entry in rows["square.cu"]["provenance"]] == ["import", "adapt", "prove"]
+    wrong = by_id(work / "prove" / "dropped.jsonl")["wrong.cu"]
     assert "values are wrong" in wrong["detail"]
 
 
@@ -80,9 +80,9 @@ def test_the_data_set_and_its_card_are_written(curated):
 
 def test_the_same_command_again_does_nothing_twice(curated):
     work, _ = curated
-    before = (work / "verify" / "rows.jsonl").read_bytes()
-    out = run("verify", work, "no_gpu=true")
-    assert "4 rows (4 of them before)" in out and (work / "verify" / "rows.jsonl").read_bytes() == before
+    before = (work / "prove" / "rows.jsonl").read_bytes()
+    out = run("prove", work, "no_gpu=true")
+    assert "4 rows (4 of them before)" in out and (work / "prove" / "rows.jsonl").read_bytes() == before
 
 
 WORKING = """
@@ -96,7 +96,7 @@ def work(row):
     return Kept(row) if row["number"] % 3 else Dropped("third", "a third of them")
 
 folder = Path(sys.argv[1])
-run_stage(folder / "verify", "verify", StageRows([folder / "rows.jsonl"]), work, settings={}, workers=2)
+run_stage(folder / "prove", "prove", StageRows([folder / "rows.jsonl"]), work, settings={}, workers=2)
 """
 
 
@@ -145,7 +145,7 @@ def killed_until_done(command: list[str], folder: Path, count: int, pause_s: flo
 def test_a_stage_that_is_killed_at_random_points_loses_and_repeats_nothing(tmp_path):
     rows = "".join(json.dumps({"id": f"t:{n}", "number": n, "source": {}}) + "\n" for n in range(200))
     (tmp_path / "rows.jsonl").write_text(rows)
-    killed_until_done([sys.executable, "-c", WORKING, str(tmp_path)], tmp_path / "verify", 200, 0.1)
+    killed_until_done([sys.executable, "-c", WORKING, str(tmp_path)], tmp_path / "prove", 200, 0.1)
 
 
 @pytest.mark.slow
@@ -156,5 +156,5 @@ def test_verification_that_is_killed_at_random_points_loses_and_repeats_nothing(
     take_in(work, tmp_path / "tree")
     adapt(work)
     options = ["no_gpu=true", "mutants=0", "workers=2"]
-    command = [sys.executable, "-m", "cuset_stage.cli", "curate", "verify", str(work), *options]
-    killed_until_done(command, work / "verify", 6, 1.0)
+    command = [sys.executable, "-m", "cuset_stage.cli", "curate", "prove", str(work), *options]
+    killed_until_done(command, work / "prove", 6, 1.0)

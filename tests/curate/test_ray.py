@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from curation_steps import lines, verify
+from curation_steps import lines, prove
 from fake_gpus import path_with_gpus, ready_row, write_copies
 
 from cuset_stage.curate import parallel
@@ -94,7 +94,7 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def run(at: str):
-        return run_stage(tmp_path / "verify", "verify", StageRows([path]), Dies(at), settings={}, ray=True)
+        return run_stage(tmp_path / "prove", "prove", StageRows([path]), Dies(at), settings={}, ray=True)
 
     summary = run("r3")
     assert (summary.kept, summary.dropped, summary.unsettled) == (5, 0, 1)
@@ -108,8 +108,8 @@ def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(cluster,
     rows = write_copies(tmp_path / "rows.jsonl", row, 2)
     wanted = {"times": 1, "mutants": 0, "executor": "ray"}
     with pytest.raises(CurationError, match="no machine of the cluster has a GPU; no_gpu=true"):
-        verify(tmp_path, rows, **wanted)
-    summary = verify(tmp_path, rows, no_gpu=True, **wanted)
+        prove(tmp_path, rows, **wanted)
+    summary = prove(tmp_path, rows, no_gpu=True, **wanted)
     assert (summary.kept, summary.unsettled) == (2, 0), (summary.reasons, summary.unsettled_rows)
     assert summary.settings["gpu"] is None and summary.settings["arch"] == "sm_90"
 
@@ -117,11 +117,11 @@ def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(cluster,
 @pytest.mark.slow
 def test_rows_go_to_all_gpus_of_the_machines_that_have_some(gpu_machine, tmp_path, row):
     rows = write_copies(tmp_path / "rows.jsonl", row, 12)
-    summary = verify(tmp_path, rows, times=1, mutants=0, executor="ray")
+    summary = prove(tmp_path, rows, times=1, mutants=0, executor="ray")
     assert summary.unsettled == 0, summary.unsettled_rows
     assert summary.kept and summary.reasons["runtime_error"] and summary.kept + summary.dropped == 12
     assert [summary.settings[name] for name in ("gpu", "driver", "arch")] == ["NVIDIA Fake", "580.0", "sm_90"]
-    assert {each["verified"]["gpu"] for each in lines(tmp_path / "verify" / "rows.jsonl")} == {"NVIDIA Fake"}
+    assert {each["verified"]["gpu"] for each in lines(tmp_path / "prove" / "rows.jsonl")} == {"NVIDIA Fake"}
 
 
 def test_machines_whose_gpus_differ_are_refused(cluster, gpu_machine, tmp_path):
@@ -131,7 +131,7 @@ def test_machines_whose_gpus_differ_are_refused(cluster, gpu_machine, tmp_path):
     machine = cluster.add_node(num_cpus=1, num_gpus=1, env_vars={"PATH": path})
     try:
         with pytest.raises(CurationError, match="machines differ in what decides verdicts: arch: sm_80 and sm_90"):
-            verify(tmp_path, rows, executor="ray")
+            prove(tmp_path, rows, executor="ray")
     finally:
         cluster.remove_node(machine)
-    assert not (tmp_path / "verify").exists()
+    assert not (tmp_path / "prove").exists()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from curation_steps import select, write
+from curation_steps import export, select
 from curation_tree import PROGRAM
 from other_sets import SCALE, robust_kbench
 
@@ -291,7 +291,7 @@ def test_a_module_of_which_the_judge_makes_another_one_is_found(tmp_path):
 
 
 def measured(seconds: float, **more) -> dict:
-    """What `verify` says of a program whose case takes so long."""
+    """What `prove` says of a program whose case takes so long."""
     return {"verdict": "passed", "per_gpu": 1, "cases": [{"name": "large", "run_s": [seconds * 2, seconds]}], **more}
 
 
@@ -522,7 +522,7 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", [select, write])
+@pytest.mark.parametrize("stage", [select, export])
 def test_memory_grows_by_numbers_and_not_by_rows(tmp_path, stage):
     """Counted, not measured: what Python and NumPy allocate. The rows have 4 kB each."""
 

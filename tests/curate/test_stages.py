@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from curation_steps import lines, put, select, write
+from curation_steps import export, lines, put, select
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
@@ -39,55 +39,55 @@ def ids(path: Path) -> set[str]:
 
 def test_a_stage_that_runs_is_not_emptied_by_another_process(tmp_path):
     given = put(tmp_path / "adapt" / "rows.jsonl", rows(3))
-    stage(tmp_path, "verify", [given])
-    before = (tmp_path / "verify" / "rows.jsonl").read_bytes()
-    with locked(tmp_path / "verify"):
+    stage(tmp_path, "prove", [given])
+    before = (tmp_path / "prove" / "rows.jsonl").read_bytes()
+    with locked(tmp_path / "prove"):
         with pytest.raises(CurationError, match="another process"):
-            stage(tmp_path, "verify", [given], fresh=True)
-        assert (tmp_path / "verify" / "rows.jsonl").read_bytes() == before
+            stage(tmp_path, "prove", [given], fresh=True)
+        assert (tmp_path / "prove" / "rows.jsonl").read_bytes() == before
     (tmp_path / "select").mkdir()
     with locked(tmp_path / "select"), pytest.raises(CurationError, match="another process"):
         select(tmp_path, given)
-    again = stage(tmp_path, "verify", [given], fresh=True)
+    again = stage(tmp_path, "prove", [given], fresh=True)
     assert (again.kept, again.resumed) == (3, 0)
 
 
 def test_fresh_leaves_nothing_of_the_run_before(tmp_path):
     given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
-    stage(tmp_path, "verify", [given])
-    (tmp_path / "verify" / "left").mkdir()
-    stage(tmp_path, "verify", [given], fresh=True)
-    assert not (tmp_path / "verify" / "left").exists()
+    stage(tmp_path, "prove", [given])
+    (tmp_path / "prove" / "left").mkdir()
+    stage(tmp_path, "prove", [given], fresh=True)
+    assert not (tmp_path / "prove" / "left").exists()
 
 
 def test_a_part_of_the_rows_takes_no_other_results_away(tmp_path):
     whole = put(tmp_path / "adapt" / "rows.jsonl", rows(5))
-    stage(tmp_path, "verify", [whole])
+    stage(tmp_path, "prove", [whole])
     part = put(tmp_path / "part.jsonl", rows(2, first=4))  # one of them is new
-    summary = stage(tmp_path, "verify", [part], part=True)
+    summary = stage(tmp_path, "prove", [part], part=True)
     assert (summary.read, summary.kept, summary.resumed) == (2, 6, 1)
-    assert ids(tmp_path / "verify" / "rows.jsonl") == {f"src:{number}" for number in range(6)}
+    assert ids(tmp_path / "prove" / "rows.jsonl") == {f"src:{number}" for number in range(6)}
     assert [(step.read, step.kept) for step in read_funnel(tmp_path)] == [(6, 6)]
     # What the stage before has no longer goes, as ever.
     put(whole, rows(2))
-    assert stage(tmp_path, "verify", [whole]).kept == 2 == len(ids(tmp_path / "verify" / "rows.jsonl"))
+    assert stage(tmp_path, "prove", [whole]).kept == 2 == len(ids(tmp_path / "prove" / "rows.jsonl"))
 
 
 def test_a_stage_before_that_was_run_again_is_noticed(tmp_path):
     cases = put(tmp_path / "adapt" / "rows.jsonl", rows(6))
-    stage(tmp_path, "verify", [cases])
+    stage(tmp_path, "prove", [cases])
     select(tmp_path)
     assert stale_stages(tmp_path) == {}
     put(cases, rows(7))
-    assert set(stale_stages(tmp_path)) == {"verify"}
-    stage(tmp_path, "verify", [cases])
+    assert set(stale_stages(tmp_path)) == {"prove"}
+    stage(tmp_path, "prove", [cases])
     assert set(stale_stages(tmp_path)) == {"select"}
-    summary = write(tmp_path)
-    assert any("select was made from other rows" in note and "verify/rows.jsonl" in note for note in summary.notes)
+    summary = export(tmp_path)
+    assert any("select was made from other rows" in note and "prove/rows.jsonl" in note for note in summary.notes)
     assert "select was made from other rows" in (tmp_path / "dataset" / "curated.md").read_text()
     assert "out of date: select" in CliRunner().invoke(app, ["curate", "funnel", str(tmp_path)]).output
     select(tmp_path)
-    summary = write(tmp_path)
+    summary = export(tmp_path)
     assert not summary.notes and "Out of date" not in (tmp_path / "dataset" / "curated.md").read_text()
 
 
@@ -101,26 +101,26 @@ def test_a_source_that_was_added_makes_what_follows_out_of_date(tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", '{"a": '])
 def test_damaged_settings_are_named_with_the_way_out(tmp_path, text):
     given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
-    stage(tmp_path, "verify", [given])
-    (tmp_path / "verify" / "settings.json").write_text(text)
-    with pytest.raises(CurationError, match=r"verify/settings\.json: .*fresh=true"):
-        stage(tmp_path, "verify", [given])
-    assert stage(tmp_path, "verify", [given], fresh=True).kept == 1
+    stage(tmp_path, "prove", [given])
+    (tmp_path / "prove" / "settings.json").write_text(text)
+    with pytest.raises(CurationError, match=r"prove/settings\.json: .*fresh=true"):
+        stage(tmp_path, "prove", [given])
+    assert stage(tmp_path, "prove", [given], fresh=True).kept == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]"])
 def test_a_damaged_summary_is_named_with_the_way_out(tmp_path, text):
     given = put(tmp_path / "adapt" / "rows.jsonl", rows(1))
-    stage(tmp_path, "verify", [given])
-    (tmp_path / "verify" / "summary.json").write_text(text)
-    with pytest.raises(CurationError, match=r"verify/summary\.json: .*run the stage again"):
+    stage(tmp_path, "prove", [given])
+    (tmp_path / "prove" / "summary.json").write_text(text)
+    with pytest.raises(CurationError, match=r"prove/summary\.json: .*run the stage again"):
         read_funnel(tmp_path)
-    write(tmp_path, given)  # the card says what it can
-    assert stage(tmp_path, "verify", [given]).kept == 1 == read_funnel(tmp_path)[0].kept
+    export(tmp_path, given)  # the card says what it can
+    assert stage(tmp_path, "prove", [given]).kept == 1 == read_funnel(tmp_path)[0].kept
 
 
 def test_a_dropped_line_that_was_edited_is_named(tmp_path):
-    folder = tmp_path / "verify"
+    folder = tmp_path / "prove"
     folder.mkdir()
     (folder / "dropped.jsonl").write_text('{"key": "%s", "rea\n' % ("0" * 32))
     with pytest.raises(CurationError, match=r"dropped\.jsonl: .*fresh=true"):
@@ -219,6 +219,12 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     assert code == 1 and "adapt kept no row; most were dropped for no_task (1)" in output
     (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")
     assert dropped["detail"].startswith("no task: ") and "name a preset, or columns" in dropped["detail"]
-    assert curate("verify", tmp_path / "other", "no_gpu=true")[1].count("run `cuset curate adapt` first") == 1
+    assert curate("prove", tmp_path / "other", "no_gpu=true")[1].count("run `cuset curate adapt` first") == 1
     code, output = curate("import", tmp_path / "work", tmp_path / "gone.jsonl")
     assert code == 2 and "nothing is downloaded" in output
+
+
+@pytest.mark.parametrize(("old", "new"), [("verify", "prove"), ("write", "export")])
+def test_a_stage_of_an_old_name_says_the_new_one(old, new):
+    code, output = curate(old, "work", "per_gpu=8")
+    assert code == 2 and f"`cuset curate {old}` is `cuset curate {new}` now" in output

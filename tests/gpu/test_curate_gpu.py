@@ -23,8 +23,8 @@ def test_programs_and_bundled_tasks_are_verified_on_the_gpu(tmp_path):
     given = [str(tmp_path / name) for name in ("work", "tree", "kernels")]
     done = CliRunner().invoke(app, ["curate", "run", *given, "licence=Apache-2.0", "validation=0"])
     assert done.exit_code == 0, done.output
-    rows = {row["id"]: row for row in lines(tmp_path / "work" / "verify" / "rows.jsonl")}
-    dropped = {row["id"]: row["reason"] for row in lines(tmp_path / "work" / "verify" / "dropped.jsonl")}
+    rows = {row["id"]: row for row in lines(tmp_path / "work" / "prove" / "rows.jsonl")}
+    dropped = {row["id"]: row["reason"] for row in lines(tmp_path / "work" / "prove" / "dropped.jsonl")}
     assert set(rows) == {"tree:right.cu", "kernels:transpose_padded", "kernels:row_argmax"}
     assert dropped == {"tree:wrong.cu": "mismatch"}
     for row in rows.values():

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 from cuset_stage.curate.adapt import run_adapt
+from cuset_stage.curate.export import run_export
 from cuset_stage.curate.importing import run_import
+from cuset_stage.curate.prove import run_prove
 from cuset_stage.curate.select import run_select
-from cuset_stage.curate.settings import AdaptSettings, ImportSettings, SelectSettings, VerifySettings, WriteSettings
+from cuset_stage.curate.settings import AdaptSettings, ExportSettings, ImportSettings, ProveSettings, SelectSettings
 from cuset_stage.curate.stage import Summary
-from cuset_stage.curate.verify import run_verify
-from cuset_stage.curate.write import run_write
 
 
 def take_in(work: Path, path: Path, **keys) -> Summary:
@@ -20,16 +20,16 @@ def adapt(work: Path, **keys) -> Summary:
     return run_adapt(AdaptSettings(folder=work, **keys))
 
 
-def verify(work: Path, *files: Path, **keys) -> Summary:
-    return run_verify(VerifySettings(folder=work, input=files, **keys))
+def prove(work: Path, *files: Path, **keys) -> Summary:
+    return run_prove(ProveSettings(folder=work, input=files, **keys))
 
 
 def select(work: Path, *files: Path, **keys) -> Summary:
     return run_select(SelectSettings(folder=work, input=files, **keys))
 
 
-def write(work: Path, *files: Path, **keys) -> Summary:
-    return run_write(WriteSettings(folder=work, input=files, **keys))
+def export(work: Path, *files: Path, **keys) -> Summary:
+    return run_export(ExportSettings(folder=work, input=files, **keys))
 
 
 def lines(path: Path) -> list[dict]:

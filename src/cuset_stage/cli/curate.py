@@ -12,15 +12,15 @@ from pydantic import Field
 from ..curate.folders import only_sources, stage_folders
 from ..curate.settings import (
     AdaptSettings,
+    ExportSettings,
     ImportSettings,
+    ProveSettings,
     RunSettings,
     SelectSettings,
-    VerifySettings,
-    WriteSettings,
 )
 from ..jsonl import read_objects
 from ..settings import Settings
-from ._app import Group, app, command
+from ._app import Group, app, command, fail
 
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 curate = typer.Typer(
     name="curate",
     cls=Group,
-    help="Make a training set from kernels found anywhere: import, adapt, verify, select, write. Every stage keeps its rows, what it "
+    help="Make a training set from kernels found anywhere: import, adapt, prove, select, export. Every stage keeps its rows, what it "
     "dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -49,10 +49,10 @@ def adapt(settings: AdaptSettings) -> None:
     _stage("adapt", settings)
 
 
-@command(curate, "verify", VerifySettings)
-def verify(settings: VerifySettings) -> None:
+@command(curate, "prove", ProveSettings)
+def prove(settings: ProveSettings) -> None:
     """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
-    _stage("verify", settings)
+    _stage("prove", settings)
 
 
 @command(curate, "select", SelectSettings)
@@ -61,10 +61,22 @@ def select(settings: SelectSettings) -> None:
     _stage("select", settings)
 
 
-@command(curate, "write", WriteSettings)
-def write(settings: WriteSettings) -> None:
+@command(curate, "export", ExportSettings)
+def export(settings: ExportSettings) -> None:
     """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
-    _stage("write", settings)
+    _stage("export", settings)
+
+
+def _renamed(old: str, new: str) -> None:
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+    @curate.command(old, hidden=True, context_settings=anything)
+    def command_of_old() -> None:
+        raise fail(f"`cuset curate {old}` is `cuset curate {new}` now, with the same keys.")
+
+
+_renamed("verify", "prove")
+_renamed("write", "export")
 
 
 @command(curate, "run", RunSettings)
@@ -77,10 +89,10 @@ def run(settings: RunSettings) -> None:
     only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
     common = {"folder": settings.folder, "fresh": settings.fresh}
     _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
-    target = settings.of(WriteSettings)
-    for name, given in (("adapt", AdaptSettings), ("verify", VerifySettings), ("select", SelectSettings)):
+    target = settings.of(ExportSettings)
+    for name, given in (("adapt", AdaptSettings), ("prove", ProveSettings), ("select", SelectSettings)):
         _stage(name, settings.of(given))
-    _stage("write", target)
+    _stage("export", target)
     print_funnel(read_funnel(settings.folder))
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
 

@@ -1,6 +1,6 @@
-"""From kernels found anywhere to a verified training set, in stages: import, adapt, verify, select, write.
+"""From kernels found anywhere to a verified training set, in stages: import, adapt, prove, select, export.
 
 A stage reads JSONL row by row and writes JSONL with the provenance of each row; stage.py says how it is resumed. May import
 `sandbox`, `tasks`, `judge`, `mutants`, `report`, `cuda_source`, `answers`; of LLaMA-Factory it knows only the form of the files that
-`write` leaves for it.
+`export` leaves for it.
 """

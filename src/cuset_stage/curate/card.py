@@ -12,7 +12,7 @@ from jinja2 import Environment
 from .. import __version__
 from .folders import read_state
 from .funnel import read_funnel
-from .settings import WriteSettings
+from .settings import ExportSettings
 from .stage_rows import CurationError
 from .training_text import length_report
 
@@ -45,14 +45,14 @@ Entries of dataset_info.json: {% for key, entry in entries.items() %}`{{ key }}`
 
 Rows by verdict: {{ facts.verdicts | counts(": ") or "no rows" }}.
 
-{% if verify is none %}
+{% if prove is none %}
 The programs were not verified.
 {% else %}
-{% if verify.stopped %}
-The verification was stopped: {{ verify.unsettled | n }} of {{ verify.read | n }} rows are still to come.
+{% if prove.stopped %}
+The verification was stopped: {{ prove.unsettled | n }} of {{ prove.read | n }} rows are still to come.
 
 {% endif %}
-{% set given = verify.settings %}
+{% set given = prove.settings %}
 {% if given.compile_only %}
 Programs were compiled and not run: nvcc {{ given.toolkit or "unknown" }}, `-arch={{ given.arch }}`.
 {% else %}
@@ -105,11 +105,11 @@ The set was not held against any benchmark.
 """
 
 
-def data_card(settings: WriteSettings, facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """Markdown. facts: `write.Facts`. entries: of dataset_info.json."""
+def data_card(settings: ExportSettings, facts: Any, entries: Mapping[str, Mapping[str, Any]]) -> str:
+    """Markdown. facts: `export.Facts`. entries: of dataset_info.json."""
     steps = []
     with suppress(CurationError):
-        steps = [step for step in read_funnel(settings.folder) if step.stage != "write"]
+        steps = [step for step in read_funnel(settings.folder) if step.stage != "export"]
     by_stage = {step.stage: step for step in steps}
     found = {}
     with suppress(CurationError):
@@ -126,7 +126,7 @@ def data_card(settings: WriteSettings, facts: Any, entries: Mapping[str, Mapping
         lengths=length_report(facts.tokens, settings),
         entries=entries,
         steps=steps,
-        verify=by_stage.get("verify"),
+        prove=by_stage.get("prove"),
         tables=[
             ("Families", "family", facts.families),
             ("Licences", "licence", facts.licences),

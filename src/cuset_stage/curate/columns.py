@@ -39,7 +39,7 @@ class SourceRow(RowModel):
     licence: _Licence | None = None
     url: Text | None = None
     revision: Text | None = None
-    speedup: _Number | None = None  # what the source claims; kept, and nothing is ranked by it: `verify` measures
+    speedup: _Number | None = None  # what the source claims; kept, and nothing is ranked by it: `prove` measures
     correct: Truth | None = None
     task: Object | None = None  # a whole task in the `cuset` format, or these parts of one:
     inputs: _List | None = None

@@ -20,7 +20,7 @@ from .settings import StageSettings
 from .stage_rows import CurationError, StageRows
 
 
-STAGES = ("import", "adapt", "verify", "select", "write")
+STAGES = ("import", "adapt", "prove", "select", "export")
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
 _START = re.compile(r'\{"key": "([0-9a-f]{32})"(?:, "reason": "([a-z0-9_]{1,60})")?')
 

@@ -3,7 +3,7 @@
 Each rule takes a table, a line a row, and returns the lines to drop, with why. Columns: `order`, which is as good as chance and
 repeatable; `group`, equal for answers to one task; `family`; `tokens` of prompt and answer; `reasoning`, its length in tokens;
 `speedup` of a module over its reference; `run_s`, seconds a program takes for all its cases; `bench`, equal for programs whose times
-can be compared; `single`, whether a module computes one operator. NaN stands for what there is not. Only what `verify` measured
+can be compared; `single`, whether a module computes one operator. NaN stands for what there is not. Only what `prove` measured
 counts: a speed-up that the source claims is not looked at.
 """
 

@@ -4,7 +4,7 @@ The rows are read twice: once for fingerprints and lengths, once to write what w
 and fingerprints lie in temporary files. The stage is quick and depends on all rows together, so it is always done afresh. Beside the
 usual files it writes selection.json, with the length report, and contamination.jsonl, with every row that was found in a benchmark.
 
-Rows are ranked by what `verify` measured, whatever their source claims: a module by its speed-up over PyTorch, a program by its run
+Rows are ranked by what `prove` measured, whatever their source claims: a module by its speed-up over PyTorch, a program by its run
 time against the other answers to its task (`ranking.speeds`), unless per_gpu had it share its GPU. A speed-up under one of the
 judge's flags counts as not measured.
 """
@@ -42,12 +42,12 @@ _COLUMNS = {
 
 
 def run_select(settings: SelectSettings) -> Summary:
-    """Select among what `verify` left into `folder`/select/.
+    """Select among what `prove` left into `folder`/select/.
 
     Raises:
         CurationError: a benchmark or the tokenizer cannot be read.
     """
-    rows = input_rows(settings, "verify")
+    rows = input_rows(settings, "prove")
     benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
     decided = _decide(rows, settings, benchmarks)
     numbers = count()
@@ -146,7 +146,7 @@ def _decide(rows: StageRows, settings: SelectSettings, benchmarks: Benchmarks) -
         alone = int((left["reasoning"].notna() & ~is_judged(left)).sum())
         if alone:
             decided.notes.append(
-                f"concur leaves {alone} rows with reasoning alone: `verify` measured no speed-up of theirs, or one under a flag. It "
+                f"concur leaves {alone} rows with reasoning alone: `prove` measured no speed-up of theirs, or one under a flag. It "
                 "does of modules, on a GPU; programs have no baseline, and per_task ranks them by their run times."
             )
         decided.drop("concur_rule", concur(left))

@@ -111,7 +111,7 @@ class AdaptSettings(StageSettings, _Fresh):
     """Nothing but the folder."""
 
 
-class _Verify(JudgeSpec):
+class _Prove(JudgeSpec):
     times: int = Field(2, ge=1, description="runs of every case")
     mutants: int = Field(6, ge=0, description="on a GPU, wrong versions to try until a program's cases find one")
     executor: Literal["threads", "ray"] = Field(
@@ -120,7 +120,7 @@ class _Verify(JudgeSpec):
     workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
 
 
-class VerifySettings(StageSettings, _Verify, _Fresh):
+class ProveSettings(StageSettings, _Prove, _Fresh):
     """A row is kept when its program compiles and passes every case every time."""
 
 
@@ -146,7 +146,7 @@ class _Select(Settings):
     reward: Literal["kevin", "grpo"] = Field(
         "kevin",
         description="how per_task ranks: kevin (0.3 when right, plus the speed-up) or grpo (0.5 when it compiles, 1 when right, half the "
-        "speed-up up to 3). The speed-up is what verify measured: of a module over PyTorch, of a program over the median time of the "
+        "speed-up up to 3). The speed-up is what prove measured: of a module over PyTorch, of a program over the median time of the "
         "answers to its task",
     )
     per_family: PositiveInt | None = Field(None, description="most rows of a family, spread over its lengths")
@@ -165,7 +165,7 @@ class SelectSettings(StageSettings, _Select, _Lengths):
     """Always done afresh: it depends on all rows together."""
 
 
-class _Write(Settings):
+class _Export(Settings):
     output: Path | None = Field(None, description="LLaMA-Factory's dataset_dir; without it <folder>/dataset")
     name: Annotated[str, _DataSet] = Field(
         "curated", description="the data set's name in dataset_info.json; <name>_eval, <name>_sharegpt are the others"
@@ -184,7 +184,7 @@ class _Write(Settings):
         return value
 
 
-class WriteSettings(StageSettings, _Write, _Lengths):
+class ExportSettings(StageSettings, _Export, _Lengths):
     """Always done afresh."""
 
     @property
@@ -192,7 +192,7 @@ class WriteSettings(StageSettings, _Write, _Lengths):
         return self.output or self.folder / "dataset"
 
 
-class RunSettings(_Stage, _SourceKeys, _Verify, _Select, _Write, _Lengths, _Fresh):
+class RunSettings(_Stage, _SourceKeys, _Prove, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..answers import extract_code
 from .adapt import program_of, task_identity
-from .settings import SelectSettings, WriteSettings
+from .settings import ExportSettings, SelectSettings
 from .similarity import module_exact, prose_exact
 from .stage_rows import CurationError, Row, StageRows, digest
 
@@ -178,7 +178,7 @@ def row_length(count: Callable[[str], int], prompt: str, answer: str) -> int:
     return count(prompt) + count(answer) + TEMPLATE_TOKENS
 
 
-def length_report(tokens: Sequence[int] | pd.Series, settings: SelectSettings | WriteSettings) -> dict[str, Any]:
+def length_report(tokens: Sequence[int] | pd.Series, settings: SelectSettings | ExportSettings) -> dict[str, Any]:
     """Counts and quantiles of row lengths in tokens; `over` is what training would cut."""
     lengths, most = pd.Series(tokens, dtype="int64"), settings.cutoff_len
     report: dict[str, Any] = {

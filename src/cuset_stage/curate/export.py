@@ -1,4 +1,4 @@
-"""Stage `write`: LLaMA-Factory's alpaca or sharegpt files, their entry in dataset_info.json, and a data card.
+"""Stage `export`: LLaMA-Factory's alpaca or sharegpt files, their entry in dataset_info.json, and a data card.
 
 Rows are split by task, never by row: all answers to a task, and all rows with the same prompt, are on one side. The stage's rows are
 the texts; the files are made of them and replaced as a whole. Other entries of dataset_info.json stay as they are. One process at a
@@ -18,7 +18,7 @@ from typing import Any
 from ..files import write_atomically
 from .card import data_card
 from .folders import STAGES, input_rows, locked, stale_stages
-from .settings import WriteSettings
+from .settings import ExportSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import CurationError, Row, read_lines
 from .training_text import Split, answer_text, is_read_back, prompt_text, row_length, split_tasks, token_counter
@@ -37,8 +37,8 @@ _ENTRIES: dict[str, dict[str, Any]] = {
 }
 
 
-def run_write(settings: WriteSettings) -> Summary:
-    """Write what `select` left; the summary goes to `folder`/write/.
+def run_export(settings: ExportSettings) -> Summary:
+    """Write what `select` left; the summary goes to `folder`/export/.
 
     Raises:
         CurationError: dataset_info.json is broken, or has an entry of the name that is not ours; another process writes there.
@@ -57,15 +57,15 @@ def run_write(settings: WriteSettings) -> Summary:
         info = _read_info(target / "dataset_info.json", files)
         splits = split_tasks(rows, settings.validation, settings.seed)
         summary = run_stage(
-            settings.folder / "write",
-            "write",
+            settings.folder / "export",
+            "export",
             rows,
-            _Writer(settings, splits),
+            _Exporter(settings, splits),
             settings={"schema": _SCHEMA, **settings.model_dump(mode="json", exclude={"folder", "input"})},
             fresh=True,
             notes=[*splits.notes, *stale_stages(settings.folder, STAGES[:-1]).values()],
         )
-        written = settings.folder / "write" / "rows.jsonl"
+        written = settings.folder / "export" / "rows.jsonl"
         facts = _facts(written)
         entries = {}
         for (form, split), path in files.items():
@@ -102,10 +102,10 @@ def _read_info(info_path: Path, files: dict[tuple[str, str], Path]) -> dict[str,
     return info
 
 
-class _Writer:
+class _Exporter:
     """The texts of a row, the side of the split that its task is on, and what the card counts."""
 
-    def __init__(self, settings: WriteSettings, splits: Split) -> None:
+    def __init__(self, settings: ExportSettings, splits: Split) -> None:
         self._settings, self._splits = settings, splits
         self._count = token_counter(settings.tokenizer)
 

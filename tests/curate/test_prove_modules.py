@@ -1,10 +1,10 @@
 """Answers to PyTorch modules, imported as ConCuR has them and judged by the real judge on the CPU: what passes and teaches nothing goes."""
 
 import pytest
-from curation_steps import adapt, lines, put, take_in, verify
+from curation_steps import adapt, lines, prove, put, take_in
 from curation_tree import MODULE
 
-from cuset_stage.curate import verify as module
+from cuset_stage.curate import prove as module
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
@@ -42,9 +42,9 @@ def test_modules_that_pass_whatever_they_compute_are_dropped(tmp_path, monkeypat
     judge = ModuleJudge(device="cpu", seeds=2)
     monkeypatch.setattr(module, "_module_judge", lambda settings: judge)
     cased.append({**constant, "id": "unanswered", "answer_code": None})
-    summary = verify(work, put(tmp_path / "cased.jsonl", cased), no_gpu=True, times=1, workers=1)
+    summary = prove(work, put(tmp_path / "cased.jsonl", cased), no_gpu=True, times=1, workers=1)
     assert summary.kept == 1 and not summary.unsettled
     assert summary.reasons == {"mismatch": 1, "weak_cases": 1, "no_answer": 1}
-    (kept,) = lines(work / "verify" / "rows.jsonl")
+    (kept,) = lines(work / "prove" / "rows.jsonl")
     assert kept["name"] == "right"
     assert kept["verified"]["verdict"] == "passed" and kept["verified"]["module_flags"] == []

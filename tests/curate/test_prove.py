@@ -1,13 +1,13 @@
-"""What `verify` keeps and drops, on a machine without a GPU: nvidia-smi lists two that are not there, everything else is real."""
+"""What `prove` keeps and drops, on a machine without a GPU: nvidia-smi lists two that are not there, everything else is real."""
 
 import dataclasses
 
 import pytest
-from curation_steps import adapt, lines, put, take_in, verify
+from curation_steps import adapt, lines, prove, put, take_in
 from curation_tree import PROGRAM
 from fake_gpus import path_with_gpus, ready_row, write_copies
 
-from cuset_stage.curate import verify as module
+from cuset_stage.curate import prove as module
 from cuset_stage.curate.parallel import cpu_count
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.mutants import make_mutants
@@ -43,14 +43,14 @@ def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_
     monkeypatch.setattr(module, "make_mutants", lambda code, per_operator: chosen)  # every one costs a compilation
     rows = put(tmp_path / "rows.jsonl", [{**row, "key": "0" * 32}])
     # The first one is an error of the kernel, which changes nothing on the CPU.
-    summary = verify(tmp_path, rows, times=1, mutants=1)
+    summary = prove(tmp_path, rows, times=1, mutants=1)
     assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"weak_cases": 1}), summary.unsettled_rows
-    detail = lines(tmp_path / "verify" / "dropped.jsonl")[0]["detail"]
+    detail = lines(tmp_path / "prove" / "dropped.jsonl")[0]["detail"]
     assert detail.startswith("every mutant that compiled passes all cases: ") and detail.count(" in line ") == 1
-    assert verify(tmp_path, rows, times=1, mutants=0, fresh=True).kept == 1
-    summary = verify(tmp_path, rows, times=1, fresh=True)
+    assert prove(tmp_path, rows, times=1, mutants=0, fresh=True).kept == 1
+    summary = prove(tmp_path, rows, times=1, fresh=True)
     assert (summary.kept, summary.unsettled) == (1, 0), (summary.reasons, summary.unsettled_rows)
-    tested = lines(tmp_path / "verify" / "rows.jsonl")[0]["verified"]["mutants"]
+    tested = lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["mutants"]
     assert (tested["found"], tested["as"]) == ("wrong_operator", "mismatch")
     assert len(tested["passed"]) == tested["compiled"] - 1 > 0  # it went on after those that pass
 
@@ -67,18 +67,18 @@ def test_programs_run_on_all_gpus_and_threads_are_there_for_all_cpus_and_gpus(tm
     asked = []
     run_stage = module.run_stage
     monkeypatch.setattr(module, "run_stage", lambda *a, **k: asked.append(k["workers"]) or run_stage(*a, **k))
-    summary = verify(tmp_path, rows, times=1, mutants=0, per_gpu=3)
+    summary = prove(tmp_path, rows, times=1, mutants=0, per_gpu=3)
     assert asked == [cpu_count() + 3 * GPUS]
     assert summary.unsettled == 0, summary.unsettled_rows
-    dropped = lines(tmp_path / "verify" / "dropped.jsonl")
+    dropped = lines(tmp_path / "prove" / "dropped.jsonl")
     assert summary.kept and summary.kept + len(dropped) == 8
     assert dropped and all("returned 7" in each["detail"] for each in dropped), dropped[:1]
 
 
 def test_an_architecture_that_a_gpu_cannot_run_is_refused_before_the_first_row(tmp_path, gpus):
     with pytest.raises(SandboxError, match=r"sm_100: GPU 0 .* is sm_90"):
-        verify(tmp_path, put(tmp_path / "rows.jsonl", []), arch="sm_100")
-    assert not (tmp_path / "verify").exists()
+        prove(tmp_path, put(tmp_path / "rows.jsonl", []), arch="sm_100")
+    assert not (tmp_path / "prove").exists()
 
 
 def test_a_program_whose_later_run_differs_is_dropped_as_not_repeatable(tmp_path, row, monkeypatch):
@@ -92,9 +92,9 @@ def test_a_program_whose_later_run_differs_is_dropped_as_not_repeatable(tmp_path
         return execute(judge, task, built if len(runs) == 1 else judge.build(task, wrong), prepared)
 
     monkeypatch.setattr(ProgramJudge, "execute", changed)
-    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", [row]), no_gpu=True, workers=1)
+    summary = prove(tmp_path, put(tmp_path / "rows.jsonl", [row]), no_gpu=True, workers=1)
     assert (summary.kept, summary.unsettled, summary.reasons) == (0, 0, {"not_repeatable": 1})
-    assert lines(tmp_path / "verify" / "dropped.jsonl")[0]["detail"].startswith("run 2: case n1: mismatch: ")
+    assert lines(tmp_path / "prove" / "dropped.jsonl")[0]["detail"].startswith("run 2: case n1: mismatch: ")
 
 
 def test_cases_that_an_output_passes_which_nobody_computed_are_dropped(tmp_path, row):
@@ -104,8 +104,8 @@ def test_cases_that_an_output_passes_which_nobody_computed_are_dropped(tmp_path,
         task = {**row["task"], "id": name, "reference": reference.replace("x * x + 1.0", computed)}
         program = row["program"].replace("x * x + 1.0f", {"zeros": "0.0f"}.get(name, "x"))
         rows.append({**row, "id": f"t:{name}", "task": task, "program": program})
-    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", rows), no_gpu=True, workers=1)
-    dropped = {each["id"]: each for each in lines(tmp_path / "verify" / "dropped.jsonl")}
+    summary = prove(tmp_path, put(tmp_path / "rows.jsonl", rows), no_gpu=True, workers=1)
+    dropped = {each["id"]: each for each in lines(tmp_path / "prove" / "dropped.jsonl")}
     assert summary.unsettled == 0 and summary.reasons == {"weak_cases": 2, "reference_fails": 1}
     assert "zeros pass as y in every case" in dropped["t:zeros"]["detail"]
     assert " x " in dropped["t:copy"]["detail"] and dropped["t:fails"]["reason"] == "reference_fails"
@@ -135,9 +135,9 @@ def test_rows_of_cudabench_are_judged_by_their_own_scripts(tmp_path):
     ]
     take_in(tmp_path, put(tmp_path / "bench.jsonl", rows), preset="cudabench", allow_unknown=True)
     assert adapt(tmp_path).kept == 2
-    summary = verify(tmp_path, no_gpu=True, times=1)
+    summary = prove(tmp_path, no_gpu=True, times=1)
     assert (summary.kept, summary.reasons) == (1, {"mismatch": 1}), summary.unsettled_rows
-    (kept,) = lines(tmp_path / "verify" / "rows.jsonl")
+    (kept,) = lines(tmp_path / "prove" / "rows.jsonl")
     assert (
         kept["task"]["id"] == "0"
         and kept["task"]["prompt"].startswith("Task: square")
@@ -147,15 +147,15 @@ def test_rows_of_cudabench_are_judged_by_their_own_scripts(tmp_path):
 
 def test_nothing_is_run_where_programs_are_only_compiled(tmp_path, row):
     broken = {**row, "id": "t:broken", "program": "int main() { return undeclared; }"}
-    summary = verify(tmp_path, put(tmp_path / "rows.jsonl", [row, broken]), compile_only=True)
+    summary = prove(tmp_path, put(tmp_path / "rows.jsonl", [row, broken]), compile_only=True)
     assert (summary.kept, summary.reasons) == (1, {"compile_error": 1})
-    assert lines(tmp_path / "verify" / "rows.jsonl")[0]["verified"]["verdict"] == "compiled"
+    assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["verdict"] == "compiled"
 
 
 def test_settings_are_sent_to_other_machines():
     import pickle
 
-    from cuset_stage.curate.settings import VerifySettings
+    from cuset_stage.curate.settings import ProveSettings
 
-    verifier = module.Verifier(VerifySettings(folder="work", input=()))
+    verifier = module.Verifier(ProveSettings(folder="work", input=()))
     assert dataclasses.is_dataclass(verifier) and pickle.loads(pickle.dumps(verifier)) == verifier

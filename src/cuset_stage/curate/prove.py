@@ -1,4 +1,4 @@
-"""Stage `verify`: the judge's own sandbox, every case, twice; and what is wrong, which must not pass.
+"""Stage `prove`: the judge's own sandbox, every case, twice; and what is wrong, which must not pass.
 
 A row is kept when its program compiles and passes every case both times, when no output that nobody computed would pass them all
 (zeros, a constant, an input handed back: `cuset audit-tasks`), and, on a GPU, when its cases find at least one of a few mutants.
@@ -28,7 +28,7 @@ from ..tasks import ModuleTask, ProgramTask, TaskError
 from .adapt import load_task, program_of
 from .folders import input_rows
 from .parallel import cpu_count, on_each_machine
-from .settings import VerifySettings
+from .settings import ProveSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, sha256_text
 
@@ -39,8 +39,8 @@ CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_byt
 _ASKED = ("times", "mutants", "thorough", "compile_only", "time_limit", "memory_limit", "gpu_memory")
 
 
-def run_verify(settings: VerifySettings) -> Summary:
-    """Verify what `adapt` left into `folder`/verify/. Each result is on the disk before the next row begins.
+def run_prove(settings: ProveSettings) -> Summary:
+    """Verify what `adapt` left into `folder`/prove/. Each result is on the disk before the next row begins.
 
     With Ray, this machine needs neither GPU nor nvcc: those that have them say what the results depend on.
 
@@ -59,8 +59,8 @@ def run_verify(settings: VerifySettings) -> Summary:
         # A thread that waits for a GPU must not keep a CPU from compiling.
         workers = workers or cpu_count() + len(_bench(settings).pool or ())
     return run_stage(
-        settings.folder / "verify",
-        "verify",
+        settings.folder / "prove",
+        "prove",
         rows,
         Verifier(settings),
         settings={"schema": _SCHEMA, **record, **{key: getattr(settings, key) for key in _ASKED}},
@@ -79,7 +79,7 @@ def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return records[0]
 
 
-def _bench(settings: VerifySettings, language: str = "cuda") -> Bench:
+def _bench(settings: ProveSettings, language: str = "cuda") -> Bench:
     """Built once a process: with Ray, every worker has its own for each GPU that it is given.
 
     Raises:
@@ -89,19 +89,19 @@ def _bench(settings: VerifySettings, language: str = "cuda") -> Bench:
 
 
 @lru_cache(maxsize=16)
-def _bench_of(settings: VerifySettings, language: str, _visible: str | None) -> Bench:
+def _bench_of(settings: ProveSettings, language: str, _visible: str | None) -> Bench:
     bench = Bench(settings, language)
     if isinstance(bench.judge, ProgramJudge) and bench.judge.cases is not None:
         bench.judge.cases.limits = CASE_LIMITS
     return bench
 
 
-def _module_judge(settings: VerifySettings) -> Any:
+def _module_judge(settings: ProveSettings) -> Any:
     """None without a GPU."""
     return _bench(settings, "python").judge if settings.runs_on_gpus else None
 
 
-def _describe(settings: VerifySettings) -> dict[str, Any]:
+def _describe(settings: ProveSettings) -> dict[str, Any]:
     """What the verdicts of this machine depend on."""
     found = _bench(settings).describe()
     gpus = found["gpus"]
@@ -116,7 +116,7 @@ def _describe(settings: VerifySettings) -> dict[str, Any]:
 class Verifier:
     """The stage's work on one row; holds settings alone, so that it can be sent to another machine."""
 
-    settings: VerifySettings
+    settings: ProveSettings
 
     def __call__(self, row: Row) -> Outcome:
         code = program_of(row)
