@@ -122,6 +122,6 @@ def rows():
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def answers():
     return SimpleNamespace(kernel=KERNEL, answer=ANSWER, spans=SPANS)

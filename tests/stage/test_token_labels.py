@@ -6,7 +6,16 @@ import pytest
 
 from cuset_stage.spans import find_spans
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
-from cuset_stage.stage.processors import CUDA_BIT, TOKEN_MASK, LabellingTokenizer, LabelRules
+from cuset_stage.stage.given import GivenResponse
+from cuset_stage.stage.token_labels import (
+    CUDA_BIT,
+    TOKEN_MASK,
+    LabellingTokenizer,
+    LabelRules,
+    Passages,
+    Response,
+    ResponseText,
+)
 
 
 KINDS = ("kernel_body", "launch_config")
@@ -23,8 +32,11 @@ def aligned(aligner, text, spans):
     return ids, [int(any(first <= index < end for first, end in ranges)) for index in range(len(ids))]
 
 
-def labelled(tokenizer, text, surroundings=(("", ""),)):
-    ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), list(surroundings)).encode(text, add_special_tokens=False)
+def labelled(tokenizer, content, after=""):
+    """The ids of a response and what the template writes after it, and 1 for each that is CUDA."""
+    text = ResponseText(content + after)
+    text.response, text.start, text.end = Response(1, content, GivenResponse()), 0, len(content)
+    ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), Passages(), ("", "")).encode(text, add_special_tokens=False)
     return [i & TOKEN_MASK for i in ids], [int(bool(i & CUDA_BIT)) for i in ids]
 
 
@@ -69,7 +81,7 @@ def test_spelled_out_tokens_agree_with_a_fast_tokenizer_s_offsets(byte_level, se
 
 def test_the_end_of_turn_marker_is_no_part_of_a_cut_kernel(byte_level, answers):
     cut = answers.answer[: answers.answer.index("if (i < n)")]
-    ids, mask = labelled(byte_level, cut + "<|im_end|>\n", [("", "<|im_end|>\n"), ("", "")])
+    ids, mask = labelled(byte_level, cut, "<|im_end|>\n")
     end = byte_level.convert_tokens_to_ids("<|im_end|>")
     assert mask[ids.index(end) - 2] == 1
     assert mask[ids.index(end) :] == [0] * len(mask[ids.index(end) :])

@@ -85,8 +85,8 @@ class TokenAligner:
         self._trusts_offsets = bool(getattr(tokenizer, "is_fast", False))
         self._texts_to_check = CHECKED_TEXTS
 
-    def locate(self, text: str, spans: list[Span]) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return the ids of `text`, no special tokens added, and the half-open ranges of ids that overlap one of `spans`.
+    def locate(self, text: str, *groups: list[Span]) -> tuple[list[int], *tuple[list[tuple[int, int]], ...]]:
+        """Return the ids of `text`, no special tokens added, and for each group the half-open ranges of ids that overlap a span of it.
 
         Raises:
             AlignmentError: the tokenizer has no usable offsets and its tokens do not spell the text.
@@ -105,18 +105,21 @@ class TokenAligner:
                         stacklevel=2,
                     )
                     self._trusts_offsets = False
-                    return self.locate(text, spans)
-            ranges = [self._ask(alignment, text, span) for span in spans]
-            if None not in ranges:
-                return ids, ranges
+                    return self.locate(text, *groups)
+            found = [[self._ask(alignment, text, span) for span in spans] for spans in groups]
+            if all(None not in ranges for ranges in found):
+                return ids, *found
             offsets = alignment.offsets
         else:
             ids = self.tokenizer.encode(text, add_special_tokens=False)
             offsets = self._align(ids, text)
 
-        mask = token_mask(offsets, spans, text_length=len(text))
-        edges = [index for index, (a, b) in enumerate(pairwise([0, *mask, 0])) if a != b]
-        return ids, list(zip(edges[::2], edges[1::2], strict=True))
+        found = []
+        for spans in groups:
+            mask = token_mask(offsets, spans, text_length=len(text))
+            edges = [index for index, (a, b) in enumerate(pairwise([0, *mask, 0])) if a != b]
+            found.append(list(zip(edges[::2], edges[1::2], strict=True)))
+        return ids, *found
 
     @staticmethod
     def _ask(alignment: Any, text: str, span: Span) -> tuple[int, int] | None:

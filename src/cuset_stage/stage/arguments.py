@@ -3,6 +3,7 @@
 The subclass is built from the class LLaMA-Factory has just defined, so this module imports nothing of llamafactory.
 """
 
+import math
 import os
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -62,6 +63,9 @@ def extend(base: type) -> type:
         )
         cuset_kernel_aliases: str | None = _argument(
             None, "Further macros that stand for __global__ in your code, comma-separated."
+        )
+        cuset_think_weight: float = _argument(
+            1.0, "Weight of reasoning (<think> ... </think> and the like) in the loss, at least 0."
         )
         cuset_region_scope: Literal["response", "cuda"] = _argument(
             "response", "; ".join(f"{k}: {v}" for k, v in REGION_SCOPES.items()) + "."
@@ -163,6 +167,8 @@ def hyper_parameters(args: Any) -> dict[str, str]:
         }
     if args.cuset_objective == "cuset":
         values["cuset_sensitive_kinds"] = ",".join(sensitive_kinds(args))
+    if args.cuset_think_weight != 1.0:
+        values["cuset_think_weight"] = args.cuset_think_weight
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
 
 
@@ -197,6 +203,10 @@ def _check(args: Any) -> None:
         raise ValueError(
             f"cuset_sensitive_kinds={args.cuset_sensitive_kinds!r}: name one or more of {', '.join(KINDS)}."
         )
+
+    weight = args.cuset_think_weight
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
+        raise ValueError(f"cuset_think_weight={weight!r}: expected a number of at least 0.")
 
     for name in ("dft", "eaft", "asft"):
         if getattr(args, f"use_{name}_loss", False):

@@ -7,33 +7,39 @@ import torch
 from llamafactory.data import SFTDataCollatorWith4DAttentionMask
 from llamafactory.extras.constants import IGNORE_INDEX
 
-from .processors import COLUMNS
+from .processors import COLUMNS, WEIGHTS
 
 
 # As narrow as the processors make them: batches lie on the device for the whole step, the next one too.
-DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32}
+DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32}
+PADDING = {WEIGHTS: 1}
 
 
 @dataclass
 class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
-    """LLaMA-Factory's collator pads and trims a fixed set of keys: `cuda_mask` and `sample_ids` are fitted to its result.
+    """LLaMA-Factory's collator pads and trims a fixed set of keys: `cuda_mask`, `sample_ids` and `token_weights` are fitted to its result.
 
-    They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding.
+    They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding. It would also cast
+    `token_weights` to the model's type.
     """
 
     def __call__(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
             return super().__call__(features)
 
+        names = (*COLUMNS, WEIGHTS) if WEIGHTS in features[0] else COLUMNS
         columns = {
-            name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features] for name in COLUMNS
+            name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features] for name in names
         }
         attention = [torch.as_tensor(feature["attention_mask"]) for feature in features]
         batch = super().__call__(features)
         labels = batch["labels"]
         for name, rows in columns.items():
             batch[name] = torch.stack(
-                [self._fit(row, mask, labels.size(1)) for row, mask in zip(rows, attention, strict=True)]
+                [
+                    self._fit(row, mask, labels.size(1), PADDING.get(name, 0))
+                    for row, mask in zip(rows, attention, strict=True)
+                ]
             )
 
         if self.label_pad_token_id != IGNORE_INDEX:
@@ -49,10 +55,10 @@ class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
             )
         return batch
 
-    def _fit(self, row: torch.Tensor, attention: torch.Tensor, length: int) -> torch.Tensor:
+    def _fit(self, row: torch.Tensor, attention: torch.Tensor, length: int, padding: int) -> torch.Tensor:
         if row.numel() > length:  # padding inside a packed row was removed
             row = row[attention != 0]
-        fitted = row.new_zeros(length)
+        fitted = row.new_full((length,), padding)
         if self.tokenizer.padding_side == "left":
             fitted[length - row.numel() :] = row
         else:

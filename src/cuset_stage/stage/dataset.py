@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from llamafactory.data.parser import get_dataset_list
 from llamafactory.extras import logging
 from llamafactory.extras.misc import has_tokenized_data
 
-from .processors import LabelRules, labelling
+from ..text import InputError
+from .given import GivingAttr, giving_dataset_list, read_given
+from .processors import WEIGHTS, LabelRules, labelling
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -55,6 +56,7 @@ def labelled_dataset(
                 )
             if training_args.should_log:
                 summaries.extend(report_cuda_share(dataset, name))
+                summaries.extend(report_weights(dataset, name))
         return module
 
     return get_labelled_dataset
@@ -123,6 +125,27 @@ def report_cuda_share(dataset: Any, name: str) -> list[str]:
     return [summary]
 
 
+def report_weights(dataset: Any, name: str) -> list[str]:
+    """Log what the given weights come to, in a sentence that is returned; none for a data set that has none, or is streamed."""
+    if not hasattr(dataset, "data") or WEIGHTS not in dataset.column_names:
+        return []
+    parts = []
+    for batch in dataset.with_format("arrow").iter(1000):
+        ids, weights = (batch[key].combine_chunks().flatten().to_numpy() for key in ("sample_ids", WEIGHTS))
+        parts.append(weights[ids > 0])
+    weights = np.concatenate(parts).astype(np.float64)
+    if not weights.size:
+        return []
+    summary = (
+        f"Weights of the {name} data: {weights.mean():.4g} a supervised token on average, from {weights.min():.4g} to "
+        f"{weights.max():.4g}; {np.mean(weights == 0):.1%} of them weigh 0."
+    )
+    logger.info_rank0(summary)
+    if not weights.any():
+        logger.warning_rank0(f"EVERY WEIGHT of the {name} data is 0, so nothing is learned from it.")
+    return [summary]
+
+
 def find_fault(data_args: Any) -> str | None:
     """What is wrong with a local JSON file of a run's data sets, with the file, the line or row, and the key; None: nothing to see.
 
@@ -130,7 +153,7 @@ def find_fault(data_args: Any) -> str | None:
     bare KeyError. The files are read once more when it has failed, and only then.
     """
     names = [*(data_args.dataset or []), *(data_args.eval_dataset or [])]
-    for name, attributes in zip(names, get_dataset_list(names, data_args.dataset_dir), strict=True):
+    for name, attributes in zip(names, giving_dataset_list(names, data_args.dataset_dir), strict=True):
         if attributes.load_from != "file":
             continue
         path = Path(data_args.dataset_dir) / attributes.dataset_name
@@ -141,7 +164,7 @@ def find_fault(data_args: Any) -> str | None:
     return None
 
 
-def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
+def _fault_in(file: Path, name: str, attributes: GivingAttr) -> str | None:
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -165,7 +188,7 @@ def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
     else:
         contents, expected, kind = ("messages",), list, "a list of messages"
     found = {key for row in rows for key in row}
-    for role in (*contents, "system", "tools", "history"):
+    for role in (*contents, "system", "tools", "history", "weight", "spans"):
         column = getattr(attributes, role, None)
         if column and column not in found:
             return (
@@ -178,6 +201,10 @@ def _fault_in(file: Path, name: str, attributes: Any) -> str | None:
             value = row.get(column) if column else None
             if value is not None and not isinstance(value, expected):
                 return f"row {number}: {column!r}, the {role} column, is {json.dumps(value)[:60]}; expected {kind}."
+        try:
+            read_given(row, attributes)
+        except InputError as error:
+            return f"row {number}: {error}"
     return None
 
 

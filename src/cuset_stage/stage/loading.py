@@ -30,7 +30,8 @@ from ..progress import Progress
 from ..spans import KINDS, find_spans
 from ..text import nearest, one_line
 from .dataset import find_fault
-from .processors import COLUMNS, LabelledProcessor, LabelRules
+from .processors import COLUMNS, LabelledProcessor, labelling
+from .token_labels import LabelRules
 
 
 BATCH = 64
@@ -226,7 +227,7 @@ def open_rows(
     fixed = open_template(tokenizer, data_args)
     model_args = ModelArguments(model_name_or_path=model_path)
     try:
-        with quiet():
+        with quiet(), labelling(rules):
             parts = [_get_merged_dataset([name], model_args, data_args, OneProcess(), stage="sft") for name in dataset]
     except Exception as error:
         fault = find_fault(data_args) or one_line(error.__cause__ or error)

@@ -1,4 +1,4 @@
-"""What changes in LLaMA-Factory: seven symbols, each right after the module that defines it has run.
+"""What changes in LLaMA-Factory: nine symbols, each right after the module that defines it has run.
 
 Called by the start-up hook, with one module at a time, and by nothing else. A patch changes nothing for the other stages. What it
 needs of the module is looked up before anything is changed, so that a LLaMA-Factory that looks different raises here, and the hook
@@ -74,6 +74,8 @@ def _patch_sft(module: ModuleType) -> None:
 def _patch_loader(module: ModuleType) -> None:
     expected = ["data_args", "stage", "template", "tokenizer", "processor", "do_generate"]
     plain_processor = _function(module, "_get_dataset_processor", expected)
+    plain_list = _function(module, "get_dataset_list", ["dataset_names", "dataset_dir"])
+    plain_align = _function(module, "align_dataset", ["dataset", "dataset_attr", "data_args", "training_args"])
     if hasattr(plain_processor, "__wrapped__"):
         return
 
@@ -83,7 +85,24 @@ def _patch_loader(module: ModuleType) -> None:
 
         return labelling_processor(plain_processor(*args, **kwargs))
 
+    @functools.wraps(plain_list)
+    def get_dataset_list(dataset_names, dataset_dir):
+        from .given import giving_dataset_list
+        from .processors import is_labelling
+
+        return (giving_dataset_list if is_labelling() else plain_list)(dataset_names, dataset_dir)
+
+    @functools.wraps(plain_align)
+    def align_dataset(dataset, dataset_attr, *args: Any, **kwargs: Any) -> Any:
+        from .given import aligned
+        from .processors import is_labelling
+
+        return (functools.partial(aligned, plain_align) if is_labelling() else plain_align)(
+            dataset, dataset_attr, *args, **kwargs
+        )
+
     module._get_dataset_processor = _get_dataset_processor
+    module.get_dataset_list, module.align_dataset = get_dataset_list, align_dataset
 
 
 def _patch_constants(module: ModuleType) -> None:

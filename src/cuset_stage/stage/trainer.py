@@ -16,7 +16,7 @@ from . import proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
-from .processors import COLUMNS
+from .processors import COLUMNS, WEIGHTS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -95,7 +95,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
-        columns["token_weights"] = inputs.pop("token_weights", None)  # where a data set names weights
+        columns[WEIGHTS] = inputs.pop(WEIGHTS, None)
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
         if self._fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)

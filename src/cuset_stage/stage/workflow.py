@@ -5,8 +5,6 @@ so whatever else SFT does there, and will do in a later version, is done here to
 """
 
 import copy
-from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from llamafactory.extras import logging
@@ -19,6 +17,7 @@ from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
 from .dataset import labelled_dataset
 from .processors import LabelRules
+from .rebinding import rebind_globals
 from .trainer import CusetTrainer
 
 
@@ -37,7 +36,11 @@ def run_cuset(
     for note in check_combination(model_args, training_args, finetuning_args):
         logger.warning_rank0(note)
     objective = objective_settings(finetuning_args)
-    rules = LabelRules(sensitive_kinds(finetuning_args), kernel_aliases(finetuning_args))
+    rules = LabelRules(
+        sensitive_kinds(finetuning_args),
+        kernel_aliases(finetuning_args),
+        think_weight=float(finetuning_args.cuset_think_weight),
+    )
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
@@ -82,20 +85,3 @@ def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
         finetuning_args = copy.copy(finetuning_args)
         finetuning_args.finetuning_type = "full"  # for which LLaMA-Factory loads a copy
     return create_ref_model(model_args, finetuning_args)
-
-
-def rebind_globals(function: Callable[..., Any], replacements: dict[str, Any]) -> Callable[..., Any]:
-    """Return a copy of `function` in which the global names in `replacements` mean other things.
-
-    Raises RuntimeError when it does not use one of them: in such a version, training on would leave a part of CuSeT out.
-    """
-    missing = sorted(set(replacements) - set(function.__code__.co_names))
-    if missing:
-        raise RuntimeError(
-            f"{function.__module__}.{function.__name__} does not use {', '.join(missing)}: this version of LLaMA-Factory is not "
-            "supported. Install llamafactory==0.9.5."
-        )
-    namespace = {**function.__globals__, **replacements}
-    copy = FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, function.__closure__)
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy

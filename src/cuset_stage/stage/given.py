@@ -1,0 +1,233 @@
+"""Weights and spans that a data set gives, in columns that its entry of dataset_info.json names beside LLaMA-Factory's own.
+
+    "columns": {..., "weight": "importance", "spans": "passages"}               of a row, and of its last response
+    "tags": {..., "loss_weight_tag": "loss_weight", "spans_tag": "spans"}       keys of messages (sharegpt and openai)
+
+A weight is a number of at least 0. A span is {"start": 0, "end": 12} in characters of the response as it stands in the file, half-open,
+with a "weight", a "kind" (one of `spans.KINDS`), or both. LLaMA-Factory ignores the names; it drops the columns when it converts a row, so
+the converter is wrapped while a data set is prepared for `stage: cuset`.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from llamafactory.data.parser import DatasetAttr, get_dataset_list
+
+from ..spans import KINDS, LABEL_VERSION
+from ..text import InputError, nearest, shown
+from .rebinding import rebind_globals
+
+
+COLUMN = "_given"  # of converted rows, beside LLaMA-Factory's _prompt and _response
+COLUMN_KEYS, TAG_KEYS = ("weight", "spans"), ("loss_weight_tag", "spans_tag")
+
+
+class GivenSpan(NamedTuple):
+    """A range of a response, in characters, with what the data say of it: a weight, a kind, or both."""
+
+    start: int
+    end: int
+    weight: float | None = None
+    kind: str | None = None
+
+
+class GivenResponse(NamedTuple):
+    """What the data say of an assistant message."""
+
+    weight: float = 1.0
+    spans: tuple[GivenSpan, ...] = ()
+
+
+@dataclass(frozen=True)
+class GivenRow:
+    """What the data say of a row. responses: one for each assistant message, earlier turns first; none: nothing is said of any."""
+
+    weight: float = 1.0
+    responses: tuple[GivenResponse, ...] = ()
+
+    def to_text(self) -> str:
+        """As JSON: Arrow would take the type of a column from its first rows, which may have no span or no kind."""
+        return json.dumps([self.weight, self.responses])
+
+    @classmethod
+    def from_text(cls, text: str | None) -> "GivenRow":
+        """From `to_text`; None stands for a row of a data set that names nothing."""
+        if text is None:
+            return cls()
+        weight, responses = json.loads(text)
+        spans_of = [(each, tuple(GivenSpan(*span) for span in spans)) for each, spans in responses]
+        return cls(weight, tuple(GivenResponse(*each) for each in spans_of))
+
+
+# ---- names in dataset_info.json
+
+
+@dataclass(repr=False)
+class GivingAttr(DatasetAttr):
+    """LLaMA-Factory's reading of an entry of dataset_info.json, with the names of what the data give; None: not named."""
+
+    weight: str | None = None
+    spans: str | None = None
+    loss_weight_tag: str | None = None
+    spans_tag: str | None = None
+
+    def join(self, attr: dict[str, Any]) -> None:
+        super().join(attr)
+        for group, ours in (("columns", COLUMN_KEYS), ("tags", TAG_KEYS)):
+            names = attr.get(group) or {}
+            for key in names:
+                if not hasattr(self, key) and (close := get_close_matches(key, ours, n=1)):
+                    raise InputError(
+                        f"dataset_info.json: {key!r} under {group} of {self}: no such name; did you mean {close[0]}?"
+                    )
+            for key in ours:
+                self.set_attr(key, names)
+        if self.formatting == "alpaca" and (self.loss_weight_tag or self.spans_tag):
+            raise InputError(
+                f"dataset_info.json: {self} has rows of the form alpaca, which have no messages: name the columns `weight` and `spans` "
+                "in place of tags."
+            )
+
+    @property
+    def gives(self) -> bool:
+        return any(getattr(self, key) for key in (*COLUMN_KEYS, *TAG_KEYS))
+
+
+def giving_dataset_list(*args: Any) -> list[GivingAttr]:
+    """LLaMA-Factory's `get_dataset_list`, with the names of what the data give."""
+    return rebind_globals(get_dataset_list, {"DatasetAttr": GivingAttr})(*args)
+
+
+# ---- reading a row
+
+
+def read_given(row: dict[str, Any], names: GivingAttr) -> GivenRow:
+    """What a row of the file says.
+
+    Raises:
+        InputError: a value that is missing or wrong; names the column, the value and the fix, and not the row.
+    """
+    messages = _responses(row, names)
+    weight = _weight(row.get(names.weight), f"{names.weight!r}, the weight column") if names.weight else 1.0
+    responses = []
+    for number, message in enumerate(messages, start=1):
+        which = f"of assistant message {number}"
+        own, spans = 1.0, []
+        if names.loss_weight_tag:
+            own = _weight(message.get(names.loss_weight_tag), f"{names.loss_weight_tag!r} {which}")
+        if names.spans_tag:
+            spans += _spans(message.get(names.spans_tag), f"{names.spans_tag!r} {which}")
+        if names.spans and number == len(messages):
+            spans += _spans(row.get(names.spans), f"{names.spans!r}, the spans column")
+        _check_spans(spans, message, which, names)
+        responses.append(GivenResponse(own, tuple(spans)))
+    return GivenRow(weight, tuple(responses))
+
+
+def _responses(row: dict[str, Any], names: GivingAttr) -> list[dict[str, Any]]:
+    """The assistant messages of a row; those of an alpaca row in the same form."""
+    if names.formatting == "alpaca":
+        history = (row.get(names.history) or []) if names.history else []
+        return [{names.content_tag: text} for text in (*(old for _, old in history), row.get(names.response))]
+    roles = (names.assistant_tag, names.function_tag)
+    return [message for message in row[names.messages] if message[names.role_tag] in roles]
+
+
+def _weight(value: Any, what: str) -> float:
+    if value is None:
+        raise InputError(
+            f"{what}, is missing. Give every row and response one (1 changes nothing), or name no column."
+        )
+    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:  # also NaN; true and false are 1 and 0
+        raise InputError(
+            f"{what}, is {shown(value)}; expected a number of at least 0 (0 leaves it out, 1 changes nothing)."
+        )
+    return float(value)
+
+
+def _spans(value: Any, what: str) -> list[GivenSpan]:
+    if not isinstance(value, list):
+        problem = "is missing" if value is None else f"is {shown(value)}; expected a list of spans"
+        raise InputError(f"{what}, {problem}. Give [] where there are none.")
+    return [_span(one, what) for one in value]
+
+
+def _span(value: Any, what: str) -> GivenSpan:
+    form = 'expected {"start": 0, "end": 12} with a weight, a kind, or both'
+    if not isinstance(value, dict):
+        raise InputError(f"{what}, has {shown(value)}; {form}.")
+    said = {key: one for key, one in value.items() if one is not None}  # Arrow gives every span every key
+    if unknown := said.keys() - set(GivenSpan._fields):
+        raise InputError(f"{what}, has a span with {unknown.pop()!r}; {form}.")
+    edges = [said.get(key) for key in ("start", "end")]
+    if not {"weight", "kind"} & said.keys() or not all(type(edge) is int for edge in edges):
+        raise InputError(f"{what}, has {shown(said)}; {form}.")
+    weight, kind = said.get("weight"), said.get("kind")
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"{what}, has {shown(said)}: {shown(kind)} is no kind of span; {nearest(str(kind), KINDS)}")
+    return GivenSpan(*edges, None if weight is None else _weight(weight, f"{what}: the weight of {shown(said)}"), kind)
+
+
+def _check_spans(spans: list[GivenSpan], message: dict[str, Any], which: str, names: GivingAttr) -> None:
+    """Refuse spans that do not fit the text they are of, and weights that overlap; spans with a kind alone may."""
+    if not spans:
+        return
+    if message.get("tool_calls") or message.get(names.role_tag) == names.function_tag:
+        raise InputError(
+            f"the spans {which} are of a tool call, which the chat template writes anew. Weigh the whole message."
+        )
+    length = len(message.get(names.content_tag) or "")
+    end, before = 0, None
+    for span in sorted(spans):
+        if not 0 <= span.start < span.end <= length:
+            raise InputError(
+                f"the span {_edges(span)} {which} is not within its {length} characters; expected 0 <= start < end <= {length}."
+            )
+        if span.weight is None:
+            continue
+        if span.start < end:
+            raise InputError(
+                f"the spans {_edges(before)} and {_edges(span)} {which} overlap, and both have a weight. Cut one of them."
+            )
+        end, before = span.end, span
+
+
+def _edges(span: GivenSpan) -> str:
+    return f"{span.start} to {span.end}"
+
+
+# ---- through LLaMA-Factory's conversion
+
+
+@dataclass
+class GivingConverter:
+    """LLaMA-Factory's converter of rows, with one more column: `GivenRow.to_text`. `label_version` enters datasets' fingerprint."""
+
+    converter: Callable[[dict[str, Any]], dict[str, Any]]
+    label_version: str = field(default=str(LABEL_VERSION))
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        converted, names = self.converter(row), self.converter.dataset_attr
+        if not converted["_response"]:  # is dropped
+            return converted | {COLUMN: GivenRow().to_text()}
+        try:
+            return converted | {COLUMN: read_given(row, names).to_text()}
+        except InputError as error:
+            prompt = shown(converted["_prompt"][0]["content"], 80)
+            raise InputError(f"{names}: the row whose prompt is {prompt}: {error}") from None
+
+
+def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, *args: Any) -> Any:
+    """LLaMA-Factory's `align_dataset`, which converts a data set's rows, keeping what they give."""
+    if not names.gives:
+        return align_dataset(dataset, names, *args)
+    get_converter = align_dataset.__globals__["get_dataset_converter"]
+
+    def get_dataset_converter(*args: Any) -> GivingConverter:
+        return GivingConverter(get_converter(*args))
+
+    return rebind_globals(align_dataset, {"get_dataset_converter": get_dataset_converter})(dataset, names, *args)

@@ -1,0 +1,302 @@
+"""Labels that travel inside token ids through LLaMA-Factory's own preprocessing.
+
+Templates, truncation, history masking and packing treat token ids as opaque integers: they cut, reorder and join lists. So an id carries
+its labels in its upper bits until LLaMA-Factory is done; whatever happens to a token happens to its labels too.
+
+    bits 0-31   the token id
+    bit  32     1 where the token overlaps a CUDA span of an assistant message
+    bits 33-    its passage, a stretch of one turn with one weight: a number in `Passages`
+"""
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from llamafactory.extras.constants import IGNORE_INDEX
+
+from ..answers import read_answer
+from ..spans import LABEL_VERSION, Span, find_spans
+from ..spans.tokenizers import TokenAligner
+from ..text import InputError, shown
+from .given import GivenResponse, GivenRow
+
+
+TOKEN_MASK = (1 << 32) - 1
+CUDA_BIT = 1 << 32
+PASSAGE_SHIFT = 33
+
+
+@dataclass(frozen=True)
+class LabelRules:
+    """What decides a data set's labels besides the text; a change of it makes cached and saved labels invalid."""
+
+    kinds: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    think_weight: float = 1.0  # what reasoning is weighed with
+    label_version: str = str(LABEL_VERSION)
+
+
+class PassageTable(NamedTuple):
+    """What the numbers of passages and turns stand for; entry 0 is a token that LLaMA-Factory added itself."""
+
+    turns: np.ndarray  # [passages], the turn of each
+    weights: np.ndarray  # [passages]
+    turn_weights: np.ndarray  # [turns], the weight of a response where no span says otherwise
+
+
+class Passages:
+    """The passages and turns of a preprocessing batch, while it is encoded."""
+
+    def __init__(self) -> None:
+        self.turns, self.weights, self.turn_weights = [0], [1.0], [1.0]
+
+    def table(self) -> PassageTable:
+        return PassageTable(np.array(self.turns), np.array(self.weights), np.array(self.turn_weights))
+
+    def begin_turn(self, weight: float) -> int:
+        """The number of a new turn, counted from 1."""
+        self.turn_weights.append(weight)
+        return len(self.turn_weights) - 1
+
+    def add(self, turn: int, weight: float) -> int:
+        """A new passage, as the bits of its tokens' ids."""
+        self.turns.append(turn)
+        self.weights.append(weight)
+        return (len(self.turns) - 1) << PASSAGE_SHIFT
+
+
+@dataclass
+class Response:
+    """An assistant message on its way through the template: its turn, its text in the data, and what the data say of it."""
+
+    turn: int
+    text: str
+    given: GivenResponse
+    bits: int = 0  # of the turn's first passage, which has the whole response's weight
+
+
+class ResponseText(str):
+    """A string that the template encodes, with an assistant message as it shows it at [start, end)."""
+
+    response: Response
+    start: int
+    end: int
+
+
+class ResponseFormatter:
+    """A template's formatter of assistant messages that tells which response its text is. responses: shared, in their order."""
+
+    def __init__(self, formatter: Any, responses: Iterator[Response]) -> None:
+        self._formatter, self._responses = formatter, responses
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._formatter, name)
+
+    def apply(self, **content: Any) -> list[Any]:
+        response = next(self._responses)
+        elements = []
+        for slot, element in zip(self._formatter.slots, self._formatter.apply(**content), strict=True):
+            if isinstance(slot, str) and "{{content}}" in slot:
+                before, after = slot.split("{{content}}", 1)
+                element = ResponseText(element)
+                element.response, element.start, element.end = response, len(before), len(element) - len(after)
+            elements.append(element)
+        return elements
+
+
+class LabellingTokenizer:
+    """A tokenizer whose `encode` sets `CUDA_BIT` and the passage on the ids of an assistant message's text."""
+
+    def __init__(self, tokenizer: Any, rules: LabelRules, passages: Passages, thought_words: Sequence[str]) -> None:
+        self._tokenizer, self._rules, self._passages, self._thought_words = tokenizer, rules, passages, thought_words
+        self._aligner = TokenAligner(tokenizer)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokenizer, name)
+
+    def encode(self, text: str, add_special_tokens: bool = False, **options: Any) -> list[int]:
+        if not isinstance(text, ResponseText):
+            return self._tokenizer.encode(text, add_special_tokens=add_special_tokens, **options)
+
+        response, plain = text.response, str(text)
+        spans, weighted = self._labels(response, plain[text.start : text.end])
+        if not spans and not weighted:
+            ids = self._tokenizer.encode(plain, add_special_tokens=add_special_tokens, **options)
+            return [token | response.bits for token in ids]
+
+        shift = text.start
+        groups = [spans, *([Span(start, end, "")] for start, end, _ in weighted)]
+        moved = [[Span(one.start + shift, one.end + shift, one.kind) for one in group] for group in groups]
+        ids, cuda, *ranges = self._aligner.locate(plain, *moved)
+        labels = [response.bits] * len(ids)
+        for (_, _, weight), found in reversed(
+            list(zip(weighted, ranges, strict=True))
+        ):  # the first of two that share a token stays
+            bits = self._passages.add(response.turn, response.given.weight * weight)
+            for first, end in found:
+                labels[first:end] = [bits] * (end - first)
+        for first, end in cuda:
+            labels[first:end] = [label | CUDA_BIT for label in labels[first:end]]
+        return [token | label for token, label in zip(ids, labels, strict=True)]
+
+    def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
+        ids = self._tokenizer.convert_tokens_to_ids(tokens)
+        if ids is None:  # LLaMA-Factory would put it among the ids
+            raise ValueError(
+                f"the tokenizer has no token {tokens!r}, which the chat template needs: `template` and `model_name_or_path` do not "
+                "belong together."
+            )
+        return ids
+
+    def _labels(self, response: Response, text: str) -> tuple[list[Span], list[tuple[int, int, float]]]:
+        """The CUDA spans of a response as the template shows it, and (start, end, weight) of what weighs otherwise than the rest."""
+        rules = self._rules
+        spans = find_spans(text, rules.kinds, aliases=rules.aliases)
+        layers = []
+        if response.given.spans:
+            kept = kept_ranges(response.text, text, self._thought_words)
+            for given in response.given.spans:
+                pieces = moved_range(given.start, given.end, kept)
+                if given.kind in rules.kinds:
+                    spans += [Span(start, end, given.kind) for start, end in pieces]
+                if given.weight is not None:
+                    layers += [(start, end, given.weight) for start, end in pieces]
+        if rules.think_weight != 1.0:
+            layers += [(start, end, rules.think_weight) for start, end in read_answer(text).reasoning]
+        return sorted(spans), multiplied(layers)
+
+
+class LabellingTemplate:
+    """A chat template whose `encode_multiturn` returns ids that carry their labels.
+
+    rows: of each row that will be encoded, in order, its responses as they stand in the data and what is given of them. passages: gets
+    the passages.
+    """
+
+    def __init__(
+        self, template: Any, rules: LabelRules, rows: Iterator[tuple[list[str], GivenRow]], passages: Passages
+    ) -> None:
+        self._template, self._rules, self._rows, self._passages = template, rules, rows, passages
+        self._tokenizer: LabellingTokenizer | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._template, name)
+
+    def encode_multiturn(
+        self, tokenizer: Any, messages: list[dict[str, str]], *args: Any, **kwargs: Any
+    ) -> list[tuple[list[int], list[int]]]:
+        if self._tokenizer is None:
+            words = self._template.thought_words
+            self._tokenizer = LabellingTokenizer(tokenizer, self._rules, self._passages, words)
+        texts, row = next(self._rows)
+        responses = []
+        for number, text in enumerate(texts):
+            given = row.responses[number] if row.responses else GivenResponse()
+            given = given._replace(weight=row.weight * given.weight)
+            response = Response(self._passages.begin_turn(given.weight), text, given)
+            response.bits = self._passages.add(response.turn, given.weight)
+            responses.append(response)
+
+        template, shared = copy.copy(self._template), iter(responses)
+        template.format_assistant = ResponseFormatter(template.format_assistant, shared)
+        template.format_function = ResponseFormatter(template.format_function, shared)
+        tagged = []
+        pairs = template.encode_multiturn(self._tokenizer, messages, *args, **kwargs)
+        for response, (source_ids, target_ids) in zip(responses, pairs, strict=True):
+            prompt = self._passages.add(response.turn, row.weight)
+            lead = self._lead(response, target_ids, tokenizer)
+            rest = [i if i >> PASSAGE_SHIFT else i | response.bits for i in target_ids[len(lead) :]]
+            tagged.append(([i | prompt for i in source_ids], lead + rest))
+        return tagged
+
+    def _lead(self, response: Response, target_ids: list[int], tokenizer: Any) -> list[int]:
+        """The ids of an empty thought that the template has put in front of a response, labelled; it is reasoning, too."""
+        if self._rules.think_weight == 1.0:
+            return []
+        thought = self._template.get_thought_word_ids(tokenizer)
+        if target_ids[: len(thought)] != thought:
+            return []
+        bits = self._passages.add(response.turn, response.given.weight * self._rules.think_weight)
+        return [i | bits for i in thought]
+
+
+def kept_ranges(text: str, encoded: str, thought_words: Sequence[str]) -> list[tuple[int, int]]:
+    """The ranges of a response that make up the text which the template encodes: all of it, or what is left without its thoughts.
+
+    Raises:
+        InputError: the template shows another text, so that nobody knows where a span of the data is in it.
+    """
+    if text == encoded:
+        return [(0, len(text))]
+    thoughts = re.finditer(f"{re.escape(thought_words[0])}.*?{re.escape(thought_words[1])}", text, re.DOTALL)
+    edges = [0, *(edge for thought in thoughts for edge in thought.span()), len(text)]
+    kept = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+    while kept and text[kept[0][0]] == "\n":  # LLaMA-Factory strips line ends at the beginning
+        start, end = kept[0]
+        kept[:1] = [(start + 1, end)] if start + 1 < end else []
+    if "".join(text[start:end] for start, end in kept) != encoded:
+        raise InputError(
+            f"the chat template changes the response {shown(text)}, of which the data give spans, so that nobody can tell where they are. "
+            "Give the text as the template shows it, or weigh the whole response."
+        )
+    return kept
+
+
+def moved_range(start: int, end: int, kept: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of [start, end) of a text where only the ranges `kept` remain, in positions of the remaining text."""
+    found, shift = [], 0
+    for left, right in kept:
+        if max(start, left) < min(end, right):
+            found.append((max(start, left) - left + shift, min(end, right) - left + shift))
+        shift += right - left
+    return found
+
+
+def multiplied(layers: Sequence[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
+    """Ranges that do not overlap, sorted, from ranges that do: where several cover a character, the product of their weights."""
+    edges = np.array(sorted({edge for start, end, _ in layers for edge in (start, end)}))
+    product, is_covered = np.ones(len(edges)), np.zeros(len(edges), dtype=bool)  # from each edge to the next
+    for start, end, weight in layers:
+        first, last = np.searchsorted(edges, (start, end))
+        product[first:last] *= weight
+        is_covered[first:last] = True
+    return [(int(edges[at]), int(edges[at + 1]), float(product[at])) for at in np.flatnonzero(is_covered)]
+
+
+def unpack_labels(
+    tagged_ids: list[int], tagged_labels: list[int], passages: PassageTable
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Separate one row's ids and labels from the labels they carry.
+
+    Args:
+        tagged_ids: [length] ids as LLaMA-Factory returns them; ids it added itself (padding, image tokens) carry nothing.
+        tagged_labels: [length] labels, -100 where not supervised.
+        passages: what the ids refer to.
+
+    Returns:
+        input_ids [length] int32 and labels [length] int64, the types in which `datasets` keeps LLaMA-Factory's lists; cuda_mask
+        [length] int8; sample_ids [length] int32: 0 where a token is not supervised, else the number of its sample, counted from
+        1 within the row; token_weights [length] float32, 1 where a token is not supervised.
+    """
+    ids, labels = np.array(tagged_ids, dtype=np.int64), np.array(tagged_labels, dtype=np.int64)
+    supervised = np.flatnonzero(labels != IGNORE_INDEX)
+    marked = labels[supervised]
+    passage = marked >> PASSAGE_SHIFT
+    turns, weights = passages.turns[passage], passages.weights[passage]
+    unmarked = np.flatnonzero(passage == 0)
+    if unmarked.size:
+        # Templates with an efficient end-of-sequence token add it themselves, behind the turn it ends: at the head of the next turn
+        # or at the very end. It belongs to the turn of the token before it.
+        turns[unmarked] = passages.turns[ids[np.maximum(supervised[unmarked] - 1, 0)] >> PASSAGE_SHIFT]
+        weights[unmarked] = passages.turn_weights[turns[unmarked]]
+
+    sample_ids, token_weights = np.zeros(len(ids), dtype=np.int32), np.ones(len(ids), dtype=np.float32)
+    if turns.size:  # number the runs of equal turns
+        sample_ids[supervised] = 1 + np.concatenate(([0], np.cumsum(turns[1:] != turns[:-1])))
+    token_weights[supervised] = weights
+    labels[supervised] = marked & TOKEN_MASK
+    cuda_mask = ((ids & CUDA_BIT) != 0).astype(np.int8)
+    return (ids & TOKEN_MASK).astype(np.int32), labels, cuda_mask, sample_ids, token_weights

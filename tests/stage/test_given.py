@@ -1,0 +1,185 @@
+"""Weights and spans that the data give: names in dataset_info.json, what a row may say, and errors that name the row and the fix."""
+
+import json
+import math
+
+import pytest
+
+from cuset_stage.stage.dataset import find_fault
+from cuset_stage.stage.given import GivenResponse, GivenRow, GivenSpan, giving_dataset_list, read_given
+from cuset_stage.text import InputError
+
+
+CHAT_TAGS = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+TAGS = CHAT_TAGS | {"loss_weight_tag": "loss_weight", "spans_tag": "spans", "function_tag": "call"}
+COLUMNS = {
+    "prompt": "instruction",
+    "response": "output",
+    "history": "history",
+    "weight": "importance",
+    "spans": "passages",
+}
+
+
+@pytest.fixture
+def names(tmp_path):
+    """What LLaMA-Factory and we make of an entry of dataset_info.json."""
+
+    def read(entry):
+        info = {"mine": {"file_name": "mine.json", **entry}}
+        (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+        return giving_dataset_list(["mine"], str(tmp_path))[0]
+
+    return read
+
+
+@pytest.fixture
+def alpaca(names):
+    return names({"columns": COLUMNS})
+
+
+@pytest.fixture
+def chat(names):
+    return names({"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": TAGS})
+
+
+def row(**changes):
+    return {"instruction": "Add.", "output": "x += 1;", "importance": 2, "passages": [], **changes}
+
+
+def messages(*said):
+    """A row of a conversation in which the assistant says `said`, each a message without its role."""
+    found = []
+    for each in said:
+        found += [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": "x += 1;", **each}]
+    return {"messages": found}
+
+
+def test_a_row_gives_a_weight_and_spans_of_its_last_response(alpaca):
+    spans = [
+        {"start": 0, "end": 1, "weight": 0.5, "kind": None},
+        {"start": 2, "end": 7, "weight": None, "kind": "atomic"},
+    ]
+    found = read_given(row(passages=spans, history=[["Hi.", "Hello."]]), alpaca)
+    said = GivenResponse(1.0, (GivenSpan(0, 1, 0.5), GivenSpan(2, 7, None, "atomic")))
+    assert found == GivenRow(2.0, (GivenResponse(), said))
+
+
+def test_each_assistant_message_gives_its_own(chat):
+    first = {"loss_weight": 0.5, "spans": [{"start": 0, "end": 7, "weight": 0}]}
+    found = read_given(messages(first, {"loss_weight": True, "spans": []}), chat)
+    assert found == GivenRow(1.0, (GivenResponse(0.5, (GivenSpan(0, 7, 0.0),)), GivenResponse(1.0)))
+
+
+def test_a_row_comes_back_from_its_text():
+    given = GivenRow(
+        1 / 3, (GivenResponse(), GivenResponse(0.1, (GivenSpan(1, 2, 1 / 7), GivenSpan(0, 9, None, "atomic"))))
+    )
+    assert GivenRow.from_text(given.to_text()) == given
+    assert GivenRow.from_text(None) == GivenRow()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"importance": None}, r"'importance', the weight column, is missing\. Give every row and response one"),
+        ({"importance": -1}, r"'importance', the weight column, is -1; expected a number of at least 0"),
+        ({"importance": math.nan}, "is nan; expected a number of at least 0"),
+        ({"importance": math.inf}, "is inf; expected"),
+        ({"importance": "2"}, "is '2'; expected"),
+        ({"passages": None}, r"'passages', the spans column, is missing\. Give \[\] where there are none"),
+        ({"passages": {"start": 0}}, "expected a list of spans"),
+        ({"passages": [[0, 1]]}, r"has \[0, 1\]; expected .*with a weight, a kind, or both"),
+        ({"passages": [{"start": 0, "end": 1}]}, r"has .*; expected .*with a weight, a kind, or both"),
+        ({"passages": [{"start": 0.5, "end": 1, "weight": 1}]}, "expected .*with a weight"),
+        ({"passages": [{"start": 0, "weight": 1}]}, "expected .*with a weight"),
+        ({"passages": [{"start": 0, "end": 1, "wieght": 1}]}, "has a span with 'wieght'"),
+        ({"passages": [{"start": 0, "end": 1, "weight": -1}]}, "the weight of .* is -1; expected a number"),
+        ({"passages": [{"start": 0, "end": 1, "kind": "atomics"}]}, "is no kind of span; did you mean atomic"),
+        ({"passages": [{"start": 5, "end": 8, "weight": 1}]}, "the span 5 to 8 of assistant message 1 is not within its 7 characters"),
+        ({"passages": [{"start": 3, "end": 3, "weight": 1}]}, "the span 3 to 3 .* is not within"),
+        ({"passages": [{"start": -1, "end": 3, "kind": "atomic"}]}, "the span -1 to 3 .* is not within"),
+        (
+            {"passages": [{"start": 3, "end": 6, "weight": 1}, {"start": 0, "end": 4, "weight": 2}]},
+            r"the spans 0 to 4 and 3 to 6 of assistant message 1 overlap, and both have a weight\. Cut one of them",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_an_error_with_the_fix(alpaca, changes, problem):
+    with pytest.raises(InputError, match=problem):
+        read_given(row(**changes), alpaca)
+
+
+def test_kinds_may_overlap(alpaca):
+    spans = [
+        {"start": 0, "end": 7, "kind": "kernel_body"},
+        {"start": 2, "end": 5, "kind": "atomic"},
+        {"start": 0, "end": 5, "weight": 2},
+    ]
+    assert len(read_given(row(passages=spans), alpaca).responses[0].spans) == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"spans": []}, "'loss_weight' of assistant message 2, is missing"),
+        ({"loss_weight": 1}, "'spans' of assistant message 2, is missing"),
+        ({"loss_weight": -2, "spans": []}, "'loss_weight' of assistant message 2, is -2"),
+        ({"loss_weight": 1, "spans": [{"start": 0, "end": 9, "weight": 1}]}, "the span 0 to 9 of assistant message 2"),
+        (
+            {"role": "call", "loss_weight": 1, "spans": [{"start": 0, "end": 1, "weight": 1}]},
+            "the spans of assistant message 2 are of a tool call",
+        ),
+    ],
+)
+def test_a_wrong_message_is_named(chat, said, problem):
+    with pytest.raises(InputError, match=problem):
+        read_given(messages({"loss_weight": 1, "spans": []}, said), chat)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ({"columns": {"prompt": "instruction", "wieght": "w"}}, "'wieght' under columns of mine.json: .*did you mean weight"),
+        (
+            {"formatting": "sharegpt", "columns": {"messages": "m"}, "tags": {**CHAT_TAGS, "loss_weights_tag": "w"}},
+            "did you mean loss_weight_tag",
+        ),
+        ({"columns": {"prompt": "instruction"}, "tags": {"loss_weight_tag": "w"}}, "name the columns `weight` and `spans`"),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_in_dataset_info_is_an_error(names, entry, problem):
+    with pytest.raises(InputError, match=problem):
+        names(entry)
+
+
+def test_llama_factory_reads_the_rest_of_the_entry_as_ever(names, tmp_path):
+    from llamafactory.data.parser import get_dataset_list
+
+    ours = names(
+        {"formatting": "sharegpt", "columns": {"messages": "m", "weight": "w"}, "tags": TAGS, "num_samples": 3}
+    )
+    theirs = vars(get_dataset_list(["mine"], str(tmp_path))[0])
+    assert vars(ours) == theirs | {
+        "weight": "w",
+        "spans": None,
+        "loss_weight_tag": "loss_weight",
+        "spans_tag": "spans",
+    }
+    assert str(ours) == "mine.json"
+
+
+def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
+    rows = [row(), row(), row(importance=None)]
+    columns = {"prompt": "instruction", "response": "output", "weight": "importance", "spans": "passages"}
+    (tmp_path / "mine.json").write_text(json.dumps(rows))
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"mine": {"file_name": "mine.json", "columns": columns}}))
+    args = data_args(dataset="mine", dataset_dir=str(tmp_path))
+    assert find_fault(args) == (
+        f"{tmp_path / 'mine.json'}: row 3: 'importance', the weight column, is missing. Give every row and response one (1 changes "
+        "nothing), or name no column."
+    )
+    for each in rows:
+        del each["importance"]
+    (tmp_path / "mine.json").write_text(json.dumps(rows))
+    assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)

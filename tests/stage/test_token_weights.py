@@ -1,0 +1,274 @@
+"""`token_weights`: each token of a response gets what the data and `cuset_think_weight` give it, whatever happens to the row on its way."""
+
+import copy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given as any_of
+from hypothesis import settings
+from hypothesis import strategies as st
+from llamafactory.data import get_template_and_fix_tokenizer
+from llamafactory.data.mm_plugin import get_mm_plugin
+from llamafactory.data.template import TEMPLATES
+
+from cuset_stage.stage.given import COLUMN, GivenResponse, GivenRow, GivenSpan
+from cuset_stage.stage.processors import LabelledPackedProcessor, LabelledProcessor
+from cuset_stage.stage.token_labels import LabelRules, kept_ranges, moved_range, multiplied
+from cuset_stage.text import InputError
+
+
+KINDS = ("kernel_body", "launch_config")
+THOUGHT = "<think>\nOne thread an element.\n</think>\n\n"
+
+
+@pytest.fixture
+def process(byte_level, data_args, rows):
+    """The labelled rows of conversations, with what is given of each (None: nothing), and the tokenizer that made them."""
+
+    def run(conversations, given=None, *, think_weight=1.0, added_tokens=(), **options):
+        tokenizer = copy.deepcopy(options.pop("tokenizer", byte_level))
+        tokenizer.add_tokens(added_tokens, special_tokens=True)
+        args = data_args(**options)
+        template = copy.copy(get_template_and_fix_tokenizer(tokenizer, args))
+        template.mm_plugin = get_mm_plugin("base")
+        examples = rows(*conversations)
+        if given is not None:
+            examples[COLUMN] = [each and each.to_text() for each in given]
+        labelled = LabelledPackedProcessor if args.packing else LabelledProcessor
+        rules = LabelRules(KINDS, think_weight=think_weight)
+        return tokenizer, labelled(template, tokenizer, None, args, rules).preprocess_dataset(examples)
+
+    return run
+
+
+def spans_of(text, *said):
+    """GivenSpans of passages of a text: (passage, weight or kind)."""
+    found = []
+    for passage, value in said:
+        start = text.index(passage)
+        what = {"kind": value} if isinstance(value, str) else {"weight": value}
+        found.append(GivenSpan(start, start + len(passage), **what))
+    return tuple(found)
+
+
+def one(text, *said, weight=1.0, row=1.0):
+    """What is given of a row with one response."""
+    return GivenRow(row, (GivenResponse(weight, spans_of(text, *said)),))
+
+
+def weighted(tokenizer, ours, weight, row=0):
+    """The supervised text with a weight, run by run."""
+    is_there = (ours["token_weights"][row] == np.float32(weight)) & (ours["sample_ids"][row] > 0)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], is_there, [0]))))
+    return [tokenizer.decode(ours["input_ids"][row][a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def expected_weights(tokenizer, text, spans, base):
+    """The weight of each token of a text, from the tokenizer's offsets: of the first span that it shares a character with."""
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    found = []
+    for start, end in offsets:
+        touched = [span for span in sorted(spans) if max(span.start, start) < min(span.end, end)]
+        found.append(base * (touched[0].weight if touched else 1.0))
+    return np.float32(found)
+
+
+def test_without_weights_there_is_no_column(process, answers):
+    _, ours = process([["Scale.", answers.answer]])
+    assert "token_weights" not in ours
+    _, ours = process([["Scale.", answers.answer]], [None])
+    assert np.array_equal(ours["token_weights"][0], np.ones(len(ours["input_ids"][0]), np.float32))
+    assert ours["token_weights"][0].dtype == np.float32
+
+
+def test_weights_multiply_and_a_span_stops_where_it_ends(process, answers):
+    text = THOUGHT + answers.answer
+    given = one(text, ("threadIdx.x", 0.25), ("int main()", 0.0), ("One thread", 8.0), weight=0.5, row=3.0)
+    tokenizer, ours = process([["Scale.", text]], [given], think_weight=0.5)
+    assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.25)] == ["threadIdx.x"]
+    assert [run.strip() for run in weighted(tokenizer, ours, 0.0)] == ["int main()"]
+    assert [run.strip() for run in weighted(tokenizer, ours, 1.5 * 0.5 * 8.0)] == ["One thread"]
+    assert "".join(weighted(tokenizer, ours, 1.5 * 0.5)).split() == THOUGHT.replace("One thread", "").split()
+    assert weighted(tokenizer, ours, 1.5)[-1].endswith("<|im_end|>\n")
+    prompt = ours["sample_ids"][0] == 0
+    assert np.all(ours["token_weights"][0][prompt] == 1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@any_of(data=st.data())
+def test_any_spans_against_the_tokenizer_s_offsets(byte_level, answers, data):
+    from llamafactory.hparams import DataArguments
+
+    text = answers.answer
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=12, unique=True)))
+    spans = tuple(
+        GivenSpan(start, end, data.draw(st.sampled_from((0.0, 0.1, 1.0, 2.0, 7.5))))
+        for start, end in pairwise(cuts)
+        if data.draw(st.booleans())
+    )
+    row = {
+        "_prompt": [[{"role": "user", "content": "Scale."}]],
+        "_response": [[{"role": "assistant", "content": text}]],
+    }
+    row |= {name: [None] for name in ("_system", "_tools", "_images", "_videos", "_audios")}
+    args = DataArguments(template="qwen", cutoff_len=2048)
+    template = get_template_and_fix_tokenizer(byte_level, args)
+    processor = LabelledProcessor(template, byte_level, None, args, LabelRules(KINDS))
+    plain = processor.preprocess_dataset(row)
+    ours = processor.preprocess_dataset({**row, COLUMN: [GivenRow(0.5, (GivenResponse(3.0, spans),)).to_text()]})
+    for name in plain:  # nothing else changes
+        assert np.array_equal(plain[name][0], ours[name][0]), name
+    expected = expected_weights(byte_level, text + "<|im_end|>\n", spans, 1.5)
+    assert np.array_equal(ours["token_weights"][0][-len(expected) :], expected)
+
+
+@pytest.mark.parametrize("tokenizer", ["sentencepiece_type", "slow"])
+def test_other_tokenizers(process, answers, request, tokenizer):
+    given = one(answers.answer, ("threadIdx.x", 0.25), ("größer, 더, 好", 4.0))
+    tokenizer, ours = process(
+        [["Scale.", answers.answer]], [given], tokenizer=request.getfixturevalue(tokenizer), template="llama2"
+    )
+    for weight, passage in ((0.25, "threadIdx.x"), (4.0, "größer, 더, 好")):
+        (run,) = weighted(tokenizer, ours, weight)
+        assert "".join(passage.split()) in "".join(run.split())
+        assert len(run) <= len(passage) + 8
+
+
+@pytest.mark.parametrize("name", sorted(TEMPLATES))
+def test_every_template(process, answers, name):
+    """Two turns with weights of their own, a span in each, and reasoning that is weighed lightly."""
+    thoughtful = f"{THOUGHT}{answers.answer}"
+    given = GivenRow(
+        2.0,
+        (GivenResponse(1.0, spans_of(answers.answer, ("int main()", 0.25))), GivenResponse(3.0, spans_of(thoughtful, ("int main()", 5.0)))),
+    )  # fmt: skip
+    tokenizer, ours = process(
+        [["Scale.", answers.answer, "Again.", thoughtful]],
+        [given],
+        think_weight=0.125,
+        template=name,
+        added_tokens=["[gMASK]", "sop", "<|user|>", "<|assistant|>", "<|system|>", "<eod>", "<sep>"],
+    )
+    assert [run.strip() for run in weighted(tokenizer, ours, 0.5)] == ["int main()"]
+    assert [run.strip() for run in weighted(tokenizer, ours, 30.0)] == ["int main()"]
+    (light,) = weighted(tokenizer, ours, 0.75)
+    empty = TEMPLATES[name].add_thought()  # which a template puts in front when its thoughts begin otherwise
+    assert light.strip() in (THOUGHT.strip(), empty + THOUGHT.strip())
+    # The rest of a turn, with the end-of-turn marker that some templates leave to LLaMA-Factory, has the turn's weight.
+    last = {turn: ours["token_weights"][0][ours["sample_ids"][0] == turn][-1] for turn in (1, 2)}
+    assert last == {1: 2.0, 2: 6.0}
+
+
+def test_an_empty_thought_that_the_template_adds_is_reasoning(process, answers):
+    tokenizer, ours = process([["Scale.", answers.answer]], think_weight=0.25, template="qwen3", enable_thinking=True)
+    assert weighted(tokenizer, ours, 0.25) == ["<think>\n\n</think>\n\n"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"enable_thinking": False}, {"enable_thinking": True, "mask_history": True}], ids=str
+)
+def test_spans_stay_in_place_where_the_template_takes_thoughts_out(process, answers, options):
+    first, last = THOUGHT + answers.answer, THOUGHT * 2 + answers.kernel
+    given = GivenRow(
+        1.0,
+        (
+            GivenResponse(1.0, spans_of(first, ("thread an", 0.5), ("int main()", 0.25))),
+            GivenResponse(1.0, spans_of(last, ("</think>\n\n__global__ void", 3.0))),
+        ),
+    )
+    tokenizer, ours = process([["Scale.", first, "Again.", last]], [given], template="qwen3", **options)
+    if "mask_history" in options:  # the first turn's thought is gone, and the turn is not supervised
+        assert set(np.unique(ours["token_weights"][0])) == {1.0, 3.0}
+        assert [run.strip() for run in weighted(tokenizer, ours, 3.0)] == ["</think>\n\n__global__ void"]
+    else:
+        assert not weighted(tokenizer, ours, 0.5)
+        assert [run.strip() for run in weighted(tokenizer, ours, 0.25)] == ["int main()"]
+        assert [run.strip() for run in weighted(tokenizer, ours, 3.0)] == ["__global__ void"]
+
+
+def test_a_response_that_the_template_rewrites_is_an_error():
+    assert kept_ranges("abc", "abc", ("<think>", "</think>")) == [(0, 3)]
+    with pytest.raises(InputError, match="the chat template changes the response 'abc'"):
+        kept_ranges("abc", "abd", ("<think>", "</think>"))
+
+
+@any_of(text=st.text("ab", max_size=20), cuts=st.lists(st.integers(0, 20), min_size=6, max_size=6))
+def test_a_moved_range_holds_the_same_characters(text, cuts):
+    a, b, c, d, *span = (min(cut, len(text)) for cut in (*sorted(cuts[:4]), *sorted(cuts[4:])))
+    kept = [(a, b), (c, d)]
+    left = [
+        index for start, end in kept for index in range(start, end)
+    ]  # where each character of what remains comes from
+    found = {left[index] for start, end in moved_range(*span, kept) for index in range(start, end)}
+    assert found == {index for index in left if span[0] <= index < span[1]}
+
+
+@any_of(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9), st.sampled_from((0.0, 0.5, 2.0))), max_size=6))
+def test_where_ranges_overlap_their_weights_multiply(layers):
+    layers = [(start, start + length, weight) for start, length, weight in layers]
+    by_character = {}
+    for start, end, weight in layers:
+        for index in range(start, end):
+            by_character[index] = by_character.get(index, 1.0) * weight
+    pieces = multiplied(layers)
+    assert {index: weight for start, end, weight in pieces for index in range(start, end)} == by_character
+    assert all(one[1] <= other[0] for one, other in pairwise(pieces))
+
+
+def test_a_kind_that_is_chosen_joins_the_cuda_mask(process):
+    text = "The bottleneck is x[i] += y[i]; nothing else."
+    given = one(text, ("x[i] += y[i];", "kernel_body"), ("nothing else", "atomic"))
+    tokenizer, ours = process([["Where?", text]], [given])
+    cuda = ours["cuda_mask"][0].astype(bool)
+    assert tokenizer.decode(ours["input_ids"][0][cuda]).strip() == "x[i] += y[i];"
+    assert np.all(ours["token_weights"][0] == 1.0)
+
+
+def test_prompts_have_the_row_s_weight_under_train_on_prompt(process):
+    given = GivenRow(2.0, (GivenResponse(3.0), GivenResponse(0.5)))
+    _, ours = process([["One.", "First.", "Two.", "Second."]], [given], train_on_prompt=True)
+    assert set(ours["token_weights"][0]) == {2.0, 6.0, 1.0}
+    for turn, weights in ((1, {2.0, 6.0}), (2, {2.0, 1.0})):
+        assert set(ours["token_weights"][0][ours["sample_ids"][0] == turn]) == weights
+
+
+@pytest.mark.parametrize("options", [{"packing": True}, {"neat_packing": True}], ids=str)
+def test_packed_rows_carry_the_weights_of_each(process, answers, options):
+    conversations = [["One.", answers.answer], ["Two.", "32 threads."], ["Three.", answers.kernel]]
+    given = [one(answers.answer, ("int main()", 0.5)), None, GivenRow(4.0)]
+    _, alone = process(conversations, given)
+    _, packed = process(conversations, given, cutoff_len=1500, **options)
+    assert len(packed["input_ids"]) == 1
+
+    def of_samples(ours):
+        """The ids and weights of each sample."""
+        found = set()
+        for ids, numbers, weights in zip(ours["input_ids"], ours["sample_ids"], ours["token_weights"], strict=True):
+            for number in range(1, numbers.max() + 1):
+                found.add((tuple(ids[numbers == number].tolist()), tuple(weights[numbers == number].tolist())))
+        return found
+
+    assert of_samples(packed) == of_samples(alone)
+    assert len(of_samples(packed)) == 3
+
+
+def test_what_truncation_leaves_of_a_span_keeps_its_weight(process, answers):
+    given = [one(answers.answer, (answers.kernel, 0.5), row=2.0)]
+    _, whole = process([["Scale a vector.", answers.answer]], given)
+    for cutoff in (120, 64):
+        _, cut = process([["Scale a vector.", answers.answer]], given, cutoff_len=cutoff)
+        assert len(cut["input_ids"][0]) <= cutoff
+        found, expected = (ours["token_weights"][0][ours["sample_ids"][0] > 0] for ours in (cut, whole))
+        assert np.array_equal(found, expected[: len(found)])
+        assert 2.0 in found and len(found) < len(expected)
+    assert {1.0, 2.0} == set(expected.tolist())
+
+
+def test_rows_that_are_dropped_do_not_shift_the_others(process, answers):
+    conversations = [["Good.", "One."], ["Empty.", " "], ["Good.", "Two."]]
+    _, ours = process(conversations, [GivenRow(2.0), GivenRow(7.0), GivenRow(3.0)])
+    assert [set(weights[ids > 0]) for weights, ids in zip(ours["token_weights"], ours["sample_ids"], strict=True)] == [
+        {2.0},
+        {3.0},
+    ]
