@@ -1,0 +1,79 @@
+"""What weights in the data are held to: pairs of runs that have to be equal.
+
+tests/invariant/test_weights.py runs them; scripts/write_docs.py writes the table of docs/data.md from the same list.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+LR_0 = {"learning_rate": 0.0}
+WHOLE = {"per_device_train_batch_size": 8}  # all rows in a batch, a batch a step
+PACKED = {"neat_packing": True, "cutoff_len": 2048, "per_device_train_batch_size": 1}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A run: keys of its recipe, beside the data set `weighted` and WHOLE, and ranks."""
+
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    ranks: int = 1
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """Two runs whose losses, gradient norms and statistics are the same in every step.
+
+    is_bitwise: to the last bit, the trained weights included; else to 5e-5. factor: of the first run's loss and gradient norm to the
+    other's. is_quick: whether it belongs to every run of the tests, not only to the slow ones.
+    """
+
+    one: Arm
+    other: Arm = Arm()
+    is_bitwise: bool = False
+    factor: float = 1.0
+    is_quick: bool = True
+
+
+EXACTNESS: dict[str, Exactness] = {
+    "weight 1 everywhere = no weights": Exactness(
+        Arm({"dataset": "ones"}), Arm({"dataset": "plain"}), is_bitwise=True
+    ),
+    "the same under `cuset_objective: sft`, from logits = `stage: sft`": Exactness(
+        Arm({"dataset": "ones", "cuset_objective": "sft", "cuset_fused": "off"}),
+        Arm({"dataset": "plain", "stage": "sft"}),
+        is_bitwise=True,
+    ),
+    "weight 2 everywhere = twice the loss and the gradient": Exactness(
+        Arm({"dataset": "twos", **LR_0}), Arm({"dataset": "plain", **LR_0}), factor=2.0
+    ),
+    "a row of weight 2 and itself with weight 0 = the row given twice": Exactness(
+        Arm({"dataset": "two_and_none", "per_device_train_batch_size": 9}),
+        Arm({"dataset": "twice", "per_device_train_batch_size": 9}),
+    ),
+    "batches of 2, accumulation 4 = a batch of 8": Exactness(
+        Arm({"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4})
+    ),
+    "two ranks, accumulation 2 = one rank": Exactness(
+        Arm({"per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}, ranks=2)
+    ),
+    "packed (`neat_packing`) = a row each": Exactness(Arm(PACKED)),
+    "streamed = read": Exactness(
+        Arm({"streaming": True, "dataloader_num_workers": 1, "buffer_size": 1, "max_samples": None})
+    ),
+    "a data set with weights and one without, two ranks = one rank": Exactness(
+        Arm({"dataset": "first,last", "per_device_train_batch_size": 4}, ranks=2), Arm({"dataset": "first,last"})
+    ),
+    "fused = from logits": Exactness(Arm({"cuset_fused": "on"}), Arm({"cuset_fused": "off"})),
+    "the same under `cuset_objective: sft`": Exactness(
+        Arm({"cuset_objective": "sft", "cuset_fused": "on"}),
+        Arm({"cuset_objective": "sft", "cuset_fused": "off"}),
+        is_quick=False,
+    ),
+    "the same under `cuset_objective: asft`": Exactness(
+        Arm({"cuset_objective": "asft", "cuset_fused": "on"}),
+        Arm({"cuset_objective": "asft", "cuset_fused": "off"}),
+        is_quick=False,
+    ),
+}
