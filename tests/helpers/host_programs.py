@@ -12,7 +12,7 @@ from cuset_stage.tasks import ProgramTask, load_tasks
 
 MODES = {
     "right": 0, "wrong": 1, "returns_3": 2, "hangs": 3, "silent": 4, "short": 5, "says_no_device": 6, "nan": 7,
-    "slow": 8,
+    "slow": 8, "plain": 9,
 }  # fmt: skip
 
 PROGRAM = r"""

@@ -6,21 +6,17 @@ goes after it can write what it likes into the record: what is concluded from it
 """
 
 import functools
-import hashlib
-import json
+import itertools
 import os
-import shutil
 import subprocess
 import sysconfig
-import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ..files import file_sha256
-from ..sandbox import SandboxError, Toolkit, cache_root, find_toolkit, remove_tree
-from ..sandbox.folders import file_lock
+from ..sandbox import SandboxError, Toolkit, find_toolkit
+from .libraries import build_library
 
 
 SOURCES = [Path(__file__).with_name(name) for name in ("gpu_activity.cpp", "gpu_inputs.cpp", "gpu_inputs.h")]
@@ -78,6 +74,19 @@ class Activity:
             until = max(until, end)
         return busy / 1e9
 
+    def split(self, begins: Sequence[int]) -> "list[Activity]":
+        """What began from each of these times on and before the next one, in nanoseconds; what came before the first belongs to it."""
+        edges = [0, *begins[1:], 2**63]
+
+        def between(first: int, last: int) -> Activity:
+            own = {
+                name: tuple(one for one in getattr(self, name) if first <= one.start < last)
+                for name in ("kernels", "transfers")
+            }
+            return replace(self, **own)
+
+        return [between(*edge) for edge in itertools.pairwise(edges)]
+
     @property
     def works(self) -> bool:
         """Whether anything ran on the GPU but copies from and to the host."""
@@ -116,38 +125,10 @@ def find_recorder() -> Recorder | str:
 def build(toolkit: Toolkit) -> Recorder:
     """Raises SandboxError without CUPTI, or when nvcc refuses the source."""
     cupti, includes = _find_cupti(toolkit)
-    parts = [*map(file_sha256, SOURCES), toolkit.version, file_sha256(cupti)]
-    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-    root = cache_root() / "gpu_activity"
-    place = root / key
-    with file_lock(root / "build.lock"):
-        if not (place / "recorder.so").is_file():
-            making = Path(tempfile.mkdtemp(prefix="making-", dir=root))
-            try:
-                shutil.copyfile(cupti, making / cupti.name)
-                command = [toolkit.nvcc, "-shared", "-std=c++17", "-O2", "-cudart", "none", "-Xcompiler", "-fPIC"]
-                command += [f"-I{include}" for include in includes]
-                command += [path for path in SOURCES if path.suffix == ".cpp"]
-                command += [
-                    "-Xlinker",
-                    making / cupti.name,
-                    "-Xlinker",
-                    "-rpath=$ORIGIN",
-                    "-o",
-                    making / "recorder.so",
-                ]
-                done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-                if done.returncode != 0:
-                    raise SandboxError(
-                        f"nvcc refuses {SOURCES[0].name}: {(done.stderr or done.stdout).strip()[-1000:]}"
-                    )
-                for path in (making, *making.iterdir()):
-                    path.chmod(0o755)
-                remove_tree(place)
-                making.rename(place)
-            finally:
-                remove_tree(making)
-    return Recorder({f"{FOLDER}/{name}": place / name for name in ("recorder.so", cupti.name)})
+    library = build_library(
+        "recorder.so", SOURCES, toolkit, options=[f"-I{include}" for include in includes], beside=cupti
+    )
+    return Recorder({f"{FOLDER}/{path.name}": path for path in (library, library.with_name(cupti.name))})
 
 
 def _find_cupti(toolkit: Toolkit) -> tuple[Path, list[Path]]:

@@ -84,9 +84,7 @@ class CaseCache:
         Raises OracleError when the case cannot be made: with the task, the case and what its script said; SandboxError when that
         is this machine's fault.
         """
-        # What decides its data; random streams and results may differ with the versions.
-        seed = self.seed if task.draws_inputs else None
-        key = hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
+        key = self._key(task, case)
         if key in self._failures:
             raise OracleError(self._failures[key])
         try:
@@ -97,6 +95,16 @@ class CaseCache:
         except OracleError as error:
             self._failures[key] = str(error)
             raise
+
+    def find(self, task: ProgramTask, case: Case) -> PreparedCase | None:
+        """The case's files, if the cache has them: nothing is made, and nobody is waited for."""
+        found, held = self._entries.find(self._key(task, case), _read)
+        return found and replace(found, held=(held,))
+
+    def _key(self, task: ProgramTask, case: Case) -> str:
+        """Of what decides its data; random streams and results may differ with the versions."""
+        seed = self.seed if task.draws_inputs else None
+        return hashlib.sha256(json.dumps([task.fingerprint, case.name, seed, _versions(task)]).encode()).hexdigest()
 
     def _make(self, task: ProgramTask, case: Case, place: Path) -> PreparedCase:
         need = check_size(task, case, (tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs, *case.outputs)))

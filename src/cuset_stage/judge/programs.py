@@ -6,9 +6,7 @@ Three steps, so that a run over many answers can overlap them: `build` (CPUs), `
 
 import re
 import threading
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,19 +17,17 @@ from ..sandbox import (
     Compiler,
     Isolation,
     Limits,
-    Ran,
     SandboxError,
     Verdict,
     resolve_isolation,
-    run_program,
     scratch_folder,
 )
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
-from .comparison import check_oracle, compare_outputs
+from .case_runs import CaseRun, CaseRunner, library
 from .devices import GpuPool, NoGpuLeft
-from .gpu_activity import RECORD, Activity, Recorder, read_activity
-from .gpu_work import NO_GPU_WORK, NOTHING_RAN, case_to_examine, examine, gpu_use, kernel_uses, withholding
+from .gpu_activity import Activity, Recorder
+from .gpu_work import NO_GPU_WORK, NOTHING_RAN, case_to_examine, examine, kernel_uses
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
 from .oracle_runs import preparation_cost
@@ -55,6 +51,7 @@ class ProgramJudge(Judge):
         recorder: Records what programs do on their GPU; None: nothing is known of that.
         require_gpu: The verdict of what is flagged as no work of the GPU is `no_gpu_work`.
         sanitizer: With it, what passes is looked at again (thorough.py).
+        together: Whether the cases of a task may share a process (case_runs.py).
     """
 
     compiler: Compiler
@@ -67,8 +64,14 @@ class ProgramJudge(Judge):
     recorder: Recorder | None = None
     require_gpu: bool = False
     sanitizer: Sanitizer | None = None
+    together: bool = True
     _references: dict[str, float | None] = field(default_factory=dict, init=False, repr=False)
     _measuring: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    @property
+    def runner(self) -> CaseRunner:
+        together = library(self.compiler.toolkit) if self.together else None
+        return CaseRunner(self.cases, self.gpus, self.limits, self.isolation, self.recorder, together)
 
     @cached_property
     def _examiner(self) -> Examiner:
@@ -147,7 +150,7 @@ class ProgramJudge(Judge):
             return f"task {task.id}: its own solution does not compile here: {compiled.message}"
         if case is None:
             return ""
-        run = self._run(task, case, compiled.binary, Clock())
+        run = self.runner.run(task, case, compiled.binary, Clock())
         return "" if run.passed else f"task {task.id}: its own solution fails here: {run.message}"
 
     def preparation_cost(self, task: ProgramTask) -> float:
@@ -158,17 +161,19 @@ class ProgramJudge(Judge):
         waits for another's room would wait for ever."""
         made = None
         for case in task.cases:
-            made = self.case(task, case)
+            made = self.runner.case(task, case)
         return made if len(task.cases) == 1 else None
 
     def execute(self, task: ProgramTask, built: Built, prepared: PreparedCase | None) -> Judgement:
-        """Run the program on every case in order, up to the first that fails.
+        """Run the program on every case in order, up to the first that fails: in one process as far as that goes (case_runs.py).
 
         The cases are taken from their cache once more: since `prepare`, it may have had to make room for others. What fails on a shared
         GPU is run once more with no other program on it.
         """
         clock = Clock()
-        runs: list[_CaseRun] = []
+        runner = self.runner
+        runs: list[CaseRun] = []
+        together: list[CaseRun] = []
         sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
         examined = case_to_examine(sizes) if self.recorder and not task.project else None  # its tests compare, not we
         known = built.judgement
@@ -176,9 +181,14 @@ class ProgramJudge(Judge):
             for index, case in enumerate(task.cases):
                 keep = kept if index == examined else None
                 try:
-                    run = self._run(task, case, built.product, clock, keep=keep)
+                    if not index:
+                        together = runner.run_together(task, built.product, clock, keep=kept, kept=examined)
+                    if index < len(together):
+                        run = together[index]
+                    else:
+                        run = runner.run(task, case, built.product, clock, keep=keep)
                     if not run.passed and self.gpus and self.gpus.per_gpu > 1 and self.confirms:
-                        run = self._run(task, case, built.product, clock, keep=keep, alone=True)
+                        run = runner.run(task, case, built.product, clock, keep=keep, alone=True)
                     if not run.passed and task.project:
                         with clock.excluded():
                             if problem := self._own_failure(task, case):
@@ -186,7 +196,7 @@ class ProgramJudge(Judge):
                 except NoGpuLeft:
                     raise
                 except (OracleError, SandboxError) as error:
-                    run = _CaseRun(CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error))
+                    run = CaseRun(CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error))
                 runs.append(run)
                 if not run.passed:
                     break
@@ -229,11 +239,11 @@ class ProgramJudge(Judge):
             case = task.cases[examined]
             outputs = {tensor.file: kept / tensor.file for tensor in case.outputs}
             most = 10 + 3 * known.cases[examined].run_s  # on zeros some programs never end: these need their inputs
-            brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
-            run = brief._run(task, case, built.product, clock, withheld=outputs)
+            brief = replace(self.runner, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
+            run = brief.run(task, case, built.product, clock, withheld=outputs)
             sizes = [
                 sum(path.stat().st_size for path in files.values())
-                for files in (self.case(task, case).inputs, outputs)
+                for files in (brief.case(task, case).inputs, outputs)
             ]
             flag = examine(run.activity, run.passed, *sizes, source=built.code)
         if flag is not None:
@@ -260,97 +270,10 @@ class ProgramJudge(Judge):
                 if compiled.binary is None or compiled.binary == product:
                     self._references[task.fingerprint] = kernel_s if compiled.binary else None
                 else:
-                    runs = [self._run(task, case, compiled.binary, Clock()) for case in task.cases]
+                    runs = self.runner.run_all(task, compiled.binary, Clock())
                     known = all(run.passed and run.activity.complete for run in runs)
                     self._references[task.fingerprint] = sum(run.activity.busy_s for run in runs) if known else None
             return self._references[task.fingerprint]
-
-    def case(self, task: ProgramTask, case: Case) -> PreparedCase:
-        """The data of one case, from the cache.
-
-        Raises OracleError, also when compare.py refuses the reference: no answer is run then, whatever it would have done.
-        """
-        if self.cases is None:
-            raise OracleError("a judge that runs programs needs a CaseCache")
-        prepared = self.cases.prepare(task, case)
-        check_oracle(task, prepared)
-        return prepared
-
-    def _run(
-        self,
-        task: ProgramTask,
-        case: Case,
-        binary: Path,
-        clock: Clock,
-        *,
-        alone: bool = False,
-        keep: Path | None = None,
-        withheld: Mapping[str, Path] | None = None,
-    ) -> "_CaseRun":
-        """One run on a case. keep: a folder that outputs are moved to when they are right. withheld: outputs of an earlier run: the GPU is
-        given none of the inputs.
-
-        The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
-        """
-        prepared = self.case(task, case)
-        files, environment = withholding(prepared.inputs, withheld) if withheld else ({}, {})
-        if self.recorder:
-            files, environment = files | self.recorder.files, environment | self.recorder.environment("{folder}")
-        sizes = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
-        with ExitStack() as outputs:
-            with clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu:
-                running = run_program(
-                    binary,
-                    inputs=prepared.inputs | files,
-                    # of two sizes, the comparison settles which
-                    outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
-                    optional=[RECORD] if self.recorder else [],
-                    environment=environment,
-                    limits=replace(self.limits, wall_s=max(self.limits.wall_s, task.time_limit or 0.0)),
-                    gpu=gpu,
-                    isolation=self.isolation,
-                )
-                ran = outputs.enter_context(running)
-                clock.exclude(ran.finished.seconds)
-                lost = (
-                    gpu
-                    and ran.verdict in (Verdict.TIMEOUT, Verdict.RUNTIME_ERROR)
-                    and self.gpus.blame(gpu, ran.finished)
-                )
-                if problem := ran.finished.infra or lost:
-                    raise SandboxError(problem)
-            seconds = ran.finished.seconds
-            activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
-            result = CaseResult(case.name, Verdict.PASSED, seconds, gpu=gpu_use(activity) if self.recorder else None)
-            if ran.verdict is not None:
-                return _CaseRun(replace(result, verdict=ran.verdict), _explain(ran), activity=activity)
-            begin = time.perf_counter()
-            compared = compare_outputs(task, case, prepared, ran.outputs, isolation=self.isolation)
-            result = replace(
-                result,
-                verdict=Verdict.PASSED if compared.passed else Verdict.MISMATCH,
-                max_abs_error=compared.max_abs_error,
-                max_rel_error=compared.max_rel_error,
-            )
-            compare_s = time.perf_counter() - begin
-            for tensor in case.outputs if keep and compared.passed else ():
-                (keep / tensor.file).parent.mkdir(exist_ok=True)
-                ran.outputs[tensor.file].rename(keep / tensor.file).chmod(0o444)
-            return _CaseRun(result, "" if compared.passed else compared.message, compare_s, activity)
-
-
-@dataclass(frozen=True)
-class _CaseRun:
-    """message: what is to say about it. compare_s: the seconds that comparing took."""
-
-    result: CaseResult
-    message: str
-    compare_s: float = 0.0
-    activity: Activity = field(default_factory=Activity)
-
-    @property
-    def passed(self) -> bool:
-        return self.result.verdict is Verdict.PASSED
 
 
 def missing_names(task: ProgramTask, code: str) -> str:
@@ -361,9 +284,3 @@ def missing_names(task: ProgramTask, code: str) -> str:
         if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain) for name in names):
             return f"does not use {' or '.join(names)}, which the task asks for"
     return ""
-
-
-def _explain(ran: Ran) -> str:
-    """What the sandbox says and the end of what the program printed."""
-    printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
-    return f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message

@@ -171,7 +171,7 @@ class Examiner:
         limits = replace(limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took))
         for tool, verdict in TOOLS.items():
             for case in examined_cases(task):
-                prepared = self.judge.case(task, case)
+                prepared = self.judge.runner.case(task, case)
                 reported = self._run(tool, binary, prepared, limits)
                 errors = reported.errors
                 if errors:

@@ -70,13 +70,24 @@ class Cache:
         held = Held(self._locks / f"{key}.used", fcntl.LOCK_SH)
         entry = self.entry(key)
         with file_lock(self._locks / f"{key}.lock"):
-            found = read(entry)
+            found = self._used(entry, read)
             if found is None:
                 remove_tree(entry)
-                return make(entry), held
-        with suppress(OSError):
-            os.utime(entry)  # the time of its last use
+                found = make(entry)
         return found, held
+
+    def find(self, key: str, read: Callable[[Path], T | None]) -> tuple[T | None, Held]:
+        """What `read` says of the entry as it is, and what keeps it from being dropped."""
+        held = Held(self._locks / f"{key}.used", fcntl.LOCK_SH)
+        return self._used(self.entry(key), read), held
+
+    @staticmethod
+    def _used(entry: Path, read: Callable[[Path], T | None]) -> T | None:
+        found = read(entry)
+        if found is not None:
+            with suppress(OSError):
+                os.utime(entry)  # the time of its last use
+        return found
 
     @contextmanager
     def new(self, entry: Path) -> Iterator[Path]:

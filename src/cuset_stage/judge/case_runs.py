@@ -1,0 +1,282 @@
+"""Runs of a program on the cases of its task: all in one process, or each in a process of its own.
+
+A driver takes a quarter of a second to start CUDA, and starts few programs at a time: with five cases in a process a GPU judges four times as
+many programs. A library that is loaded into the program (all_cases.cpp) calls its `main` once a case, each in a folder of its own. The first
+case runs there as it would alone. A later one that passes has right outputs for inputs of its own; one that does not pass says nothing, since
+not every `main` may be called twice, and runs again in a process of its own.
+"""
+
+import functools
+import itertools
+import logging
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from ..sandbox import Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, run_program
+from ..tasks import Case, ProgramTask
+from .comparison import check_oracle, compare_outputs
+from .devices import GpuPool
+from .gpu_activity import RECORD, Activity, Recorder, read_activity
+from .gpu_work import gpu_use, withholding
+from .judgement import CaseResult, Clock
+from .libraries import build_library
+from .oracle import CaseCache, OracleError, PreparedCase
+
+
+logger = logging.getLogger(__name__)
+SOURCE = Path(__file__).with_name("all_cases.cpp")
+FOLDER = ".cases"  # in the folder of a run
+LIBRARY, REPORT = f"{FOLDER}/all_cases.so", f"{FOLDER}/report"
+UNDER = ["/usr/bin/env", f"LD_PRELOAD={LIBRARY}"]  # the sandbox starts with the environment of a run
+MOST_REPORT = 1 << 16  # bytes
+MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: they share its limits
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """message: what is to say about it. compare_s: the seconds that comparing took."""
+
+    result: CaseResult
+    message: str
+    compare_s: float = 0.0
+    activity: Activity = field(default_factory=Activity)
+
+    @property
+    def passed(self) -> bool:
+        return self.result.verdict is Verdict.PASSED
+
+
+@dataclass(frozen=True)
+class CaseRunner:
+    """Where and how programs run; the fields are `ProgramJudge`'s. together: what `library` built; None: each case in a process of its own."""
+
+    cases: CaseCache | None
+    gpus: GpuPool | None
+    limits: Limits
+    isolation: Isolation
+    recorder: Recorder | None
+    together: Path | None = None
+
+    def case(self, task: ProgramTask, case: Case) -> PreparedCase:
+        """The data of one case, from the cache.
+
+        Raises OracleError, also when compare.py refuses the reference: no answer is run then, whatever it would have done.
+        """
+        if self.cases is None:
+            raise OracleError("a judge that runs programs needs a CaseCache")
+        prepared = self.cases.prepare(task, case)
+        check_oracle(task, prepared)
+        return prepared
+
+    def run(
+        self,
+        task: ProgramTask,
+        case: Case,
+        binary: Path,
+        clock: Clock,
+        *,
+        alone: bool = False,
+        keep: Path | None = None,
+        withheld: Mapping[str, Path] | None = None,
+    ) -> CaseRun:
+        """One run on a case. keep: a folder that outputs are moved to when they are right. withheld: outputs of an earlier run: the GPU is
+        given none of the inputs.
+
+        The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
+        """
+        prepared = self.case(task, case)
+        files, environment = withholding(prepared.inputs, withheld) if withheld else ({}, {})
+        sizes = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
+        running = self._running(
+            task,
+            binary,
+            clock,
+            inputs=prepared.inputs | files,
+            # of two sizes, the comparison settles which
+            outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
+            environment=environment,
+            alone=alone,
+        )
+        with running as (ran, activity):
+            if ran.verdict is not None:
+                return self._failed(case, ran, activity)
+            return self._compared(task, case, prepared, ran.outputs, ran.finished.seconds, activity, keep)
+
+    def run_together(
+        self, task: ProgramTask, binary: Path, clock: Clock, *, keep: Path | None = None, kept: int | None = None
+    ) -> list[CaseRun]:
+        """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed. Empty where the
+        cases need processes of their own, or where how the first one failed is better told by that.
+
+        keep: as of `run`, for outputs of case number `kept`. Raises what `run` raises.
+        """
+        prepared = self._all_there(task)
+        if prepared is None:
+            return []
+        places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
+        inputs = {
+            f"{place}{name}": path
+            for place, one in zip(places, prepared, strict=True)
+            for name, path in one.inputs.items()
+        }
+        files = [
+            [f"{place}{tensor.file}" for tensor in case.outputs]
+            for place, case in zip(places, task.cases, strict=True)
+        ]
+        running = self._running(
+            task,
+            binary,
+            clock,
+            inputs={LIBRARY: self.together, **inputs},
+            optional=[REPORT, *itertools.chain(*files)],
+            under=UNDER,
+        )
+        with running as (ran, activity):
+            calls = read_report(ran.outputs.get(REPORT), ran.finished.seconds)
+            if not calls and ran.verdict is not None:
+                return [self._failed(task.cases[0], ran, activity)]
+            runs: list[CaseRun] = []
+            parts = activity.split([begin for begin, _ in calls])
+            for case, one, names, call, part in zip(task.cases, prepared, files, calls, parts, strict=False):
+                outputs = {
+                    tensor.file: ran.outputs[name]
+                    for tensor, name in zip(case.outputs, names, strict=True)
+                    if name in ran.outputs
+                }
+                if len(outputs) < len(names):
+                    break
+                seconds = (call[1] - call[0]) / 1e9
+                if not runs:  # with the start of CUDA and the end of the process
+                    seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
+                run = self._compared(task, case, one, outputs, seconds, part, keep if len(runs) == kept else None)
+                if run.passed or not runs:
+                    runs.append(run)
+                if not run.passed:
+                    break
+            return runs
+
+    def run_all(self, task: ProgramTask, binary: Path, clock: Clock) -> list[CaseRun]:
+        """A run on each case, whether it passes or not; raises what `run` raises."""
+        runs = self.run_together(task, binary, clock)
+        return [*runs, *(self.run(task, case, binary, clock) for case in task.cases[len(runs) :])]
+
+    def _all_there(self, task: ProgramTask) -> list[PreparedCase] | None:
+        """The data of all cases, where they may share a process and the cache has them: who holds some must not wait for others."""
+        size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
+        if self.together is None or self.cases is None or task.project or len(task.cases) < 2 or size > MOST_BYTES:
+            return None
+        found = [self.cases.find(task, case) for case in task.cases]
+        return None if None in found else found
+
+    @contextmanager
+    def _running(
+        self,
+        task: ProgramTask,
+        binary: Path,
+        clock: Clock,
+        *,
+        inputs: Mapping[str, Path],
+        environment: Mapping[str, str] = MappingProxyType({}),
+        outputs: Mapping[str, int | None] = MappingProxyType({}),
+        optional: Sequence[str] = (),
+        under: Sequence[str] = (),
+        alone: bool = False,
+    ) -> Iterator[tuple[Ran, Activity]]:
+        """A run that has ended, and what it did on the GPU, which it has no longer."""
+        if self.recorder:
+            inputs = {**inputs, **self.recorder.files}
+            environment = {**environment, **self.recorder.environment("{folder}")}
+        with ExitStack() as files:
+            with clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu:
+                running = run_program(
+                    binary,
+                    inputs=inputs,
+                    outputs=outputs,
+                    optional=[*optional, *([RECORD] if self.recorder else [])],
+                    under=under,
+                    environment=environment,
+                    limits=replace(self.limits, wall_s=max(self.limits.wall_s, task.time_limit or 0.0)),
+                    gpu=gpu,
+                    isolation=self.isolation,
+                )
+                ran = files.enter_context(running)
+                clock.exclude(ran.finished.seconds)
+                lost = (
+                    gpu
+                    and ran.verdict in (Verdict.TIMEOUT, Verdict.RUNTIME_ERROR)
+                    and self.gpus.blame(gpu, ran.finished)
+                )
+                if problem := ran.finished.infra or lost:
+                    raise SandboxError(problem)
+            yield ran, read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
+
+    def _failed(self, case: Case, ran: Ran, activity: Activity) -> CaseRun:
+        return CaseRun(
+            self._result(case, ran.verdict, ran.finished.seconds, activity), _explain(ran), activity=activity
+        )
+
+    def _result(self, case: Case, verdict: Verdict, seconds: float, activity: Activity) -> CaseResult:
+        return CaseResult(case.name, verdict, seconds, gpu=gpu_use(activity) if self.recorder else None)
+
+    def _compared(
+        self,
+        task: ProgramTask,
+        case: Case,
+        prepared: PreparedCase,
+        outputs: Mapping[str, Path],
+        seconds: float,
+        activity: Activity,
+        keep: Path | None,
+    ) -> CaseRun:
+        begin = time.perf_counter()
+        compared = compare_outputs(task, case, prepared, outputs, isolation=self.isolation)
+        verdict = Verdict.PASSED if compared.passed else Verdict.MISMATCH
+        result = replace(
+            self._result(case, verdict, seconds, activity),
+            max_abs_error=compared.max_abs_error,
+            max_rel_error=compared.max_rel_error,
+        )
+        compare_s = time.perf_counter() - begin
+        for tensor in case.outputs if keep and compared.passed else ():
+            (keep / tensor.file).parent.mkdir(exist_ok=True)
+            outputs[tensor.file].rename(keep / tensor.file).chmod(0o444)
+        return CaseRun(result, "" if compared.passed else compared.message, compare_s, activity)
+
+
+@functools.lru_cache(maxsize=8)
+def library(toolkit: Toolkit) -> Path | None:
+    """What calls a program's `main` for each case; None where it cannot be built: then each case has a process of its own."""
+    try:
+        return build_library("all_cases.so", [SOURCE], toolkit)
+    except (SandboxError, OSError, subprocess.SubprocessError) as error:
+        logger.warning("each case runs in a process of its own: %s", error)
+        return None
+
+
+def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:
+    """(begin, end) of each call of `main` that returned 0, in nanoseconds of CLOCK_MONOTONIC.
+
+    It was written in the program's process: anything may stand there. What cannot be is left out, with all that follows it.
+    seconds: what the whole process took.
+    """
+    calls: list[tuple[int, int]] = []
+    for line in path.read_bytes()[:MOST_REPORT].splitlines() if path else ():
+        numbers = line.split()
+        if len(numbers) != 2 or not all(number.isdigit() and len(number) < 19 for number in numbers):
+            break
+        begin, end = map(int, numbers)
+        if end < begin or (calls and (begin < calls[-1][1] or end - calls[0][0] > seconds * 1e9)):
+            break
+        calls.append((begin, end))
+    return calls
+
+
+def _explain(ran: Ran) -> str:
+    """What the sandbox says and the end of what the program printed."""
+    printed = (ran.finished.stderr.strip() or ran.finished.stdout.strip())[-1000:]
+    return f"{ran.message}\n{printed}" if printed and printed not in ran.message else ran.message

@@ -1,0 +1,151 @@
+"""Cases that share a process: one start for all of them, and no verdict but what each case gets alone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from host_programs import PROGRAM, make_task
+
+from cuset_stage.judge import case_runs
+from cuset_stage.judge.case_runs import read_report
+from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
+from cuset_stage.judge.judgement import Clock
+from cuset_stage.judge.oracle import CaseCache
+from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, resolve_isolation
+from cuset_stage.tasks import ProgramTask
+
+
+COUNTS = "static int calls;\nint main() {\n  ++calls;\n"
+
+
+def program(*changes: tuple[str, str]) -> str:
+    """The helper's program with a count of the calls of its main, and changed as told."""
+    source = PROGRAM.replace("int main() {\n", COUNTS)
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+@pytest.fixture(scope="module")
+def judge(cache: Path) -> ProgramJudge:
+    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> ProgramTask:
+    return make_task(tmp_path, "right", "slow", "plain")
+
+
+def together(judge: ProgramJudge, task: ProgramTask, source: str) -> list[Verdict]:
+    built = judge.build(task, source)
+    assert built.product is not None, built.judgement.message
+    judge.prepare(task)
+    return [run.result.verdict for run in judge.runner.run_together(task, built.product, Clock())]
+
+
+# Right outputs only where this is the first call of main, or the last of three.
+ONCE = program(("if (mode == 1)", "if (mode == 1 || calls > 1)"))
+THIRD = program(("if (mode == 1)", "if (calls < 3)"))
+LEAVES = program(
+    ("  fclose(file);\n  return 0;", "  fclose(file);\n  exit(0);"),
+    ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"),
+)
+DIES = program(("if (mode == 1)", "if (calls == 3) __builtin_trap();\n  if (mode == 1)"))
+
+
+@pytest.mark.parametrize("isolation", [Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolation: Isolation) -> None:
+    try:
+        resolve_isolation(isolation)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    judge = replace(judge, isolation=isolation)
+    passed = Verdict.PASSED
+    assert together(judge, task, program()) == [passed] * 3
+    assert together(judge, task, ONCE) == [passed]
+    assert together(judge, task, THIRD) == [Verdict.MISMATCH]
+    judged = judge.judge(task, program())
+    assert judged.passed and judged.run_s == pytest.approx(sum(case.run_s for case in judged.cases))
+    assert judged.cases[1].run_s > 0.3 > judged.cases[2].run_s  # the slow one sleeps so long
+
+
+@pytest.mark.parametrize("source", [ONCE, LEAVES, DIES], ids=["once", "leaves", "dies"])
+def test_a_main_that_may_be_called_once_alone_passes(judge: ProgramJudge, task: ProgramTask, source: str) -> None:
+    judged = judge.judge(task, source)
+    assert judged.passed and [case.name for case in judged.cases] == [case.name for case in task.cases], judged.message
+
+
+def test_a_program_that_is_right_only_in_later_calls_fails(judge: ProgramJudge, task: ProgramTask) -> None:
+    judged = judge.judge(task, THIRD)
+    assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "right")
+
+
+def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) -> None:
+    slow = program(("if (mode == 8)", "if (true)"))
+    brief = replace(judge, limits=Limits(wall_s=0.7))
+    assert together(brief, task, slow) == [Verdict.PASSED] * 2
+    assert brief.judge(task, slow).passed
+
+
+@pytest.mark.parametrize("limit, value", [("MOST_BYTES", 100), ("together", False)])
+def test_one_process_a_case(
+    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    if limit == "together":
+        judge = replace(judge, together=False)
+    else:
+        monkeypatch.setattr(case_runs, limit, value)
+    assert together(judge, task, program()) == []
+    assert judge.judge(task, program()).passed
+
+
+def test_a_case_that_the_cache_has_dropped_is_not_waited_for(
+    judge: ProgramJudge, task: ProgramTask, tmp_path: Path
+) -> None:
+    judge = replace(judge, cases=CaseCache(tmp_path / "cases"))
+    built = judge.build(task, program())
+    assert judge.runner.run_together(task, built.product, Clock()) == []
+    assert judge.execute(task, built, None).passed
+
+
+FORGED = program(
+    ("return 0;\n}", 'file = fopen(getenv("REPORT"), "a");\n  if (file) fprintf(file, "1 2\\n3 4\\n5 6\\n"), fclose(file);\n  return 0;\n}'),
+    ("#include <cstdio>", '#include <cstdio>\n#include <cstdlib>\n#define getenv(name) ".cases/report"'),
+)  # fmt: skip
+
+
+def test_a_forged_report_makes_no_outputs(judge: ProgramJudge, tmp_path: Path) -> None:
+    judged = judge.judge(make_task(tmp_path, "right", "wrong", "slow"), FORGED)
+    assert (judged.verdict, judged.case) == (Verdict.MISMATCH, "wrong")
+
+
+@pytest.mark.parametrize(
+    "text, calls",
+    [
+        ("10 20\n20 35\n", [(10, 20), (20, 35)]),
+        ("", []),
+        ("10 20\n15 35\n", [(10, 20)]),  # begins before the last one ended
+        ("20 10\n", []),
+        ("10 20\n30 2000000011\n", [(10, 20)]),  # longer than the process ran
+        ("10 20\n-1 4\n", [(10, 20)]),
+        ("10 20\n30 40 50\n", [(10, 20)]),
+        (f"1 {10**30}\n", []),
+        ("10 20\nnonsense\n30 40\n", [(10, 20)]),
+    ],
+)
+def test_reports_are_read_as_far_as_they_make_sense(tmp_path: Path, text: str, calls: list[tuple[int, int]]) -> None:
+    path = tmp_path / "report"
+    path.write_text(text)
+    assert read_report(path, 2.0) == calls
+    assert read_report(None, 2.0) == []
+
+
+def test_work_belongs_to_the_case_in_which_it_began() -> None:
+    kernels = tuple(Kernel(start, start + 10, (1, 1, 1), (1, 1, 1), "k") for start in (5, 100, 199, 200, 900))
+    whole = Activity(kernels, (Transfer(150, 160, 1, 64),), complete=True)
+    parts = whole.split([50, 200, 400])
+    assert [[one.start for one in part.kernels] for part in parts] == [[5, 100, 199], [200], [900]]
+    assert [len(part.transfers) for part in parts] == [1, 0, 0] and all(part.complete for part in parts)
