@@ -1,15 +1,18 @@
-"""How fast CUDABench's references are judged, beside a harness that works as CUDABench's own does.
+"""How fast CUDABench's references are judged, beside a harness that works as CUDABench's own does, and both sides' verdicts.
 
-    python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100    # your copy of the data set
+    python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100    # the first 100 rows of your copy of the data set
+    python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours
+    python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side harness --slices 8    # again, until it is done
     python scripts/bench_cudabench.py --rows 100                        # a look-alike: element-wise programs, 5 sizes each
 
 harness   what CUDABench's evaluation does: one row after the other, in one Python process: `nvcc kernel.cu -o kernel`, gen.py, ./kernel,
           compare.py; a row is right when the program returns 0 and compare.py prints no F. No sandbox, nothing is kept.
-ours      `cuset evaluate`'s pipeline as it is by default, with empty caches.
+ours      `cuset evaluate`'s pipeline as it is by default, with empty caches (below TMPDIR).
 
---slices N runs the harness on N shares of the rows at a time, and harness_s is the sum of their times; --beside N runs it at the same
-time as ours, on the last N cores and on the last GPU, where ours has the others: for a machine that is lent for minutes. Both have the
-same neighbours then, and what is to be compared is their ratio. The JSON names the rows on which verdicts differ.
+The harness takes about 4 s a row. --slices N judges N rows at a time, each in a process of its own, and harness_s is the sum of the rows' times;
+a run that is stopped is taken up again by the same command, from OUTPUT.harness.jsonl. --beside N runs it at the same time as ours, on the last
+N cores and on the last GPU, where ours has the others. The JSON has the verdicts of every row that a side has judged so far, and those on
+which they differ.
 """
 
 import argparse
@@ -19,6 +22,8 @@ import json
 import multiprocessing
 import os
 import platform
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -137,16 +142,17 @@ def look_alike(count: int) -> list[Row]:
     return rows[:count]
 
 
-def run_harness(rows: list[Row]) -> tuple[float, dict[str, bool]]:
-    """Seconds, and whether each row is right."""
-    right = {}
-    begin = time.perf_counter()
+def run_harness(rows: list[Row], log: Path) -> None:
+    """Judge rows one after the other; a line a row, {id, right, seconds}, is added to the log."""
     for row in rows:
+        begin = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="cuset-harness-") as folder, contextlib.chdir(folder):
             Path("data").mkdir()
             Path("kernel.cu").write_text(row["bench.cu"], encoding="utf-8")
-            right[str(row["id"])] = _judge(row)
-    return time.perf_counter() - begin, right
+            right = _judge(row)
+        line = {"id": str(row["id"]), "right": right, "seconds": round(time.perf_counter() - begin, 3)}
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
 
 
 def _judge(row: Row) -> bool:
@@ -174,26 +180,58 @@ def confine(cores: set[int], gpu: str | None) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
 
 
-def measure_harness(rows: list[Row], slices: int, *place: Any) -> tuple[float, dict[str, bool]]:
-    """The sum of the slices' seconds, and whether each row is right. place: what `confine` takes."""
+def read_log(log: Path) -> dict[str, Row]:
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return {row["id"]: row for row in map(json.loads, lines)}
+
+
+def measure_harness(rows: list[Row], log: Path, slices: int, *place: Any) -> None:
+    """Judge the rows that the log does not have. place: what `confine` takes."""
+    known = read_log(log)
+    left = [row for row in rows if str(row["id"]) not in known]
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(slices, mp_context=spawn, initializer=confine, initargs=place) as pool:
-        shares = list(pool.map(run_harness, [rows[start::slices] for start in range(slices)]))
-    return sum(seconds for seconds, _ in shares), {key: one for _, right in shares for key, one in right.items()}
+        for done in [pool.submit(run_harness, [row], log) for row in left]:
+            done.result()
 
 
-def measure_ours(path: Path, folder: Path, options: dict[str, Any]) -> tuple[float, dict[str, Any], dict[str, Any]]:
-    """Seconds, the judgement of each row, and what the results file's header would say."""
-    os.environ["CUSET_CACHE"] = str(folder / "cache")
-    tasks = load_tasks(path)
-    begin = time.perf_counter()
-    bench = Bench(JudgeSpec(**options), "cuda")
-    pipeline = bench.pipeline()
-    running = pipeline.run([Job(task, task.solution) for task in tasks])
-    judged = {job.task.id: judgement for job, judgement in tqdm(running, total=len(tasks.tasks), desc="ours")}
-    seconds = time.perf_counter() - begin
-    pipeline.join()
-    return seconds, judged, bench.describe()
+def ours(rows: list[Row], spec: dict[str, Any]) -> dict[str, Any]:
+    """The record of our side: seconds, and the verdict of each row."""
+    with tempfile.TemporaryDirectory(prefix="cuset-bench-") as folder:
+        os.environ["CUSET_CACHE"] = f"{folder}/cache"
+        path = Path(folder) / "rows.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        tasks = load_tasks(path)
+        disk = shutil.disk_usage(folder)
+        begin = time.perf_counter()
+        bench = Bench(JudgeSpec(**spec), "cuda")
+        pipeline = bench.pipeline()
+        running = pipeline.run([Job(task, task.solution) for task in tasks])
+        judged = {job.task.id: judgement for job, judgement in tqdm(running, total=len(tasks.tasks), desc="ours")}
+        seconds = time.perf_counter() - begin
+        pipeline.join()
+    described = bench.describe()
+    known = [judgement for judgement in judged.values() if not judgement.infra]
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "programs": len(rows),
+        "ours_s": round(seconds, 1),
+        "verdicts": dict(Counter(str(judgement.verdict) for judgement in judged.values())),
+        "seconds_of": {
+            name: round(sum(getattr(judgement, name) or 0.0 for judgement in known), 1)
+            for name in ("compile_s", "run_s", "compare_s", "overhead_s")
+        },
+        "overhead_ms": round(1e3 * statistics.median(judgement.overhead_s for judgement in known), 1),
+        "disk_gb": round(disk.total / 1e9, 1),
+        "free_gb": round(disk.free / 1e9, 1),
+        "options": spec,
+        "python": platform.python_version(),
+        **{key: described[key] for key in ("gpus", "toolkit", "arch", "flags", "isolation", "per_gpu")},
+        "rows": {
+            key: {"verdict": str(one.verdict), **({"message": one.message[:300]} if one.message else {})}
+            for key, one in sorted(judged.items(), key=lambda item: int(item[0]))
+        },
+    }  # fmt: skip
 
 
 def main() -> int:
@@ -203,7 +241,8 @@ def main() -> int:
     parser.add_argument(
         "--skip", nargs="*", default=[], help="ids to leave out, such as 4, whose gen.py takes a minute"
     )
-    parser.add_argument("--slices", type=int, default=1, help="shares of the rows that the harness judges at a time")
+    parser.add_argument("--side", choices=["both", "ours", "harness"], default="both")
+    parser.add_argument("--slices", type=int, default=1, help="rows that the harness judges at a time")
     parser.add_argument("--beside", type=int, metavar="N", help="run the harness beside ours, on the last N cores")
     parser.add_argument(
         "--no-gpu", action="store_true", help="try the script where there is no GPU: no program passes"
@@ -218,60 +257,55 @@ def main() -> int:
         rows = [json.loads(line) for line in options.data.read_text(encoding="utf-8").splitlines()][: options.rows]
     rows = [row for row in rows if str(row["id"]) not in options.skip]
     spec = {"no_gpu": options.no_gpu, **dict(option.split("=", 1) for option in options.options)}
-    with tempfile.TemporaryDirectory(prefix="cuset-bench-") as name:
-        path = Path(name) / "rows.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        cores, gpus = sorted(os.sched_getaffinity(0)), list_gpus()
-        theirs, gpu = set(cores[-options.beside :] if options.beside else cores), None
+    log = options.output.with_suffix(".harness.jsonl")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    record = json.loads(options.output.read_text(encoding="utf-8")) if options.output.exists() else {}
+    if options.side == "both":
+        log.unlink(missing_ok=True)
+    cores, gpus = sorted(os.sched_getaffinity(0)), list_gpus()
+    theirs, gpu = set(cores[-options.beside :] if options.beside else cores), None
+    if options.beside:
+        os.sched_setaffinity(0, cores[: -options.beside])
+        if len(gpus) > 1:
+            gpu = gpus[-1].uuid
+            spec["gpus"] = ",".join(str(one.index) for one in gpus[:-1])
+    with ThreadPoolExecutor(1) as thread:
+        harness: Future[Any] | None = None
         if options.beside:
-            os.sched_setaffinity(0, cores[: -options.beside])
-            if len(gpus) > 1:
-                gpu = gpus[-1].uuid
-                spec["gpus"] = ",".join(str(one.index) for one in gpus[:-1])
-        with ThreadPoolExecutor(1) as thread:
-            harness: Future[Any] | None = None
-            if options.beside:
-                harness = thread.submit(measure_harness, rows, options.slices, theirs, gpu)
-            ours_s, judged, described = measure_ours(path, Path(name), spec)
-            print(f"ours: {len(rows)} rows in {ours_s:.1f} s", file=sys.stderr, flush=True)
-            harness = harness or thread.submit(measure_harness, rows, options.slices, theirs, gpu)
-            harness_s, right = harness.result()
+            harness = thread.submit(measure_harness, rows, log, options.slices, theirs, gpu)
+        if options.side != "harness":
+            record = ours(rows, spec) | {"cores": len(os.sched_getaffinity(0)), "skipped": options.skip}
+            record["data"] = (
+                options.data.name
+                if options.data
+                else "a look-alike of CUDABench: element-wise programs, 1e5 to 1e8 elements"
+            )
+            options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+            print(f"ours: {len(rows)} rows in {record['ours_s']:.1f} s", file=sys.stderr, flush=True)
+        if options.side != "ours":
+            (harness or thread.submit(measure_harness, rows, log, options.slices, theirs, gpu)).result()
 
+    judged = record.get("rows", {})
+    known = {key: row for key, row in read_log(log).items() if key in {str(row["id"]) for row in rows}}
     differing = {
-        key: {
-            "harness": "right" if right[key] else "wrong",
-            "ours": str(judgement.verdict),
-            "message": judgement.message[:300],
-        }
-        for key, judgement in judged.items()
-        if judgement.passed != right[key]
+        key: {"harness": "right" if row["right"] else "wrong", **judged[key]}
+        for key, row in known.items()
+        if key in judged and (judged[key]["verdict"] == "passed") != row["right"]
     }
-    known = [judgement for judgement in judged.values() if not judgement.infra]
-    record = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "data": "a look-alike of CUDABench: element-wise programs, 1e5 to 1e8 elements" if options.data is None else options.data.name,
-        "programs": len(rows),
-        "skipped": options.skip,
-        "cores": len(os.sched_getaffinity(0)),
+    harness_s = sum(row["seconds"] for row in known.values())
+    record |= {
+        "harness_programs": len(known),
         "harness_s": round(harness_s, 1),
         "harness_slices": options.slices,
         "beside": bool(options.beside),
-        "ours_s": round(ours_s, 1),
-        "ratio": round(harness_s / ours_s, 2),
         "verdicts_differ": len(differing),
         "differing": differing,
-        "verdicts": dict(Counter(str(judgement.verdict) for judgement in judged.values())),
-        "seconds_of": {
-            name: round(sum(getattr(judgement, name) or 0.0 for judgement in known), 1)
-            for name in ("compile_s", "run_s", "compare_s", "overhead_s")
-        },
-        "options": spec,
-        "python": platform.python_version(),
-        **{key: described[key] for key in ("gpus", "toolkit", "arch", "flags", "isolation", "per_gpu")},
-    }  # fmt: skip
-    options.output.parent.mkdir(parents=True, exist_ok=True)
+        "harness_right": {key: row["right"] for key, row in sorted(known.items(), key=lambda one: int(one[0]))},
+    }
+    if len(known) == record.get("programs"):
+        record["ratio"] = round(harness_s / record["ours_s"], 2)
     options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(record, indent=2))
+    print(json.dumps({key: value for key, value in record.items() if key not in ("rows", "harness_right")}, indent=2))
     return 0
 
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import check_arch
 from cuset_stage.judge.judgement import Built, Judge, Judgement
-from cuset_stage.judge.pipeline import Job, Pipeline
+from cuset_stage.judge.pipeline import Job, Pipeline, in_order
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
 from cuset_stage.tasks import load_tasks
@@ -256,6 +256,16 @@ def test_failures_of_the_judge_are_tried_again(
     if step != "build":
         assert judge.calls["discard"] == 3
     assert judge.calls["release"] == (0 if (step, failures) in (("build", 9), ("prepare", 9)) else 1)
+
+
+def test_long_preparations_neither_come_last_nor_hold_up_the_others(tmp_path: Path) -> None:
+    costs = [3, 9, 1, 7, 5]
+    rows = [task_row(str(cost), "right", reference=f"{REFERENCE}# {cost}\n") for cost in costs]
+    tasks = load_tasks(write_lines(tmp_path / "tasks.jsonl", rows))
+    jobs = [Job(task, code) for code in "ab" for task in tasks]
+    ordered = in_order(jobs, lambda task: float(task.id))
+    assert [job.task.id + job.code for job in ordered] == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
+    assert len(in_order(jobs[:4], lambda task: float(task.id))) == 4
 
 
 # ------------------------------------------------------------------------------------------------------------------ Ray

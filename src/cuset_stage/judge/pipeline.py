@@ -43,10 +43,13 @@ def describe(error: BaseException) -> str:
 
 
 def in_order(jobs: Sequence[Job], cost: Callable[[Task], float]) -> list[Job]:
-    """Tasks that are prepared longest first, and jobs of one task together, so that its cases are made, used and done with."""
+    """The task that is prepared longest, the quickest, the second longest, ...: nothing long is left to the end, and GPUs need not wait for
+    it. Jobs of one task stay together, so that its cases are made, used and done with."""
     tasks = {job.task.fingerprint: job.task for job in jobs}
     costs = {key: cost(task) for key, task in tasks.items()}
-    order = {key: place for place, key in enumerate(sorted(tasks, key=costs.__getitem__, reverse=True))}
+    ranked = sorted(tasks, key=costs.__getitem__, reverse=True)
+    places = [*range(0, len(ranked), 2), *reversed(range(1, len(ranked), 2))]
+    order = dict(zip(ranked, places, strict=True))
     return sorted(jobs, key=lambda job: order[job.task.fingerprint])
 
 
@@ -76,7 +79,10 @@ class Pipeline:
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Judgement]]:
         """Judgements in the order in which they come; closing the iterator stops what has not begun."""
         try:
-            judged = {self.submit(job): job for job in in_order(jobs, self._judge.preparation_cost)}
+            with self._guard:  # all of them, or a task might be done with before its next job is known
+                self._left.update(job.task.fingerprint for job in jobs)
+            ordered = in_order(jobs, self._judge.preparation_cost)
+            judged = {self._threads.submit(self._run, job): job for job in ordered}
             for future in as_completed(judged):
                 yield judged[future], future.result()
         finally:

@@ -71,7 +71,8 @@ class ProgramJudge(Judge):
     @property
     def runner(self) -> CaseRunner:
         together = library(self.compiler.toolkit) if self.together else None
-        return CaseRunner(self.cases, self.gpus, self.limits, self.isolation, self.recorder, together)
+        few_queues = self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
+        return CaseRunner(self.cases, self.gpus, self.limits, self.isolation, self.recorder, together, few_queues)
 
     @cached_property
     def _examiner(self) -> Examiner:
