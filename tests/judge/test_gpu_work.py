@@ -29,25 +29,30 @@ from cuset_stage.tasks import ProgramTask
 MIB = 1 << 20
 RECORDS = r"""
 struct Record {
-  Record() {
-    const char* path = getenv("CUSET_GPU_ACTIVITY");
-    const bool withheld = getenv("CUSET_GPU_INPUTS") != nullptr;
-    if (!path) return;
-    FILE* file = fopen(path, "a");
-    fprintf(file, "begin\nK 1000 %d 2 1 1 32 1 1 work\nC 1 2 1 4096\nC 1 2 2 4096\n", 1000 + NANOSECONDS);
-    if (withheld) fprintf(file, "U UPLOADS\n");
-    fprintf(file, "end\n");
-    fclose(file);
-    if (withheld) WHEN_WITHHELD;
-  }
+  FILE* file = getenv("CUSET_GPU_ACTIVITY") ? fopen(getenv("CUSET_GPU_ACTIVITY"), "a") : nullptr;
+  Record() { if (file) fprintf(file, "begin\n"); }
+  ~Record() { if (file) fprintf(file, "end\n"); }
 } record;
 
-int main() {"""
+static void work() {
+  const bool withheld = getenv("CUSET_GPU_INPUTS") != nullptr;
+  if (!record.file) return;
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const long long now = time.tv_sec * 1000000000ll + time.tv_nsec;
+  fprintf(record.file, "K %lld %lld 2 1 1 32 1 1 work\n", now, now + NANOSECONDS);
+  for (int kind : {1, 2}) fprintf(record.file, "C %lld %lld %d 4096\n", now, now + 1, kind);
+  if (withheld) fprintf(record.file, "U UPLOADS\n");
+  if (withheld) WHEN_WITHHELD;
+}
+
+int main() {
+  work();"""
 
 
 def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
     """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
-    head = "#include <cstdlib>\n" + PROGRAM.replace("int main() {", RECORDS)
+    head = "#include <cstdlib>\n#include <ctime>\n" + PROGRAM.replace("int main() {", RECORDS)
     return (
         head.replace("UPLOADS", uploads)
         .replace("NANOSECONDS", str(nanoseconds))
