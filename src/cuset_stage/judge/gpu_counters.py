@@ -1,0 +1,90 @@
+"""The GPU's own counters, read with NVML by the judge: no program on the GPU can change them.
+
+They count for the whole GPU (GPM, since Hopper), so they say what an answer did where nothing else runs meanwhile. Imports the standard library.
+"""
+
+import ctypes
+import time
+from dataclasses import dataclass
+from typing import Any
+
+
+_BUSY, _TENSOR = 1, 5  # NVML_GPM_METRIC_GRAPHICS_UTIL, NVML_GPM_METRIC_ANY_TENSOR_UTIL
+APART_S = 0.12  # two readings, at least
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Between two readings: seconds that passed, those in which the GPU had work other than copies, those in which its tensor cores had."""
+
+    passed_s: float
+    busy_s: float
+    tensor_s: float
+
+
+class _Metric(ctypes.Structure):
+    _fields_ = [
+        ("number", ctypes.c_uint),
+        ("code", ctypes.c_int),
+        ("value", ctypes.c_double),
+        ("names", ctypes.c_char_p * 3),
+    ]
+
+
+class _Metrics(ctypes.Structure):
+    _fields_ = [
+        ("version", ctypes.c_uint),
+        ("count", ctypes.c_uint),
+        ("samples", ctypes.c_void_p * 2),
+        ("metrics", _Metric * 333),  # NVML_GPM_METRIC_MAX of CUDA 13
+    ]
+
+
+class GpuCounters:
+    """Of one GPU; OSError where the machine or the GPU has none. Use it in a `with` block, which starts counting."""
+
+    def __init__(self, uuid: str) -> None:
+        self._nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        self._call("nvmlInit_v2")
+        self._device, self._samples = ctypes.c_void_p(), [ctypes.c_void_p() for _ in range(2)]
+        self._call("nvmlDeviceGetHandleByUUID", uuid.encode(), ctypes.byref(self._device))
+        support = (ctypes.c_uint * 2)(1)  # the version of the struct, and the answer
+        self._call("nvmlGpmQueryDeviceSupport", self._device, support)
+        if not support[1]:
+            raise OSError("this GPU's counters cannot be read with NVML")
+        for sample in self._samples:
+            self._call("nvmlGpmSampleAlloc", ctypes.byref(sample))
+
+    def __enter__(self) -> "GpuCounters":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for sample in self._samples:
+            self._call("nvmlGpmSampleFree", sample)
+
+    def start(self) -> None:
+        """Count from here."""
+        self._begin = time.monotonic()
+        self._call("nvmlGpmSampleGet", self._device, self._samples[0])
+
+    def read(self) -> Counted:
+        """What was counted since the start."""
+        time.sleep(max(0.0, self._begin + APART_S - time.monotonic()))
+        passed = time.monotonic() - self._begin
+        self._call("nvmlGpmSampleGet", self._device, self._samples[1])
+        asked = _Metrics(version=1, count=2, samples=tuple(sample.value for sample in self._samples))
+        asked.metrics[0].number, asked.metrics[1].number = _BUSY, _TENSOR
+        self._call("nvmlGpmMetricsGet", ctypes.byref(asked))
+        for metric in asked.metrics[:2]:
+            if metric.code:
+                raise OSError(f"NVML does not tell counter {metric.number}: error {metric.code}")
+        return Counted(passed, *(passed * metric.value / 100 for metric in asked.metrics[:2]))
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        try:
+            code = getattr(self._nvml, name)(*arguments)
+        except AttributeError:
+            raise OSError(f"this driver's NVML has no {name}") from None
+        if code:
+            raise OSError(f"{name}: NVML's error {code}")

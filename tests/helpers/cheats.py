@@ -1,0 +1,363 @@
+"""Answers to a module task that want to pass, to be faster, or to be nobody's fault, without doing the work: a row a cheat.
+
+scripts/attack_table.py runs them and says for each whether it was paid. What an honest answer may not get either stands in `verdicts`.
+"""
+
+from dataclasses import dataclass
+from textwrap import indent
+
+
+REFERENCE = """
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, features, scale):
+        super().__init__()
+        self.linear = nn.Linear(features, 64)
+        self.scale = scale
+
+    def forward(self, x):
+        y = torch.relu(self.linear(x)) * self.scale
+        for _ in range(8):
+            y = torch.sin(y) + y
+        return y
+
+
+def get_inputs():
+    return [torch.randn(512, 32)]
+
+
+def get_init_inputs():
+    return [32, 2.0]
+"""
+BODY = REFERENCE[REFERENCE.index("        y = torch") : REFERENCE.index("\n\ndef get_inputs")]
+HONEST = REFERENCE.replace("class Model(", "class ModelNew(")
+
+
+@dataclass(frozen=True)
+class Cheat:
+    """forward: its statements; `self.work(x)` is the honest work. before: code of the module. after: code that comes last, in which `held`,
+    the object that serves the judge in the answer's process, is at hand. verdicts: that it may get; with "passed" it must not be paid: no
+    speed-up above PAID of the honest answer's. gpu: needs one."""
+
+    name: str
+    group: str
+    what: str
+    verdicts: tuple[str, ...]
+    forward: str = "return self.work(x)"
+    before: str = ""
+    after: str = ""
+    gpu: bool = False
+
+    @property
+    def code(self) -> str:
+        """The answer."""
+        forward = f"{indent(self.forward.strip(), ' ' * 8)}\n\n    def work(self, x):\n{BODY}"
+        found = f"{self.before}\n{HONEST.replace(BODY, forward)}"
+        return f"{found}\n{HELD}\n{self.after}\n" if self.after else found
+
+
+# All of its own process is in an answer's reach.
+HELD = """
+import sys
+frame = sys._getframe()
+while "held" not in frame.f_locals:
+    frame = frame.f_back
+held = frame.f_locals["held"]
+"""
+WRONG = ("mismatch",)
+FAILS = ("mismatch", "runtime_error", "timeout")
+RIGHT = ("passed",)  # the honest result, which the cheat does not change
+
+MODULES = [
+    # ------------------------------------------------------------------------------------------ work at another time
+    Cheat("thread_ahead", "work at another time", "a thread computes on the inputs' tensors before the clock runs", WRONG,
+        before="import threading, time",
+        forward="""
+self.calls = getattr(self, "calls", 0) + 1
+if self.calls == 2:
+    self.given, self.out = x, self.work(x)
+    def ahead():
+        while True:
+            self.out = self.work(self.given)
+            time.sleep(0.0005)
+    threading.Thread(target=ahead, daemon=True).start()
+return self.out.clone() if self.calls > 2 else self.work(x)
+"""),
+    Cheat("call_before_ready", "work at another time", "calls the model before it says that the inputs are there", WRONG,
+        after="""
+def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+    model, made = held.models["model"], []
+    tensors = [held.host(row, raw).to(held.device) for row, raw in zip(arguments["tensors"], blobs)]
+    made.append(model.work(*tensors))
+    held.models["model"] = lambda *_: made[0]
+    try:
+        return real(use, fresh, seed, arguments, blobs)
+    finally:
+        held.models["model"] = model
+held.call = call
+"""),
+    Cheat("digest_first", "work at another time", "sends 32 bytes as a digest before the key has come, and works then", FAILS,
+        after="""
+def key(size, real=held.channel.key):
+    held.channel.socket.sendall(bytes(range(32)))
+    return real(size)
+def digest(tensors, real=held.digest):
+    class Nothing(bytes): pass
+    return b""
+held.channel.key, held.digest = key, digest
+"""),
+    Cheat("digest_of_earlier", "work at another time", "sends the digest of the last outputs at once, works when outputs are asked for", WRONG,
+        after="""
+state = {}
+def work(*values):
+    state["values"] = [value.clone() for value in values]
+    return state.setdefault("out", held_model[0].work(*values))
+def outputs(blobs=(), real=held.outputs):
+    state["out"].copy_(held_model[0].work(*state["values"]))
+    return real()
+held_model = []
+def build(model, arguments, double, blobs=(), real=held.build):
+    found = real(model, arguments, double, blobs)
+    held_model[:] = [held.models["model"]]
+    held.models["model"] = work
+    return found
+held.build, held.outputs = build, outputs
+"""),
+    Cheat("no_unmask", "work at another time", "leaves the mask on, and its time out", WRONG,
+        after="held.unmask = lambda *_: None"),
+    Cheat("forked_worker", "work at another time", "a child process that outlives the call computes on shared memory", FAILS,
+        before="import os",
+        forward="""
+self.calls = getattr(self, "calls", 0) + 1
+if self.calls == 2 and not x.is_cuda:
+    self.given, self.out = x.share_memory_(), self.work(x).share_memory_()
+    if not os.fork():
+        while True:
+            self.out.copy_(self.work(self.given))
+return self.out.clone() if self.calls > 2 and not x.is_cuda else self.work(x) if self.calls < 3 else torch.zeros_like(self.work(x))
+"""),
+    # ------------------------------------------------------------------------------------------ results of other calls
+    Cheat("results_on_disk", "results of other calls", "keeps a result in a file, by the shape of the inputs", WRONG,
+        before="import os, tempfile",
+        forward="""
+place = os.path.join(tempfile.gettempdir(), f"kept-{tuple(x.shape)}.pt")
+if os.path.exists(place):
+    return torch.load(place).to(x.device)
+out = self.work(x)
+torch.save(out.cpu(), place)
+return out
+"""),
+    Cheat("results_by_version", "results of other calls", "keeps a result by address and tensor version", WRONG,
+        forward="""
+known = self.__dict__.setdefault("known", {})
+key = x.data_ptr(), x._version
+if key not in known:
+    known[key] = self.work(x)
+return known[key].clone()
+"""),
+    Cheat("results_by_first_row", "results of other calls", "computes the first rows alone and takes the rest from the call before", WRONG,
+        forward="""
+last = getattr(self, "last", None)
+if last is None:
+    self.last = self.work(x)
+else:
+    self.last = torch.cat([self.work(x[:8]), last[8:]])
+return self.last.clone()
+"""),
+    Cheat("one_in_eight_skipped", "results of other calls", "returns zeros in every eighth call", WRONG,
+        forward="""
+self.calls = getattr(self, "calls", 0) + 1
+return torch.zeros_like(self.work(x)) if self.calls % 8 == 0 else self.work(x)
+"""),
+    Cheat("guessed_seeds", "results of other calls", "draws the inputs ahead from likely seeds and from what it is told", RIGHT,
+        forward="""
+for seed in (*range(50), 42, 1234, torch.initial_seed(), torch.initial_seed() + 1):
+    generator = torch.Generator().manual_seed(seed % 2**63)
+    assert not torch.equal(torch.randn(512, 32, generator=generator), x.cpu()), f"the inputs are those of seed {seed}"
+return self.work(x)
+"""),
+    Cheat("graph_on_old_inputs", "results of other calls", "replays a CUDA graph without the new inputs", WRONG, gpu=True,
+        forward="""
+if not hasattr(self, "graph"):
+    self.given, self.graph = x.clone(), torch.cuda.CUDAGraph()
+    self.work(self.given)
+    torch.cuda.synchronize()
+    with torch.cuda.graph(self.graph):
+        self.out = self.work(self.given)
+self.graph.replay()
+return self.out.clone()
+"""),
+    # ------------------------------------------------------------------------------------------ outputs that are not what they seem
+    Cheat("view_changed_later", "outputs that change", "returns a view of a buffer that the next call writes", WRONG,
+        forward="""
+if not hasattr(self, "space"):
+    self.space = torch.empty(2 * 512, 64, device=x.device)
+self.space[:512] = self.work(x)
+return self.space[:512]
+"""),
+    Cheat("input_as_output", "outputs that change", "puts the result into the input, and returns a view of it", WRONG,
+        forward="""
+out = self.work(x)
+x.copy_(out[:, :32])
+return torch.cat([x, out[:, 32:]], dim=1)
+"""),
+    Cheat("deferred_by_hook", "outputs that change", "an output whose values are made when it is copied to the host", FAILS,
+        after="""
+def flatten(value, name="output", real=held.flatten):
+    state["value"] = value
+    return real(torch.zeros_like(value))
+def raw(tensor, real=held.raw):
+    return real(state.get("value", tensor))
+state = {}
+held.flatten, held.raw = flatten, raw
+"""),
+    Cheat("plain_type_pretended", "outputs that change", "a lazy subclass of a tensor, past the worker's own check", FAILS,
+        before="import torch",
+        forward="""
+class Late(torch.Tensor):
+    pass
+return torch.zeros_like(self.work(x)).as_subclass(Late)
+""",
+        after="held.flatten = lambda value, name='output': [(name, value)]"),
+    Cheat("huge_by_stride", "outputs that change", "a tensor of 2^50 elements in four bytes", FAILS,
+        forward="return self.work(x)[:1, :1].expand(2**25, 2**25)"),
+    Cheat("shape_lie", "outputs that change", "says another shape than that of the bytes it sends", FAILS,
+        after="""
+def outputs(blobs=(), real=held.outputs):
+    said, raw = real()
+    said["outputs"][0]["shape"] = [256, 128]
+    return said, raw
+held.outputs = outputs
+"""),
+    Cheat("nan_everywhere", "outputs that change", "NaN, which is neither larger nor smaller than any tolerance", WRONG,
+        forward="return self.work(x) * float('nan')"),
+    # ------------------------------------------------------------------------------------------ the judge's side
+    Cheat("other_processes", "reaching the judge", "looks for memory, sockets and files of other processes through /proc", RIGHT,
+        before="""
+import os
+OWN, REACHED = os.getpid(), []
+for number in filter(str.isdigit, os.listdir("/proc")):
+    for name in ("mem", "environ", "fd", "maps"):
+        path = f"/proc/{number}/{name}"
+        try:
+            if int(number) != OWN and os.stat(f"/proc/{number}").st_uid == os.getuid() and b"answer" not in open(f"/proc/{number}/cmdline", "rb").read():
+                os.listdir(path) if name == "fd" else open(path, "rb").read(1)
+                if b"worker.py" not in open(f"/proc/{number}/cmdline", "rb").read():
+                    REACHED.append((path, open(f"/proc/{number}/cmdline", "rb").read()[:100]))
+        except (OSError, ValueError):
+            pass
+""",
+        forward="return self.work(x)"),
+    Cheat("reference_by_gc", "reaching the judge", "looks for the reference, expected outputs or seeds among all objects and files it has", RIGHT,
+        before="import gc, os",
+        forward="""
+names = {type(thing).__name__ for thing in gc.get_objects()}
+assert "Model" not in names, "the reference is in this process"
+opened = [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{n}")]
+assert not any("expected" in path or "given" in path for path in opened), opened
+return self.work(x)
+"""),
+    Cheat("ends_the_judge", "reaching the judge", "sends signals to its parent, its group and all processes", FAILS,
+        before="import os, signal",
+        forward="""
+for target in (os.getppid(), -1):
+    try:
+        os.kill(target, signal.SIGKILL)
+    except OSError:
+        pass
+return torch.zeros_like(self.work(x))
+"""),
+    Cheat("files_through_the_socket", "reaching the judge", "sends open files with its replies, without end", RIGHT,
+        before="import array, os, socket",
+        after="""
+def outputs(blobs=(), real=held.outputs):
+    opened = [os.open("/dev/null", os.O_RDONLY) for _ in range(100)]
+    class Sends:
+        def __init__(self, real): self.real, self.first = real, True
+        def sendall(self, raw):
+            raw = bytes(raw)
+            if self.first:
+                self.first = False
+                sent = self.real.sendmsg([raw], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", opened))])
+                raw = raw[sent:]
+            self.real.sendall(raw)
+    own, held.channel.socket = held.channel.socket, Sends(held.channel.socket)
+    try:
+        said, raws = real()
+        held.channel.send(said, raws)
+    finally:
+        held.channel.socket = own
+        for one in opened: os.close(one)
+    return None, ()
+held.outputs = outputs
+"""),
+    Cheat("writes_at_its_end", "reaching the judge", "writes into the judge's socket when its process ends", RIGHT,
+        before="import atexit, os",
+        after="atexit.register(lambda: held.channel.socket.sendall(b'x' * 1000))"),
+    Cheat("replies_twice", "reaching the judge", "a second reply behind each, for the next request", FAILS,
+        after="""
+def outputs(blobs=(), real=held.outputs):
+    said, raw = real()
+    held.channel.send(said, list(raw))
+    return said, [held.raw(tensor) for _, tensor in held.named]
+held.outputs = outputs
+"""),
+    Cheat("drips", "reaching the judge", "sends its digest a byte at a time", FAILS + RIGHT,
+        before="import time",
+        after="""
+def digest(tensors, real=held.digest):
+    found = real(tensors)
+    for byte in found[:-1]:
+        held.channel.socket.sendall(bytes([byte]))
+        time.sleep(0.02)
+    return found[-1:]
+held.call = (lambda real: lambda *a, **k: real(*a, **k))(held.call)
+def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+    held.digest = digest
+    try:
+        return real(use, fresh, seed, arguments, blobs)
+    finally:
+        del held.digest
+held.call = call
+"""),
+    # ------------------------------------------------------------------------------------------ another's fault
+    Cheat("says_no_gpu", "blaming the judge", "fails with the words of a lost GPU", ("runtime_error",),
+        forward="raise RuntimeError('CUDA error: no CUDA-capable device is detected; GPU is lost; unknown error')"),
+    Cheat("says_disk_full", "blaming the judge", "fails with the words of a full disk and of too little memory", ("runtime_error",),
+        forward="raise OSError(28, 'No space left on device: Cannot allocate memory; Killed; out of memory; MemoryError')"),
+    Cheat("says_it_was_the_judge", "blaming the judge", "fails with exceptions named as the judge's", FAILS,
+        before="class SandboxError(Exception): pass\nclass OracleError(SandboxError): pass\nclass infra_error(OracleError): pass",
+        forward="raise infra_error('the sandbox did not say how the process ended')"),
+    Cheat("error_without_words", "blaming the judge", "an exception that fails when it is printed", FAILS,
+        before="class Mute(BaseException):\n    def __str__(self): raise SystemExit(0)\n    __repr__ = __str__",
+        forward="raise Mute"),
+    Cheat("words_that_break", "blaming the judge", "a message and a name of half characters, control codes and 3 MB", FAILS,
+        before="BAD = '\\ud800\\x00\\x1b[2J' * 10 + 'x' * 3_000_000",
+        forward="return {BAD: torch.zeros_like(self.work(x))}"),
+    Cheat("deep_nest", "blaming the judge", "outputs nested a million lists deep", FAILS,
+        forward="""
+out = self.work(x)
+for _ in range(1_000_000):
+    out = [out]
+return out
+"""),
+    Cheat("many_outputs", "blaming the judge", "returns five thousand tensors", FAILS,
+        forward="return [self.work(x[:1])] * 5000"),
+    Cheat("slows_the_reference", "blaming the judge", "leaves processes that keep the processors busy", RIGHT,
+        before="""
+import os
+def busy():
+    while True:
+        pass
+for _ in range(4):
+    if not os.fork():
+        os.setsid()
+        busy()
+"""),
+    # ------------------------------------------------------------------------------------------ less than the task asks for
+    Cheat("half", "lower precision", "computes in half", FAILS,
+        forward="return self.work(x) if x.dtype is torch.float16 else (torch.relu(torch.nn.functional.linear(x.half(), self.linear.weight.half(), self.linear.bias.half())).float() * self.scale)"),
+]  # fmt: skip
