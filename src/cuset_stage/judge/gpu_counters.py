@@ -1,12 +1,16 @@
 """The GPU's own counters, read with NVML by the judge: no program on the GPU can change them.
 
-They count for the whole GPU (GPM, since Hopper), so they say what an answer did where nothing else runs meanwhile. Imports the standard library.
+They count for the whole GPU (GPM, since Hopper), so they say what an answer did where nothing else runs meanwhile.
 """
 
 import ctypes
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+
+from ..sandbox import Gpu
 
 
 _BUSY, _TENSOR = 1, 5  # NVML_GPM_METRIC_GRAPHICS_UTIL, NVML_GPM_METRIC_ANY_TENSOR_UTIL
@@ -20,6 +24,28 @@ class Counted:
     passed_s: float
     busy_s: float
     tensor_s: float
+
+    @property
+    def tensor_share(self) -> float:
+        return self.tensor_s / self.busy_s if self.busy_s else 0.0
+
+
+@contextmanager
+def counting(gpu: Gpu | None) -> Iterator[Callable[[], Counted | None]]:
+    """Counts from the start of the block; the function that it gives tells what until now, and None where there are no counters."""
+    counters = None
+    with suppress(OSError):
+        counters = GpuCounters(gpu.uuid) if gpu else None
+
+    def read() -> Counted | None:
+        with suppress(OSError):
+            return counters.read() if counters else None
+
+    try:
+        yield read
+    finally:
+        if counters:
+            counters.free()
 
 
 class _Metric(ctypes.Structure):
@@ -41,7 +67,7 @@ class _Metrics(ctypes.Structure):
 
 
 class GpuCounters:
-    """Of one GPU; OSError where the machine or the GPU has none. Use it in a `with` block, which starts counting."""
+    """Counts on one GPU. OSError where the machine, its driver or the GPU cannot."""
 
     def __init__(self, uuid: str) -> None:
         self._nvml = ctypes.CDLL("libnvidia-ml.so.1")
@@ -54,12 +80,9 @@ class GpuCounters:
             raise OSError("this GPU's counters cannot be read with NVML")
         for sample in self._samples:
             self._call("nvmlGpmSampleAlloc", ctypes.byref(sample))
-
-    def __enter__(self) -> "GpuCounters":
         self.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def free(self) -> None:
         for sample in self._samples:
             self._call("nvmlGpmSampleFree", sample)
 

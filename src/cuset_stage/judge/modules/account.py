@@ -1,20 +1,26 @@
-"""The GPU's own account of a module's calls: which kernels ran, and for how long, as CUPTI records it (../gpu_activity.py).
+"""The GPU's own account of a module's calls, held against the clock: where it says more there is no speed-up.
 
-It is written inside the module's process, in calls made for it alone, since recording takes time. So it is a second opinion: where it says
-more than the clock there is no speed-up.
+- Its counters, read with NVML by the judge (../gpu_counters.py), over all that happens on the GPU while timed calls are made. No answer
+  can change them.
+- Which kernels ran, and for how long, as CUPTI records it (../gpu_activity.py). That is written inside the module's process, which could
+  write something else, in calls made for it alone, since recording takes time.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..gpu_activity import Activity, Kernel
+from ..gpu_counters import Counted
 from ..gpu_work import kernel_uses
 
 
 NO_KERNEL = "no kernel of its own: all that ran on the GPU is PyTorch's and its libraries'"
 MISSING = "no speed-up: the GPU's record of its calls is missing"
 MORE = "no speed-up: the work of a call takes longer by the GPU's record than by the clock"
+TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
+TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do
 SHARE, LATENCY_S = 0.8, 5e-6  # of the recorded work that the clock may say less
 _MASK, _HASH = "cuset_unmask", "cuset_hash"  # of handover.cu
 # As the compiler mangles them: PyTorch's own, what torch.compile makes, and those of cuBLAS, cuDNN, cuFFT, cuSPARSE and FlashAttention.
@@ -55,8 +61,37 @@ def second_opinion(calls: Sequence[Activity] | None, kernel_s: float | None) -> 
     busy = min(call.busy_s for call in calls)
     if kernel_s is not None and kernel_s < SHARE * busy - LATENCY_S:
         flags.append(MORE)
-        more = {
-            "speedup": None,
-            "message": f"a call takes {kernel_s:.3g} s by the clock, {busy:.3g} s by the GPU's record",
-        }
+        more = {"speedup": None, "message": _differ(kernel_s, busy)}
     return {"flags": flags, "kernels": kernel_uses(calls), **more}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the GPU's counters say of as many calls of nothing, of the reference and of the answer."""
+
+    nothing: Counted
+    reference: Counted
+    answer: Counted
+    calls: int
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds of a call of the answer in which the GPU works, beside a call of nothing."""
+        return (self.answer.busy_s - self.nothing.busy_s) / self.calls
+
+    @property
+    def tensor_cores(self) -> bool:
+        """Whether the answer has tensor cores work, and the reference does not."""
+        return self.reference.tensor_share < TENSOR_SHARE / 10 and self.answer.tensor_share > TENSOR_SHARE
+
+    def opinion(self, kernel_s: float | None) -> dict[str, Any]:
+        """As `second_opinion`."""
+        flags, more = [TENSOR] if self.tensor_cores else [], {}
+        if kernel_s is not None and kernel_s < SHARE * self.busy_s - LATENCY_S:
+            flags.append(MORE)
+            more = {"speedup": None, "message": _differ(kernel_s, self.busy_s)}
+        return {"flags": flags, **more}
+
+
+def _differ(kernel_s: float, busy_s: float) -> str:
+    return f"a call takes {kernel_s:.3g} s by the clock, {busy_s:.3g} s by the GPU's record"

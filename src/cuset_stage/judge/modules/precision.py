@@ -16,12 +16,18 @@ from .session import Saved
 LEAST = {"float32": 2.0**-14, "float64": 2.0**-27}
 """Errors below are none of a lower precision, by dtype. Rounding to half or TF32 errs by 2^-12.3 of a number, in the mean square."""
 TIMES = 10.0  # as large as the reference's own, or larger
+STRICT_TIMES = 4.0
 SMALL_SPREAD = 64.0  # a spread of less than the 64th part of the size is taken as that
 CHUNK = 1 << 20
 
 
-def lower_precision(exact: Sequence[Saved], expected: Sequence[Saved], found: Sequence[Saved]) -> str | None:
+def lower_precision(
+    exact: Sequence[Saved], expected: Sequence[Saved], found: Sequence[Saved], *, strictly: bool = False
+) -> str | None:
     """What is to say about outputs of a lower precision than those expected; None where they are as exact.
+
+    strictly: for an answer that is known to use tensor cores: with float32 they are exact when each number is split into several of lower
+    precision, and then as exact as the reference.
 
     exact: the reference's in float64, as many as the others, or none where it has none: then nothing is said.
     """
@@ -30,7 +36,7 @@ def lower_precision(exact: Sequence[Saved], expected: Sequence[Saved], found: Se
         if dtype not in LEAST or truth.dtype != "torch.float64" or truth.shape != right.shape:
             continue
         own, its = (relative_error(truth.path, part.path, dtype) for part in (right, got))
-        if its > max(LEAST[dtype], TIMES * own):
+        if its > (STRICT_TIMES * own if strictly else max(LEAST[dtype], TIMES * own)):
             return f"{right.name} is off by {its:.2g} of what it varies by, {dtype} by {own:.2g}"
     return None
 

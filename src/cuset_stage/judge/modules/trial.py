@@ -21,9 +21,10 @@ from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import first_difference
 from ..gpu_activity import Activity, Recorder
+from ..gpu_counters import Counted, counting
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_runs import OracleError
-from .account import calls_of, second_opinion
+from .account import Counts, calls_of, second_opinion
 from .precision import lower_precision
 from .reference import reference
 from .session import Call, Content, Module, ModuleFailed, Saved, Worker
@@ -73,6 +74,7 @@ class Trial:
     clock: Clock
     seed: int
     known: Judgement = field(init=False)
+    counts: dict[str, Counted | None] = field(default_factory=dict, init=False)  # by NVML, over all timed calls
 
     def judge(self) -> Judgement:
         self.known = self.built.judgement
@@ -109,10 +111,15 @@ class Trial:
             times = self.compare_timed(timed)
         if not self.known.passed:
             return
+        counts = None
         if self.gpu:
             self.note(**speed(self.earlier, *times))
-        calls = zip(exact, expected, found, strict=False)
-        if lower := next(filter(None, (lower_precision(*(one.outputs for one in three)) for three in calls)), None):
+            if all(counted := [self.counts[who] for who in ("nothing", "reference", "answer")]):
+                counts = Counts(*counted, len(timed))
+                self.note(**counts.opinion(self.known.kernel_s))
+        calls = [[one.outputs for one in three] for three in zip(exact, expected, found, strict=False)]
+        strictly = counts is not None and counts.tensor_cores
+        if lower := next(filter(None, (lower_precision(*three, strictly=strictly) for three in calls)), None):
             self.note([LOWER], message=lower, speedup=None)
         if self.gpu and self.worker.recorder:
             with self.clock.excluded():
@@ -148,30 +155,45 @@ class Trial:
 
     def call_timed(self, answer: Module, first: Sequence[Call], expected: Sequence[Call]) -> list[tuple[Asked, Call]]:
         """The calls that are compared when the answer's process is gone."""
-        calls, kept, begin = [], 0, time.monotonic()
-        for number in range(max(FEWEST, self.worker.trials if self.gpu else 0)):
-            if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.worker.budget_s):
-                break
-            with self.clock.excluded():
-                one = self.draw(self.worker.seeds + number, "call {}, timed")
-            call = one.of(answer, "found", most_bytes=_most(expected))
-            calls.append((one, call))
-            kept += sum(saved.bytes for saved in (*one.content.tensors, *call.outputs))
+        asked, calls, kept, begin = [], [], 0, time.monotonic()
+        with (
+            self.clock.excluded()
+        ):  # all contents first: nothing but the answer is to work while the GPU's counters run
+            for number in range(max(FEWEST, self.worker.trials if self.gpu else 0)):
+                if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.worker.budget_s):
+                    break
+                asked.append(self.draw(self.worker.seeds + number, "call {}, timed"))
+                kept += sum(saved.bytes for saved in asked[-1].content.tensors)
+        begin = time.monotonic()
+        with counting(self.gpu) as counted:
+            for one in asked:
+                if len(calls) >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.worker.budget_s):
+                    break
+                calls.append((one, one.of(answer, "found", most_bytes=_most(expected))))
+                kept += sum(saved.bytes for saved in calls[-1][1].outputs)
+            self.counts["answer"] = counted()
         if answer.earlier() != [call.digest.hex() for call in first[:FRESH]]:
             self.note(verdict=Verdict.MISMATCH, message="a later call overwrote what an earlier one returned")
         return calls
 
-    def compare_timed(self, timed: Iterable[tuple[Asked, Call]]) -> tuple[list[float], list[float], list[float]]:
+    def compare_timed(self, timed: Sequence[tuple[Asked, Call]]) -> tuple[list[float], list[float], list[float]]:
         """What was returned in timed calls against the reference; times of doing nothing, of the reference and of the answer."""
-        times: tuple[list[float], ...] = ([], [], [])
-        for one, found in timed:
-            right, nothing = self.call_reference(one)
-            if self.known.passed:
-                self.compare(one, right, found)
-            for own, seconds in zip(times, (nothing, right.seconds, found.seconds), strict=True):
-                own.append(seconds)
+        reference, nothing = [], []
+        with counting(self.gpu) as counted:
+            for one, found in timed:
+                right = one.of(self.right, "expected")
+                reference.append(right.seconds)
+                if self.known.passed:
+                    self.compare(one, right, found)
+            self.counts["reference"] = counted()
+        with counting(self.gpu) as counted:
+            for one, _ in timed:
+                nothing.append(self.right.call(one.content, one.seed, use="nothing").seconds)
+                self.right.ask("inputs")  # as with outputs
+            self.counts["nothing"] = counted()
+        for one, _ in timed:
             shutil.rmtree(one.folder)
-        return times
+        return nothing, reference, [found.seconds for _, found in timed]
 
     def ask_the_gpu(self, asked: Sequence[Asked], recorder: Recorder) -> None:
         """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either."""
