@@ -3,10 +3,12 @@
 
     python scripts/attack_table.py --json benchmarks/attacks.json          # in both ways, and on the GPU when there is one
     python scripts/attack_table.py --only fork_bomb --isolation landlock
+    python scripts/attack_table.py --cheats --json benchmarks/cheats.json  # tests/helpers/cheats.py, against the judge of modules
 
 Needs nvcc. attacks.json and gpu_attacks.json say what each attack does and which verdicts are right. It is contained when its verdict
 is one of them, and afterwards no process and no file of it is left, every original has its old content, no secret has come out, no
-connection arrived and nothing was written elsewhere.
+connection arrived and nothing was written elsewhere. A cheat is contained when its verdict is one of those that it may get, and it has no
+speed-up for what is not faster; those that need a GPU run there, the others without.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ from unittest.mock import patch
 import psutil
 
 from cuset_stage.files import file_sha256, write_atomically
+from cuset_stage.judge.devices import GpuPool
+from cuset_stage.judge.gpu_activity import Recorder, find_recorder
+from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.sandbox import (
     COMPILE_LIMITS,
     Compiler,
@@ -50,9 +55,11 @@ from cuset_stage.sandbox import (
     run_program,
 )
 from cuset_stage.sandbox.isolation import bubblewrap_here
+from cuset_stage.tasks import ModuleTask
 
 
-ATTACKS = Path(__file__).resolve().parent.parent / "tests" / "sandbox"
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+ATTACKS = TESTS / "sandbox"
 OUTPUT, SIZE = "data/out.bin", 32
 TOKEN = "CUSET_TEST_TOKEN"
 PATIENCE_S = 300.0  # for what has no limit of its own: the machine may be busy
@@ -289,12 +296,61 @@ def try_on_gpu(place: Range, attack: Attack, isolation: Isolation, gpus: list[Gp
     return replace(outcome, contained=False, problems=(*outcome.problems, f"the next program failed: {after}"))
 
 
+def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterator[Outcome]:
+    """On the GPU those that need one, without it the others."""
+    sys.path.insert(0, str(TESTS / "helpers"))
+    import cheats
+
+    reference, options = cheats.REFERENCE, {}
+    if gpus:
+        reference, recorder = cheats.on_a_gpu(reference), find_recorder()
+        options = {"gpus": GpuPool(gpus[:1]), "arch": gpus[0].arch, "trials": 20, "budget_s": 4.0}
+        options["recorder"] = recorder if isinstance(recorder, Recorder) else None
+    limits = Limits(wall_s=60.0, processes=256)
+    judge = ModuleJudge(device="cuda" if gpus else "cpu", seeds=3, limits=limits, isolation=isolation, **options)
+    task = ModuleTask("cheated", "cheated", "level1", {1: ""}, None, reference, "cheats.py:1")
+    honest = cheats.Cheat("honest", "", "does the work", cheats.RIGHT, gpu=bool(gpus))
+    for cheat in (honest, *cheats.MODULES):
+        if cheat.gpu != bool(gpus) or (only and cheat.name not in only):
+            continue
+        begin = time.perf_counter()
+        judged = judge.judge(task, cheats.on_a_gpu(cheat.code) if gpus else cheat.code)
+        problems = [] if judged.verdict in cheat.verdicts else [f"verdict {judged.verdict}: {judged.message[:200]}"]
+        if judged.speedup and judged.speedup > cheats.PAID:
+            problems.append(f"paid: a speed-up of {judged.speedup:.2f}")
+        said = "; ".join((*judged.flags, judged.message, f"speed-up {judged.speedup:.2f}" if judged.speedup else ""))
+        row = (cheat.name, cheat.group, cheat.what, str(isolation), str(judged.verdict))
+        yield Outcome(*row, round(time.perf_counter() - begin, 3), not problems, tuple(problems), said[:300])
+
+
+def show(outcome: Outcome) -> None:
+    problems = "; ".join(outcome.problems)
+    print(f"{outcome.isolation}, {outcome.name}: {outcome.verdict} in {outcome.seconds:.1f} s {problems}", flush=True)
+
+
+def write_table(
+    path: Path, outcomes: list[Outcome], isolations: list[Isolation], gpus: list[Gpu], overhead: dict[str, Any]
+) -> None:
+    record = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "kernel": platform.release().split("-")[0],
+        "own_user": {str(isolation): has_own_user(isolation) for isolation in isolations},
+        "memory_account": memory_account(),
+        "toolkit": find_toolkit().version,
+        "gpu": gpus[0].name if gpus else None,
+        "overhead": overhead,
+        "attacks": [asdict(outcome) for outcome in outcomes],
+    }
+    write_atomically(path, json.dumps(record, indent=1) + "\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], help="names of attacks")
     parser.add_argument("--isolation", choices=["bubblewrap", "landlock"], action="append", help="default: both")
     parser.add_argument("--json", type=Path, help="where to write the outcomes")
     parser.add_argument("--no-gpu", action="store_true", help="leave the device attacks out")
+    parser.add_argument("--cheats", action="store_true", help="cheats instead of attacks")
     parser.add_argument("--no-overhead", action="store_true", help="leave the times out: the machine is busy")
     options = parser.parse_args()
     isolations = []
@@ -304,6 +360,14 @@ def main() -> int:
         except SandboxError as error:
             print(f"left out: {error}", file=sys.stderr)
     gpus = [] if options.no_gpu else list_gpus()
+    if options.cheats:
+        outcomes = []
+        for outcome in itertools.chain(*(try_cheats(gpus, isolation, options.only) for isolation in isolations)):
+            show(outcome)
+            outcomes.append(outcome)
+            if options.json:
+                write_table(options.json, outcomes, isolations, gpus, {})
+        return int(not all(outcome.contained for outcome in outcomes))
     attacks = load_attacks() + (load_attacks("gpu_attacks.json") if gpus else [])
     if unknown := set(options.only) - {attack.name for attack in attacks}:
         parser.error(f"no such attack: {', '.join(sorted(unknown))}")
@@ -318,25 +382,13 @@ def main() -> int:
             outcome = try_on_gpu(place, attack, isolation, gpus) if on_gpu else place.run(attack, isolation)
             outcomes.append(outcome)
             failed += not outcome.contained
-            print(
-                f"{isolation}, {attack.name}: {outcome.verdict} in {outcome.seconds:.1f} s {'; '.join(outcome.problems)}"
-            )
+            show(outcome)
         if not options.no_overhead:
             overhead = {str(isolation): place.overhead(isolation) for isolation in isolations}
     for name, numbers in overhead.items():
         print(f"{name}: run_program of a program that does nothing takes {numbers['wall_median_ms']} ms (median)")
     if options.json:
-        record = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "kernel": platform.release().split("-")[0],
-            "own_user": {str(isolation): has_own_user(isolation) for isolation in isolations},
-            "memory_account": memory_account(),
-            "toolkit": find_toolkit().version,
-            "gpu": gpus[0].name if gpus else None,
-            "overhead": overhead,
-            "attacks": [asdict(outcome) for outcome in outcomes],
-        }
-        write_atomically(options.json, json.dumps(record, indent=1) + "\n")
+        write_table(options.json, outcomes, isolations, gpus, overhead)
     print(f"{len(outcomes)} attacks, {len(outcomes) - failed} contained")
     return 1 if failed else 0
 

@@ -36,6 +36,11 @@ BODY = REFERENCE[REFERENCE.index("        y = torch") : REFERENCE.index("\n\ndef
 HONEST = REFERENCE.replace("class Model(", "class ModelNew(")
 
 
+def on_a_gpu(code: str) -> str:
+    """The reference, or an answer to it, with more to do."""
+    return code.replace(str(ROWS), str(ROWS_ON_A_GPU))
+
+
 @dataclass(frozen=True)
 class Cheat:
     """forward: its statements; `self.work(x)` is the honest work. before: code of the module. after: code that comes last, in which `held`,
@@ -67,6 +72,9 @@ while "held" not in frame.f_locals:
     frame = frame.f_back
 held = frame.f_locals["held"]
 """
+PAID = 1.3  # times as fast as the reference, whose work an answer that passes does: more was talked into being
+ROWS = 512  # of the inputs
+ROWS_ON_A_GPU = 1 << 16
 WRONG = ("mismatch",)
 FAILS = ("mismatch", "runtime_error", "timeout")
 RIGHT = ("passed",)  # the honest result, which the cheat does not change
@@ -314,7 +322,6 @@ def digest(tensors, real=held.digest):
         held.channel.socket.sendall(bytes([byte]))
         time.sleep(0.02)
     return found[-1:]
-held.call = (lambda real: lambda *a, **k: real(*a, **k))(held.call)
 def call(use, fresh, seed, arguments, blobs=(), real=held.call):
     held.digest = digest
     try:
@@ -357,7 +364,95 @@ for _ in range(4):
         os.setsid()
         busy()
 """),
+    Cheat("hogs_the_gpu", "blaming the judge", "leaves processes that keep the GPU busy and take its memory", RIGHT, gpu=True,
+        before="import os, subprocess, sys",
+        forward="""
+if not hasattr(self, "left"):
+    code = "import os, time; os.setsid(); import torch; x = [torch.empty(2**30, device='cuda') for _ in range(8)]\\nwhile True: torch.cuda._sleep(10**9)"
+    self.left = subprocess.Popen([sys.executable, "-s", "-c", code])
+return self.work(x)
+"""),
+    # ------------------------------------------------------------------------------------------ the protocol's own time
+    Cheat("no_waiting", "less than the protocol asks for", "does not wait for the GPU between the steps of a call", FAILS + RIGHT, gpu=True,
+        after="held.wait = lambda: None"),
+    Cheat("faster_digest", "less than the protocol asks for", "makes the digest with memory of its own that is there already", RIGHT, gpu=True,
+        after="""
+space = {}
+real_empty = torch.empty
+def empty(size, *a, **k):
+    if not k.get("device") or not isinstance(size, int):
+        return real_empty(size, *a, **k)
+    if size not in space:
+        space[size] = real_empty(size, *a, **k)
+    return space[size]
+class Torch:
+    def __getattr__(self, name): return empty if name == "empty" else getattr(torch, name)
+held.digest = (lambda real: lambda tensors: (setattr(held, "torch", Torch()), real(tensors), setattr(held, "torch", torch))[1])(held.digest)
+"""),
+    Cheat("digest_by_own_graph", "less than the protocol asks for", "takes mask and digest into one CUDA graph with the model", RIGHT, gpu=True,
+        after="""
+state = {}
+def wait():
+    pass
+def digest(tensors, real=held.digest):
+    size, key = held.handover.DIGEST_BYTES, tuple(t.data_ptr() for t in tensors)
+    if key != state.get("key"):
+        state.clear()
+        state["key"] = key
+        return real(tensors)
+    if "graph" not in state:
+        state["graph"] = torch.cuda.CUDAGraph()
+        flats = [held.flat(t) for t in tensors]
+        state["roots"] = roots = torch.empty((len(flats) + 1) * size, dtype=torch.uint8, device=held.device)
+        state["space"] = [torch.empty(f.numel() // 15 + 4096, dtype=torch.uint8, device=held.device) for f in (*flats, roots)]
+        torch.cuda.synchronize()
+        with torch.cuda.graph(state["graph"]):
+            for number, flat in enumerate((*flats, roots[:-size])):
+                start, between, end = map(held.pointer, (flat.data_ptr(), state["space"][number].data_ptr(), roots.data_ptr() + number * size))
+                held.check(held.library.handover_digest(start, held.size(flat.numel()), between, end, held.stream()))
+    state["graph"].replay()
+    return bytes(state["roots"][-size:].cpu().numpy())
+def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+    held.wait, held.digest = wait, digest
+    try:
+        return real(use, fresh, seed, arguments, blobs)
+    finally:
+        del held.wait, held.digest
+held.call = call
+""",
+        forward="""
+self.calls, out = getattr(self, "calls", 0) + 1, self.work(x)
+if self.calls <= 5:
+    self.out = out.clone()
+    return out
+return self.out.copy_(out)
+"""),
+    Cheat("warm_cache", "less than the protocol asks for", "leaves the cache as it is before a call", RIGHT, gpu=True,
+        after="held.flush = torch.empty(0, device=held.device)"),
+    Cheat("record_rewritten", "less than the protocol asks for", "divides all times in CUPTI's record by ten, and does not wait", FAILS + RIGHT, gpu=True,
+        before="""
+import atexit, os
+def rewrite(path=os.environ.get("CUSET_GPU_ACTIVITY")):
+    if path and os.path.exists(path):
+        lines = open(path).read().splitlines()
+        with open(path, "w") as file:
+            for line in lines:
+                part = line.split(" ")
+                if part[0] in "KCS":
+                    part[2] = str(int(part[1]) + (int(part[2]) - int(part[1])) // 10)
+                file.write(" ".join(part) + "\\n")
+atexit.register(rewrite)
+""",
+        after="held.wait = lambda: None"),
     # ------------------------------------------------------------------------------------------ less than the task asks for
-    Cheat("half", "lower precision", "computes in half", FAILS,
-        forward="return self.work(x) if x.dtype is torch.float16 else (torch.relu(torch.nn.functional.linear(x.half(), self.linear.weight.half(), self.linear.bias.half())).float() * self.scale)"),
+    Cheat("half", "lower precision", "computes the product in half", FAILS + RIGHT,
+        forward="""
+weight, bias = self.linear.weight, self.linear.bias
+y = torch.relu(torch.nn.functional.linear(x.half().float(), weight.half().float(), bias)) * self.scale
+for _ in range(8):
+    y = torch.sin(y) + y
+return y
+"""),
+    Cheat("tf32", "lower precision", "computes the product with tensor cores in TF32", FAILS + RIGHT, gpu=True,
+        forward="torch.backends.cuda.matmul.allow_tf32 = True\nreturn self.work(x)"),
 ]  # fmt: skip
