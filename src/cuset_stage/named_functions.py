@@ -62,7 +62,9 @@ def _import(name: str, key: str) -> tuple[ModuleType, str]:
         raise InputError(f"{key}={name!r}: expected my_module:my_function or path/to/file.py:my_function.")
     path = Path(place).expanduser()
     if place.endswith(".py") and not path.is_file():
-        raise InputError(f"{key}={name!r}: there is no file {place} in {os.getcwd()}. Give a path from the current folder.")
+        raise InputError(
+            f"{key}={name!r}: there is no file {place} in {os.getcwd()}. Give a path from the current folder."
+        )
     try:
         if place.endswith(".py"):
             return _import_file(path.resolve()), attribute
@@ -70,7 +72,11 @@ def _import(name: str, key: str) -> tuple[ModuleType, str]:
         return importlib.import_module(place), attribute
     except Exception as error:  # whatever the user's code raises
         what = one_line(f"{type(error).__name__}: {error}")
-        fix = "Start where the module lies, install it, or give path/to/file.py" if isinstance(error, ImportError) else "Mend it"
+        fix = (
+            "Start where the module lies, install it, or give path/to/file.py"
+            if isinstance(error, ImportError)
+            else "Mend it"
+        )
         raise InputError(f"{key}={name!r}: importing it failed with {what}. {fix}.") from error
 
 

@@ -96,13 +96,13 @@ return self.out.clone() if self.calls > 2 else self.work(x)
 """),
     Cheat("call_before_ready", "work at another time", "calls the model before it says that the inputs are there", WRONG,
         after="""
-def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+def call(use, fresh, arguments, blobs=(), real=held.call):
     model, made = held.models["model"], []
     tensors = [held.host(row, raw).to(held.device) for row, raw in zip(arguments["tensors"], blobs)]
     made.append(model.work(*tensors))
     held.models["model"] = lambda *_: made[0]
     try:
-        return real(use, fresh, seed, arguments, blobs)
+        return real(use, fresh, arguments, blobs)
     finally:
         held.models["model"] = model
 held.call = call
@@ -322,10 +322,10 @@ def digest(tensors, real=held.digest):
         held.channel.socket.sendall(bytes([byte]))
         time.sleep(0.02)
     return found[-1:]
-def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+def call(use, fresh, arguments, blobs=(), real=held.call):
     held.digest = digest
     try:
-        return real(use, fresh, seed, arguments, blobs)
+        return real(use, fresh, arguments, blobs)
     finally:
         del held.digest
 held.call = call
@@ -412,10 +412,10 @@ def digest(tensors, real=held.digest):
                 held.check(held.library.handover_digest(start, held.size(flat.numel()), between, end, held.stream()))
     state["graph"].replay()
     return bytes(state["roots"][-size:].cpu().numpy())
-def call(use, fresh, seed, arguments, blobs=(), real=held.call):
+def call(use, fresh, arguments, blobs=(), real=held.call):
     held.wait, held.digest = wait, digest
     try:
-        return real(use, fresh, seed, arguments, blobs)
+        return real(use, fresh, arguments, blobs)
     finally:
         del held.wait, held.digest
 held.call = call

@@ -140,7 +140,7 @@ def test_speed() -> None:
     found = speed(50e-6, loud, [time + 50e-6 for time in loud], [time + 25e-6 for time in loud])
     assert found["flags"] == [NOISE]
     found = speed(35e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
-    assert found["flags"] == [UNSTEADY]
+    assert found["flags"] == [UNSTEADY] and found["speedup"] == pytest.approx(35 / 25)
     found = speed(1e-3, steady, [time + 1e-3 for time in steady], [time + 50e-6 for time in steady])
     assert found["flags"] == ["speed-up over 10x"]
 

@@ -139,20 +139,6 @@ IN_TIMED_CALLS = """
             CHEAT
         return out
 """
-# torch.manual_seed and cuda.manual_seed_all are called before each call, when the inputs' tensors are there already.
-AHEAD = """
-        def right():
-            return torch.relu(self.linear(self.given[0])) * self.scale, self.given[1].argmax(dim=1)
-        self.calls = getattr(self, "calls", 0) + 1
-        if self.calls == 2:  # from now on it is given these tensors
-            self.given = x, y
-            def ahead(seed):
-                self.out = right()
-            torch.random._seed_custom_device = ahead
-        elif self.calls > 2:
-            return self.out
-        return torch.relu(self.linear(x)) * self.scale, y.argmax(dim=1)
-"""
 STALE = """self.old = getattr(self, "old", []) + [out]
             if self.calls > 7:
                 return self.old[-2]"""
@@ -167,9 +153,8 @@ STALE = """self.old = getattr(self, "old", []) + [out]
         (answer(IN_TIMED_CALLS.replace("CHEAT", STALE).strip()), "call 7, timed: "),
         (answer(IN_TIMED_CALLS.replace("CHEAT", "x.zero_()").strip()), "other values in its inputs [0]"),
         (answer(IN_TIMED_CALLS.replace("CHEAT", "return torch.empty_like(out[0]), out[1]").strip()), "call 5, timed"),
-        (answer(AHEAD.strip()), "call 2: "),
     ],
-    ids=["address", "object", "shape", "stale", "late_input", "no_work", "ahead"],
+    ids=["address", "object", "shape", "stale", "late_input", "no_work"],
 )
 def test_what_is_not_computed_in_the_call_is_wrong(judge: ModuleJudge, task: ModuleTask, code: str, says: str) -> None:
     found = judge.judge(task, code)
@@ -389,19 +374,36 @@ def test_inputs_are_not_there_before_the_clock_runs(judge: ModuleJudge, task: Mo
 seen, told = [], []
 def key(size, real=held.channel.key):
     seen[:] = [tensor.clone() for tensor in held.given]
-    return real(size)
-def call(use, fresh, seed, arguments, blobs=(), real=held.call):
-    told[:] = [seed]
-    return real(use, fresh, seed, arguments, blobs)
-held.channel.key, held.call = key, call
+    told[:] = [real(size)]
+    return told[0]
+held.channel.key = key
 """
     checks = (
         "x0, y0 = seen; assert not torch.equal(x0, x) and not torch.equal(y0, y) and (x0 != 0).all(); "
-        "torch.manual_seed(told[0]); assert not torch.equal(torch.randn(16, 5), y); "
+        "torch.manual_seed(int.from_bytes(told[0][16:], 'little')); assert not torch.equal(torch.randn(16, 5), y); "
     )
     zeros = ModuleTask("z", "z", "level1", {1: "p"}, None, reference, "z:1")
     found = judge.judge(zeros, answer(checks + FORWARD, looks))
     assert found.passed, found.message
+
+
+DRAWS = REFERENCE.replace("torch.relu(self.linear(x))", "torch.relu(self.linear(x) + torch.rand(4))")
+DRAWN_AHEAD = """
+drawn = []
+def key(size, real=held.channel.key):
+    drawn[:] = [torch.rand(4)]
+    return real(size)
+held.channel.key = key
+"""
+
+
+def test_what_a_module_draws_is_drawn_alike_and_not_ahead(judge: ModuleJudge) -> None:
+    task = ModuleTask("d", "d", "level1", {1: "p"}, None, DRAWS, "d:1")
+    honest = DRAWS.replace("class Model(", "class ModelNew(")
+    found = judge.judge(task, honest)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
+    found = judge.judge(task, f"{honest.replace('torch.rand(4)', 'drawn[0]')}{HELD}{DRAWN_AHEAD}")
+    assert found.verdict is Verdict.MISMATCH
 
 
 def test_the_seed_repeats_the_inputs(task: ModuleTask) -> None:
@@ -423,6 +425,9 @@ def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> N
     found = judge.judge(small, answer(lower, HALF))
     assert found.passed, found.message
     assert found.flags == (LOWER,) and "output[0] is off by " in found.message
+    later = f"self.calls = getattr(self, 'calls', 0) + 1; {FORWARD.replace('return', 'right =')}; return right if self.calls < 4 else ({lower.removeprefix('return ')})"
+    found = judge.judge(small, answer(later, HALF))
+    assert found.flags == (LOWER,), "in timed calls alone"
     right = "return torch.relu(sum(x[:, k:k + 1] * self.linear.weight[:, k] for k in range(8)) + self.linear.bias) * self.scale, y.argmax(dim=1)"
     found = judge.judge(small, answer(right))
     assert (found.verdict, found.message, found.flags) == (Verdict.PASSED, "", ())

@@ -1,6 +1,6 @@
 """Times the calls of a module: `python clock.py FD`, a process of the judge's own, where none of its threads comes between.
 
-FD is the judge's socket to the process that holds the module. Each line of stdin, a key in hexadecimal and the seconds to wait at
+FD is the judge's socket to the process that holds the module. Each line of stdin, a key and a seed in hexadecimal and the seconds to wait at
 most, is one call: the clock runs from when the key is sent until the digest has come. A line of stdout says the seconds and the digest,
 which is too short where the process ended, or did not answer in time.
 """

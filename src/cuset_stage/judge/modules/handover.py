@@ -12,7 +12,7 @@ import hashlib
 import numpy as np
 
 
-KEY_BYTES, DIGEST_BYTES = 16, 32
+KEY_BYTES, SEED_BYTES, DIGEST_BYTES = 16, 8, 32
 PIECE, HASH = 512, 32
 CHUNK = 1 << 24
 

@@ -28,7 +28,7 @@ from .session import BUILD_LIMITS, ModuleFailed, Worker, keep_extensions
 from .trial import Trial
 
 
-PROTOCOL = 5  # raised when the verdicts on modules come about differently
+PROTOCOL = 6  # raised when the verdicts on modules come about differently
 
 
 @dataclass

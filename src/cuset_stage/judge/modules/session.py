@@ -180,14 +180,14 @@ class Module:
             return Content(arguments["values"], self._take(arguments["tensors"], folder))
 
     def call(self, content: Content, seed: int, *, use: str = "model", fresh: bool = False) -> Call:
-        """Hand masked inputs over, then the key, and wait for the digest of the outputs: that is what is timed.
+        """Hand masked inputs over, then the key and the seed, and wait for the digest of the outputs: that is what is timed.
 
-        use, fresh: see worker.py.
+        seed: of what the module draws. use, fresh: see worker.py.
         """
         key = secrets.token_bytes(handover.KEY_BYTES)
-        self.ask("call", content.tensors, key, use=use, fresh=fresh, seed=seed, arguments=content.arguments)
+        self.ask("call", content.tensors, key, use=use, fresh=fresh, arguments=content.arguments)
         assert self._clock.stdin and self._clock.stdout
-        self._clock.stdin.write(f"{key.hex()} {self._left}\n")
+        self._clock.stdin.write(f"{key.hex()}{seed.to_bytes(handover.SEED_BYTES, 'little').hex()} {self._left}\n")
         seconds, found = self._clock.stdout.readline().split()
         self._spent(float(seconds))
         digest = bytes.fromhex(found.strip("-"))

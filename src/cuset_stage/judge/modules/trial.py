@@ -7,7 +7,7 @@ meanwhile, or take all of its memory; so is a module that does nothing: what a c
 
 import hashlib
 import math
-import shutil
+import random
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
@@ -31,7 +31,7 @@ from .session import Call, Content, Module, ModuleFailed, Saved, Worker
 
 
 FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
-EXACT = 2  # contents on which the precision is looked at
+EXACT = 2  # timed calls whose precision is looked at
 FEWEST = 5  # timed calls
 KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
 MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
@@ -49,8 +49,7 @@ NO_FLOAT64 = "task: the reference does not run in float64: a lower precision is 
 
 @dataclass(frozen=True)
 class Asked:
-    """A call that is made of the answer and of the reference. seed: for what the module itself draws; it says nothing of the
-    seed of the content, from which the answer could draw that ahead."""
+    """A call that is made of the answer and of the reference. seed: for what the module itself draws."""
 
     name: str
     content: Content
@@ -75,6 +74,7 @@ class Trial:
     seed: int
     known: Judgement = field(init=False)
     counts: dict[str, Counted | None] = field(default_factory=dict, init=False)  # by NVML, over all timed calls
+    expected: dict[str, Call] = field(default_factory=dict, init=False)  # of timed calls
 
     def judge(self) -> Judgement:
         self.known = self.built.judgement
@@ -86,16 +86,13 @@ class Trial:
                 expected, nothing = zip(*map(self.call_reference, asked), strict=True)
                 warm = min(FRESH, len(asked) - 1)
                 self.earlier = _apart(nothing[warm:], [call.seconds for call in expected[warm:]])
-                exact = [one.of(self.right, "exact", use="double") for one in asked[:EXACT]]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
-            if not all(call.outputs for call in exact):
-                self.note([NO_FLOAT64])
             with self.clock.waiting(self.worker.turns.timing() if self.gpu else nullcontext()):
-                self.try_answer(asked, expected, exact)
+                self.try_answer(asked, expected)
         return self.known
 
-    def try_answer(self, asked: Sequence[Asked], expected: Sequence[Call], exact: Sequence[Call]) -> None:
+    def try_answer(self, asked: Sequence[Asked], expected: Sequence[Call]) -> None:
         try:
             with self.worker.hold(self.built.product, self.gpu) as answer:
                 try:
@@ -117,10 +114,8 @@ class Trial:
             if all(counted := [self.counts[who] for who in ("nothing", "reference", "answer")]):
                 counts = Counts(*counted, len(timed))
                 self.note(**counts.opinion(self.known.kernel_s))
-        calls = [[one.outputs for one in three] for three in zip(exact, expected, found, strict=False)]
-        strictly = counts is not None and counts.tensor_cores
-        if lower := next(filter(None, (lower_precision(*three, strictly=strictly) for three in calls)), None):
-            self.note([LOWER], message=lower, speedup=None)
+        with self.clock.excluded():
+            self.look_at_precision(timed, strictly=counts is not None and counts.tensor_cores)
         if self.gpu and self.worker.recorder:
             with self.clock.excluded():
                 self.ask_the_gpu(asked, self.worker.recorder)
@@ -181,7 +176,7 @@ class Trial:
         reference, nothing = [], []
         with counting(self.gpu) as counted:
             for one, found in timed:
-                right = one.of(self.right, "expected")
+                right = self.expected[one.name] = one.of(self.right, "expected")
                 reference.append(right.seconds)
                 if self.known.passed:
                     self.compare(one, right, found)
@@ -191,9 +186,17 @@ class Trial:
                 nothing.append(self.right.call(one.content, one.seed, use="nothing").seconds)
                 self.right.ask("inputs")  # as with outputs
             self.counts["nothing"] = counted()
-        for one, _ in timed:
-            shutil.rmtree(one.folder)
         return nothing, reference, [found.seconds for _, found in timed]
+
+    def look_at_precision(self, timed: Sequence[tuple[Asked, Call]], *, strictly: bool) -> None:
+        """Of some timed calls; the answer does not know which. They have been compared with the reference, whose outputs are there."""
+        for one, found in random.SystemRandom().sample(timed, EXACT):
+            exact = one.of(self.right, "exact", use="double").outputs
+            if not exact:
+                self.note([NO_FLOAT64])
+            if lower := lower_precision(exact, self.expected[one.name].outputs, found.outputs, strictly=strictly):
+                self.note([LOWER], message=lower, speedup=None)
+                break
 
     def ask_the_gpu(self, asked: Sequence[Asked], recorder: Recorder) -> None:
         """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either."""
@@ -302,6 +305,7 @@ def speed(
     flags = []
     if max(earlier, own) > STEADY * min(earlier, own):
         flags.append(UNSTEADY)
+        own = min(earlier, own)  # who slows the reference down is not paid for it
     sure = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
     if min(own, its) <= sure:
         said = f"{own:.3g} s for the reference and {its:.3g} s for the answer, beside {median(nothing):.3g} s of a call (± {sure:.2g} s)"

@@ -5,7 +5,8 @@ task's own module run in different processes. This is the answer's process: noth
 guarded from the answer: the judge has the time, and checks all else.
 
 A message from the judge is JSON ("do": one of the methods of `Held`, or "leave"), then raw tensors; so is the reply. Only in a call the judge
-sends a key alone, which takes the mask off the inputs, and is answered with a digest of the outputs alone.
+sends a key and a seed alone, which take the mask off the inputs and seed what the module draws, and is answered with a digest of the
+outputs alone.
 """
 
 import contextlib
@@ -76,10 +77,12 @@ class Held:
         self.device = torch.device(device)
         self.dtypes = {str(value): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
         self.models, self.given, self.named, self.kept = {}, (), [], []
-        self.library = self.flush = None
+        self.library, self.flush, self.generators = None, None, [torch.default_generator]
         if self.device.type == "cuda":
             import ctypes
 
+            torch.cuda.init()
+            self.generators += torch.cuda.default_generators
             self.library, self.size, self.pointer = ctypes.CDLL("./libhandover.so"), ctypes.c_size_t, ctypes.c_void_p
 
     # ------------------------------------------------------------------------------------------------ what is asked
@@ -118,7 +121,7 @@ class Held:
         rows = [{"dtype": str(tensor.dtype), "shape": list(tensor.shape)} for tensor in tensors]
         return {"arguments": {"values": values, "tensors": rows}}, [self.raw(tensor) for tensor in tensors]
 
-    def call(self, use, fresh, seed, arguments, blobs=()):
+    def call(self, use, fresh, arguments, blobs=()):
         """Take masked inputs, say that they are there, wait for the key, call, and reply with a digest.
 
         use: "model"; "double": the same with float64, nothing where that does not work; or "nothing": what the last call returned is
@@ -133,7 +136,6 @@ class Held:
             if raw:
                 self.flat(tensor).copy_(torch.frombuffer(raw, dtype=torch.uint8))
         values = self.decode(arguments["values"], self.given)
-        torch.manual_seed(seed)  # what a call draws is drawn alike on both sides
         if self.library:
             if self.flush is None:
                 self.flush = torch.empty(
@@ -144,10 +146,13 @@ class Held:
             self.flush.zero_()  # all calls find the same in the cache
             torch.cuda.synchronize()
         self.channel.send({})
-        key, problem = self.channel.key(self.handover.KEY_BYTES), None
+        size, problem = self.handover.KEY_BYTES, None
+        key = self.channel.key(size + self.handover.SEED_BYTES)
         try:
+            for generator in self.generators:  # what a call draws is drawn alike on both sides, and not ahead
+                generator.manual_seed(int.from_bytes(key[size:], "little"))
             for number, tensor in enumerate(self.given):
-                self.unmask(tensor, number, key)
+                self.unmask(tensor, number, key[:size])
             self.wait()
             if use == "double":
                 self.named = []
