@@ -14,7 +14,7 @@ from ..sandbox import Gpu
 
 
 _BUSY, _TENSOR = 1, 5  # NVML_GPM_METRIC_GRAPHICS_UTIL, NVML_GPM_METRIC_ANY_TENSOR_UTIL
-APART_S = 0.12  # two readings, at least
+SETTLE_S = 0.25  # counters are about 0.1 s late on an H200
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,14 @@ class GpuCounters:
             self._call("nvmlGpmSampleFree", sample)
 
     def start(self) -> None:
-        """Count from here."""
+        """Count from here; what was before has settled then."""
+        time.sleep(SETTLE_S)
         self._begin = time.monotonic()
         self._call("nvmlGpmSampleGet", self._device, self._samples[0])
 
     def read(self) -> Counted:
         """What was counted since the start."""
-        time.sleep(max(0.0, self._begin + APART_S - time.monotonic()))
+        time.sleep(SETTLE_S)
         passed = time.monotonic() - self._begin
         self._call("nvmlGpmSampleGet", self._device, self._samples[1])
         asked = _Metrics(version=1, count=2, samples=tuple(sample.value for sample in self._samples))
