@@ -6,6 +6,7 @@ import pytest
 from gpu_work_programs import (
     CONVERTS,
     DECODED,
+    FORGED,
     HONEST,
     NOT_FROM_GPU,
     NOT_NEEDED,
@@ -74,6 +75,13 @@ def test_a_program_without_gpu_work_fails(
 def test_work_of_the_host_has_no_speed(bench: Bench, task: ProgramTask, source: str) -> None:
     judged = judge(bench, task, source)
     assert (judged.verdict, judged.flags, judged.speedup) == (Verdict.PASSED, (gpu_work.HOST_WORK,), None)
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_record_that_the_program_wrote_has_no_speed(task: ProgramTask, name: str) -> None:
+    source, flag = FORGED[name]
+    judged = judge(Bench(EvaluationSpec(seed=1), "cuda"), task, source)
+    assert (judged.verdict, judged.flags, judged.speedup) == (Verdict.PASSED, (getattr(gpu_work, flag),), None), judged
 
 
 def test_it_passes_where_gpu_work_is_not_required(task: ProgramTask) -> None:

@@ -202,6 +202,49 @@ NOT_NEEDED = {
     "kernel beside the work, whose results are dropped": program(RIGHT, ALLOCATE + UP + RUN + DOWN + HOST),
     "managed memory, empty kernel": program(EMPTY, MANAGED + TO_MANAGED + RUN + "  cudaDeviceSynchronize();\n" + HOST),
 }
+SLOW = RIGHT.replace(
+    "  int i",
+    """  const long long begin = clock64();
+  while (clock64() - begin < 10000000) {}
+  int i""",
+)
+REWRITES = r"""#include <string>
+static std::string record;
+static void rewrite() {  // registered before CUDA's own, so it comes after them
+  FILE* file = fopen(record.c_str(), "r");
+  std::string text;
+  for (char line[4096]; file && fgets(line, sizeof line, file);) {
+    unsigned long long start, end;
+    int at = 0;
+    if (line[0] == 'K' && sscanf(line, "K %llu %llu%n", &start, &end, &at) == 2)
+      text += "K " + std::to_string(start) + " " + std::to_string(start + (end - start) / 50) + (line + at);
+    else
+      text += line;
+  }
+  file = fopen(record.c_str(), "w");
+  fputs(text.c_str(), file);
+  fclose(file);
+}
+"""
+INVENTS = r"""static void invent() {
+  FILE* file = fopen(getenv("CUSET_GPU_ACTIVITY"), "w");
+  fputs("begin\nK 1000 9000 391 1 1 256 1 1 _Z6kernelPKfPfi\nC 1 2 1 400000\nC 10000 10001 2 400000\nU 400000 0 0 400000 0\nend\n", file);
+  fclose(file);
+}
+"""
+FORGED = {
+    "divides its times": (
+        program(
+            REWRITES + SLOW, '  record = getenv("CUSET_GPU_ACTIVITY"); atexit(rewrite);\n' + ALLOCATE + UP + RUN + DOWN
+        ),
+        "UNRECORDED",
+    ),
+    "invents a kernel": (
+        program(INVENTS, '  if (getenv("CUSET_GPU_INPUTS")) return 1;\n  invent();\n' + HOST),
+        "INVENTED",
+    ),
+}
+"""Programs that write their own record of the GPU's work, and the flag that they get."""
 DECODED = program(
     DECODE,
     ALLOCATE + UP + HOST + "  std::vector<unsigned> code(n); memcpy(code.data(), y.data(), bytes); unsigned* dc;\n"

@@ -16,6 +16,7 @@ from cuset_stage.judge.gpu_work import (
     NOT_NEEDED,
     NOTHING_RAN,
     RESULT_UPLOADED,
+    Timed,
     case_to_examine,
     examine,
     kernel_uses,
@@ -204,3 +205,19 @@ def test_where_nothing_can_be_recorded_it_is_said(run: Any, tmp_path: Path, monk
     assert "require_gpu=true: what programs do on the GPU cannot be recorded here" in said
     said, _ = run([answer_row("one", 0)], "require_gpu=true", code=2)  # beside no_gpu=true
     assert "require_gpu and no_gpu contradict each other" in said
+
+
+def test_a_record_is_held_against_the_gpus_counters() -> None:
+    reference = Timed(1e-3, ((1e-3, 2.5e-3),))
+    for processes, hides in (
+        (((0.1e-3, 2.5e-3),), False),
+        (((0.1e-3, 2.7e-3),), True),
+        (((0.1e-3, 1.5e-3),) * 5, False),
+        (((0.1e-3, 1.5e-3),) * 4 + ((0.1e-3, 2.7e-3),), True),
+        ((), False),
+    ):
+        assert Timed(0.1e-3, processes).hides_more_than(reference) is hides
+    assert not Timed(0.1e-3, ((0.1e-3, 1.0),)).hides_more_than(reference._replace(processes=()))
+    for counted, invented in ((0.0, True), (0.7e-3, True), (1e-3, False)):
+        assert Timed(1e-3, ((1e-3, 3e-3), (1e-3, counted))).invented is invented
+    assert not Timed(1e-3, ()).invented

@@ -22,6 +22,7 @@ from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
 from .gpu_activity import RECORD, Activity, Recorder, read_activity
+from .gpu_counters import counting
 from .gpu_work import gpu_use, withholding
 from .judgement import CaseResult, Clock
 from .libraries import build_library
@@ -41,12 +42,14 @@ MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: the
 
 @dataclass(frozen=True)
 class CaseRun:
-    """message: what is to say about it. compare_s: the seconds that comparing took."""
+    """message: what is to say about it. compare_s: the seconds that comparing took. process: the record of all of its process, with the
+    first case that ran there."""
 
     result: CaseResult
     message: str
     compare_s: float = 0.0
     activity: Activity = field(default_factory=Activity)
+    process: Activity | None = None
 
     @property
     def passed(self) -> bool:
@@ -111,7 +114,8 @@ class CaseRunner:
         with running as (ran, activity):
             if ran.verdict is not None:
                 return self._failed(case, ran, activity)
-            return self._compared(task, case, prepared, ran.outputs, ran.finished.seconds, activity, keep)
+            run = self._compared(task, case, prepared, ran.outputs, ran.finished.seconds, activity, keep)
+            return replace(run, process=activity)
 
     def run_together(
         self, task: ProgramTask, binary: Path, clock: Clock, *, keep: Path | None = None, kept: int | None = None
@@ -161,6 +165,8 @@ class CaseRunner:
                 if not runs:  # with the start of CUDA and the end of the process
                     seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
                 run = self._compared(task, case, one, outputs, seconds, part, keep if len(runs) == kept else None)
+                if not runs:
+                    run = replace(run, process=activity)
                 if run.passed or not (runs or self.few_queues):
                     runs.append(run)
                 if not run.passed:
@@ -199,8 +205,12 @@ class CaseRunner:
         if self.recorder:
             inputs = {**inputs, **self.recorder.files}
             environment = {**environment, **self.recorder.environment("{folder}")}
+        timed = self.recorder and self.gpus and self.gpus.per_gpu == 1
         with ExitStack() as files:
-            with clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu:
+            with (
+                clock.waiting(self.gpus.lease(alone=alone) if self.gpus else nullcontext()) as gpu,
+                clock.waiting(counting(gpu if timed else None)) as counted,
+            ):
                 running = run_program(
                     binary,
                     inputs=inputs,
@@ -221,7 +231,10 @@ class CaseRunner:
                 )
                 if problem := ran.finished.infra or lost:
                     raise SandboxError(problem)
-            yield ran, read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
+                with clock.excluded():
+                    count = counted() if ran.verdict is None else None
+            activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
+            yield ran, replace(activity, counted_s=count.busy_s) if count else activity
 
     def _failed(self, case: Case, ran: Ran, activity: Activity) -> CaseRun:
         return CaseRun(

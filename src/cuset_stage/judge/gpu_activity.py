@@ -57,12 +57,14 @@ class Uploads(NamedTuple):
 
 @dataclass(frozen=True)
 class Activity:
-    """The record of one run. complete: the process came to its end, and no line is missing or wrong."""
+    """The record of one run. complete: the process came to its end, and no line is missing or wrong. counted_s: seconds in which the GPU
+    worked meanwhile by its counters (gpu_counters.py), None where they were not read."""
 
     kernels: tuple[Kernel, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     complete: bool = False
     uploads: Uploads = field(default_factory=Uploads)
+    counted_s: float | None = None
 
     @property
     def busy_s(self) -> float:

@@ -9,6 +9,7 @@ that the outputs themselves did, or that next to nothing came back. Where much e
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from .gpu_activity import FOLDER, Activity
 from .judgement import GpuUse, KernelUse
@@ -20,7 +21,11 @@ RESULT_UPLOADED = f"{NO_GPU_WORK}: the outputs were copied to the GPU before it 
 NOT_FROM_GPU = f"{NO_GPU_WORK}: next to nothing came back from the GPU"
 NOT_NEEDED = f"{NO_GPU_WORK}: it is right although the GPU was given none of its inputs"
 HOST_WORK = "much that stands in no input was copied to the GPU, so its kernels are not all of the work: no speed-up"
+INVENTED = f"{NO_GPU_WORK}: the record of its kernels says more than the GPU did"
+UNRECORDED = "no speed-up: the GPU was busy for longer than the record of its kernels says"
+UNRECORDED_S = 1e-3  # a process: what making a context takes is 1.3 to 1.8 ms on an H200
 
+SHARE = 0.8  # of the record that the counters have to confirm
 LEAST_INPUT = 1024  # bytes of input: that a program is right without less proves nothing
 WORTHWHILE_INPUT = 1 << 16  # the smallest case with so much is run with its inputs withheld
 MOST_INPUT = 2 << 30  # with more the search for inputs takes too long
@@ -77,3 +82,28 @@ def kernel_uses(activities: Iterable[Activity]) -> tuple[KernelUse, ...]:
         seconds = sum(one.end - one.start for one in found) / 1e9
         uses.append(KernelUse(name, len(found), seconds, longest.grid, longest.block))
     return tuple(sorted(uses, key=lambda use: -use.seconds)[:MOST_KERNELS])
+
+
+class Timed(NamedTuple):
+    """Runs of a program on all cases: seconds by CUPTI's record, which it could change, and for each process what it recorded and what
+    NVML's counters say, which it could not change."""
+
+    kernel_s: float
+    processes: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, cases: Iterable[Activity], processes: Iterable[Activity | None]) -> "Timed":
+        both = [(one.busy_s, one.counted_s) for one in processes if one and one.counted_s is not None]
+        return cls(sum(case.busy_s for case in cases), tuple(both))
+
+    @property
+    def invented(self) -> bool:
+        """Whether a process recorded more than the GPU did."""
+        return any(counted < SHARE * recorded for recorded, counted in self.processes)
+
+    def hides_more_than(self, reference: "Timed") -> bool:
+        """Whether the GPU did more in a process, beside what was recorded, than in one of the task's own program."""
+        own, its = (
+            max((counted - recorded for recorded, counted in one.processes), default=None) for one in (self, reference)
+        )
+        return own is not None and its is not None and own > its + UNRECORDED_S

@@ -26,8 +26,17 @@ from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .case_runs import CaseRun, CaseRunner, library
 from .devices import GpuPool, NoGpuLeft
-from .gpu_activity import Activity, Recorder
-from .gpu_work import NO_GPU_WORK, NOTHING_RAN, case_to_examine, examine, kernel_uses
+from .gpu_activity import Recorder
+from .gpu_work import (
+    INVENTED,
+    NO_GPU_WORK,
+    NOTHING_RAN,
+    UNRECORDED,
+    Timed,
+    case_to_examine,
+    examine,
+    kernel_uses,
+)
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
 from .oracle import CaseCache, OracleError, PreparedCase
 from .oracle_runs import preparation_cost
@@ -65,7 +74,7 @@ class ProgramJudge(Judge):
     require_gpu: bool = False
     sanitizer: Sanitizer | None = None
     together: bool = True
-    _references: dict[str, float | None] = field(default_factory=dict, init=False, repr=False)
+    _references: dict[str, Timed | None] = field(default_factory=dict, init=False, repr=False)
     _measuring: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
@@ -212,7 +221,7 @@ class ProgramJudge(Judge):
             )
             if known.passed and self.recorder:
                 try:
-                    known = self._account(task, built, known, [run.activity for run in runs], examined, kept, clock)
+                    known = self._account(task, built, known, runs, examined, kept, clock)
                 except NoGpuLeft:
                     raise
                 except (OracleError, SandboxError) as error:
@@ -227,15 +236,17 @@ class ProgramJudge(Judge):
         task: ProgramTask,
         built: Built,
         known: Judgement,
-        activities: Sequence[Activity],
+        runs: Sequence[CaseRun],
         examined: int | None,
         kept: Path,
         clock: Clock,
     ) -> Judgement:
         """What is known of a right program with what its runs did on the GPU, and its speed-up. kept: its outputs of the examined case."""
-        kernel_s = sum(activity.busy_s for activity in activities)
-        known = replace(known, kernel_s=kernel_s, kernels=kernel_uses(activities))
-        flag = None if all(one.works and one.complete for one in activities) else NOTHING_RAN
+        timed = _timed(runs)
+        known = replace(known, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
+        flag = INVENTED if timed.invented else None
+        if not all(run.activity.works and run.activity.complete for run in runs):
+            flag = NOTHING_RAN
         if flag is None and examined is not None:
             case = task.cases[examined]
             outputs = {tensor.file: kept / tensor.file for tensor in case.outputs}
@@ -253,15 +264,17 @@ class ProgramJudge(Judge):
                 known = replace(known, verdict=Verdict.NO_GPU_WORK, message=flag)
         elif self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
             with clock.excluded():
-                reference_s = self._reference_s(task, built.product, kernel_s)
-            if reference_s:
-                known = replace(known, reference_s=reference_s, speedup=reference_s / kernel_s)
+                reference = self._reference(task, built.product, timed)
+            if reference:
+                known = replace(known, reference_s=reference.kernel_s, speedup=reference.kernel_s / timed.kernel_s)
+                if timed.hides_more_than(reference):
+                    known = replace(known, speedup=None, flags=(*known.flags, UNRECORDED))
         return known
 
-    def _reference_s(self, task: ProgramTask, product: Path, kernel_s: float) -> float | None:
-        """The kernel time of the task's own program over all cases, measured once in the same way; None where it has none that passes.
+    def _reference(self, task: ProgramTask, product: Path, timed: Timed) -> Timed | None:
+        """The task's own program over all cases, measured once in the same way; None where it has none that passes.
 
-        product, kernel_s: an answer that has been measured, which may be that program.
+        product, timed: an answer that has been measured, which may be that program.
         """
         if task.solution is None:
             return None
@@ -269,12 +282,16 @@ class ProgramJudge(Judge):
             if task.fingerprint not in self._references:
                 compiled = self.compile(task, task.solution)
                 if compiled.binary is None or compiled.binary == product:
-                    self._references[task.fingerprint] = kernel_s if compiled.binary else None
+                    self._references[task.fingerprint] = timed if compiled.binary else None
                 else:
                     runs = self.runner.run_all(task, compiled.binary, Clock())
                     known = all(run.passed and run.activity.complete for run in runs)
-                    self._references[task.fingerprint] = sum(run.activity.busy_s for run in runs) if known else None
+                    self._references[task.fingerprint] = _timed(runs) if known else None
             return self._references[task.fingerprint]
+
+
+def _timed(runs: Sequence[CaseRun]) -> Timed:
+    return Timed.of([run.activity for run in runs], [run.process for run in runs])
 
 
 def missing_names(task: ProgramTask, code: str) -> str:
