@@ -1,13 +1,13 @@
-"""What `cuset label` and `cuset heatmap` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
+"""What `cuset label`, `cuset heatmap` and `cuset analyze` can be told. Imports pydantic alone, so that `cuset --help` stays fast."""
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
-from ..settings import Names, OutputFile, Settings
-from ..stage.pretrained import Adapter, Model, trained_keys
+from ..settings import Names, OutputFile, Settings, split_names
+from ..stage.pretrained import Adapter, Model, check_model, trained_keys
 
 
 def _spans_check(name: str) -> AfterValidator:
@@ -92,4 +92,95 @@ class HeatmapSettings(RowSettings):
     def _one_meaning(self) -> Self:
         if self.before is not None and not self.compare:
             raise ValueError("before=... and compare=false contradict each other: leave one out.")
+        return self
+
+
+class ModelRequest(Settings):
+    """A model to read with: one that LLaMA-Factory loads, or one behind a server."""
+
+    model: str = Field(description="a model's folder or its name on the Hub; with endpoint the name it is served by")
+    adapter: Adapter | None = Field(None, description="a LoRA adapter on the model")
+    quantization_bit: Literal[4, 8] | None = Field(None, description="4 or 8, as in a recipe")
+    endpoint: str | None = Field(None, description="an OpenAI-compatible server with prompt log-probabilities")
+    tokenizer: str | None = Field(None, description="where the tokenizer of a served model lies; else model names it")
+    template: str | None = Field(None, description="LLaMA-Factory's chat template, where it is not the others'")
+
+    @model_validator(mode="after")
+    def _is_there(self) -> Self:
+        if self.endpoint is None:
+            check_model(self.model)
+        elif self.adapter is not None or self.quantization_bit is not None:
+            raise ValueError("the server loads adapters and quantises: leave adapter and quantization_bit out.")
+        return self
+
+
+def _named_models(value: Any) -> Any:
+    """`a,b` or a list as a mapping by the last part of the path; a path in place of a mapping of keys."""
+    names = split_names(value)
+    if isinstance(names, list):
+        last = [str(name).rstrip("/").rpartition("/")[2] for name in names]
+        names = {one if last.count(one) == 1 else str(name): name for one, name in zip(last, names, strict=True)}
+    if not isinstance(names, dict):
+        raise ValueError(
+            "expected folders or names on the Hub, or a mapping from a name to `model: ...` with its keys."
+        )
+    return {str(name): {"model": one} if isinstance(one, str) else one for name, one in names.items()}
+
+
+def _checked_models(value: dict[str, Any]) -> dict[str, ModelRequest]:
+    found = {}
+    for name, keys in value.items():
+        if not isinstance(keys, dict):
+            raise ValueError(f"{name}: expected a folder, a name on the Hub, or a mapping with `model: ...`.")
+        try:
+            found[name] = ModelRequest.checked(keys)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    if not found:
+        raise ValueError("name at least one model.")
+    return found
+
+
+class AnalyzeSettings(Settings):
+    models: Annotated[dict[str, Any], BeforeValidator(_named_models), AfterValidator(_checked_models)] = Field(
+        description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
+        + ", ".join(ModelRequest.model_fields)
+    )
+    code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
+        (), description="files of code, or folders of them; instead of dataset"
+    )
+    suffixes: Names = Field((".cu", ".cuh"), description="how the files of a folder end")
+    prompt: str | None = Field(
+        None,
+        description="with code: the user message that it answers, under the template; without one it stands alone",
+    )
+    dataset: Names = Field((), description="names in dataset_info.json; instead of code")
+    dataset_dir: str = Field("data", description="the folder with dataset_info.json")
+    template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
+    cutoff_len: int = Field(4096, description="tokens a row or file is cut to, as in the recipe", ge=2)
+    samples: int | None = Field(None, description="only so many files, or rows of each data set", ge=1)
+    kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span of Eq. 3, as cuset_sensitive_kinds")
+    aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
+    tau: float = Field(0.1, description="shares of tokens whose confidence is at most this", ge=0, lt=1)
+    window: int = Field(64, description="length of the sliding window in tokens", ge=1)
+    resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
+    seed: NonNegativeInt = Field(0, description="seed of the bootstrap")
+    output: Path = Field(Path("confidence"), description="the folder for the page, the pictures and the JSON")
+    save_confidence: Path | None = Field(
+        None, description="a folder for each model's token probabilities, for cuset_confidence of a recipe"
+    )
+    device: str = Field("auto", description="auto, cpu, cuda:0, ...")
+    batch_tokens: int = Field(8192, description="tokens of a forward pass; halved whenever memory runs out", ge=1)
+    concurrency: int = Field(8, description="requests to a server in flight", ge=1)
+    api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the server's key")
+    trust_remote_code: bool = Field(False, description="run code that comes with the models")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if bool(self.code) == bool(self.dataset):
+            raise ValueError("give either code=... (files or folders) or dataset=... (names in dataset_info.json).")
+        if self.prompt is not None and self.dataset:
+            raise ValueError("prompt=... belongs to code=...: a data set has its own.")
+        if self.output.exists() and not self.output.is_dir():
+            raise ValueError(f"output={self.output}: this is a file; give a folder.")
         return self

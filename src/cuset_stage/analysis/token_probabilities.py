@@ -17,7 +17,7 @@ from ..objective.cuset import IGNORE_INDEX, check_finite, supervised_positions
 from ..stage.head import FusedHead
 
 
-ROWS_SORTED = 256  # rows that are read ahead, so that a batch's rows are about equally long
+ROWS_SORTED = 64  # rows that are read ahead, so that a batch's rows are about equally long
 _CHUNK = 512  # tokens whose logits are held in float32 at a time, where the model makes logits
 _PLAIN = ObjectiveSettings(objective="sft")
 
@@ -97,9 +97,9 @@ class _Reader:
             ids = ids.to(self._device)
             values = self._log_probabilities(lambda: self._model(input_ids=ids, use_cache=False), labels).cpu()
         check_finite(torch.isfinite(values))
-        first = [[np.nan] * (len(row["labels"]) > 0 and row["labels"][0] != IGNORE_INDEX) for row in rows]
-        parts = zip(first, values.split(counts), strict=True)
-        return [np.concatenate([np.array(nan, np.float32), part.numpy()]) for nan, part in parts]
+        unpredicted = (labels[:, 0] != IGNORE_INDEX).tolist()
+        parts = zip(unpredicted, values.split(counts), strict=True)
+        return [np.concatenate([np.full(int(first), np.nan, np.float32), part.numpy()]) for first, part in parts]
 
     def _log_probabilities(self, run: Callable[[], Any], labels: torch.Tensor) -> torch.Tensor:
         """[num_valid] float32 on the model's device. run: a forward pass."""

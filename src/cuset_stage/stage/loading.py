@@ -1,6 +1,6 @@
 """Tokenizers, models, chat templates and labelled rows outside a training run, loaded by the same code that a run uses.
 
-For `cuset label`, `cuset heatmap` and `cuset generate`. Nothing is cached.
+For `cuset label`, `cuset heatmap`, `cuset analyze` and `cuset generate`. Nothing is cached.
 """
 
 import contextlib
@@ -49,9 +49,16 @@ def open_tokenizer(path: str, *, trust_remote_code: bool = False) -> Any:
         return load_tokenizer(model_args)["tokenizer"]
 
 
-def open_model(path: str, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:
-    """The model at `path` as LLaMA-Factory loads it for inference: frozen, in evaluation mode, without an adapter."""
-    model_args = ModelArguments(model_name_or_path=path, trust_remote_code=trust_remote_code)
+def open_model(
+    path: str, tokenizer: Any, device: str, *, trust_remote_code: bool = False, quantization_bit: int | None = None
+) -> Any:
+    """The model at `path` as LLaMA-Factory loads it for inference: frozen, in evaluation mode, without an adapter.
+
+    quantization_bit: 4 or 8, by bitsandbytes; None: as its files have it.
+    """
+    model_args = ModelArguments(
+        model_name_or_path=path, trust_remote_code=trust_remote_code, quantization_bit=quantization_bit
+    )
     model_args.device_map = {"": device}
     # "full" loads nothing beside the weights; as the model is not trainable, nothing is unfrozen or cast.
     with quiet():

@@ -62,6 +62,8 @@ class _Labelling:
     """
 
     rules: LabelRules
+    template_class = LabellingTemplate
+    unpack = staticmethod(unpack_labels)
 
     def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
         examples = self.without_unusable_rows(examples)
@@ -71,10 +73,10 @@ class _Labelling:
         ]
         given = map(GivenRow.from_text, examples.get(COLUMN, [None] * len(texts)))
         worker, passages = copy.copy(self), Passages()
-        worker.template = LabellingTemplate(self.template, self.rules, zip(texts, given, strict=True), passages)
+        worker.template = self.template_class(self.template, self.rules, zip(texts, given, strict=True), passages)
         rows = super(_Labelling, worker).preprocess_dataset(examples)
         table = passages.table()
-        parts = [unpack_labels(*row, table) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
+        parts = [self.unpack(*row, table) for row in zip(rows["input_ids"], rows["labels"], strict=True)]
         has_weights = COLUMN in examples or self.rules.think_weight != 1.0
         for index, name in enumerate(("input_ids", "labels", *COLUMNS, *[WEIGHTS] * has_weights)):
             rows[name] = [part[index] for part in parts]

@@ -176,6 +176,8 @@ class LabellingTemplate:
     the passages.
     """
 
+    tokenizer_class = LabellingTokenizer
+
     def __init__(
         self, template: Any, rules: LabelRules, rows: Iterator[tuple[list[str], GivenRow]], passages: Passages
     ) -> None:
@@ -190,7 +192,7 @@ class LabellingTemplate:
     ) -> list[tuple[list[int], list[int]]]:
         if self._tokenizer is None:
             words = self._template.thought_words
-            self._tokenizer = LabellingTokenizer(tokenizer, self._rules, self._passages, words)
+            self._tokenizer = self.tokenizer_class(tokenizer, self._rules, self._passages, words)
         texts, row = next(self._rows)
         responses = []
         for number, text in enumerate(texts):

@@ -1,0 +1,365 @@
+"""Section 3 of arXiv 2606.16231 on any model: how sure it is of CUDA-sensitive and neutral tokens, and where its windows are low.
+
+A model's rows are read twice. While they are read by the model, their log-probabilities go to a temporary file and into counts over all
+tokens; then, with the neutral tokens' mean known, the file gives windows, sums by file, and the bootstrap. What is held does not grow
+with the number of files.
+"""
+
+import math
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers.utils import logging as transformers_logging
+
+from .. import __version__
+from ..confidence_file import ConfidenceWriter
+from ..progress import Progress
+from ..settings import SettingsError
+from ..spans import KINDS
+from ..stage.loading import open_rows, open_tokenizer
+from ..stage.pretrained import explained
+from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
+from .kinds import BITS, KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
+from .readers import ServerReader, open_reader, read_rows
+from .requests import AnalyzeSettings, ModelRequest
+from .windows import READINGS, windows
+
+
+DENSITY_BINS = 50  # of confidence, 0 to 1
+EXAMPLES = 3  # rows whose windows the record holds one by one
+CLASSES = ("sensitive", "neutral")
+
+
+def notions(settings: AnalyzeSettings) -> dict[str, tuple[str, ...]]:
+    """What counts as CUDA-sensitive: everything that depends on execution constraints (section 3), and the CUDA mask (Eq. 3)."""
+    return {"section3": tuple(KINDS), "eq3": settings.kinds}
+
+
+def analyze(settings: AnalyzeSettings) -> dict[str, Any]:
+    """Read with every model; the record that the JSON file holds.
+
+    Raises:
+        SettingsError: a folder, a file, a data set, a template, an adapter or a server that does not exist or does not fit.
+    """
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    shown = settings.model_dump(
+        include={
+            "code",
+            "prompt",
+            "dataset",
+            "template",
+            "cutoff_len",
+            "samples",
+            "tau",
+            "window",
+            "resamples",
+            "seed",
+        },
+        mode="json",
+    )
+    models = {name: _read_model(name, request, settings) for name, request in settings.models.items()}
+    record = {"cuset_stage": __version__, "settings": shown, "notions": notions(settings), "models": models}
+    return _plain(record)
+
+
+def _plain(value: Any) -> Any:
+    """JSON values: named tuples as objects, other tuples as lists."""
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> dict[str, Any]:
+    """The record of one model."""
+    device = settings.device
+    if device == "auto":
+        device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    trusted = {"trust_remote_code": settings.trust_remote_code}
+    source = request.tokenizer or request.model
+    with explained(f"{source}: its tokenizer cannot be loaded"):
+        tokenizer = open_tokenizer(source, **trusted)
+    total, rows = _rows(request, settings, tokenizer)
+    if request.endpoint is not None:
+        reader: Any = ServerReader(
+            request.endpoint, request.model, concurrency=settings.concurrency, api_key_env=settings.api_key_env
+        )
+    else:
+        reader = open_reader(request, tokenizer, device, **trusted)
+    about = request.model_dump(include={"model", "adapter", "quantization_bit", "endpoint"}, exclude_none=True)
+    about |= {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
+
+    began = time.perf_counter()
+    with tempfile.TemporaryFile() as spool:
+        pass_one = _FirstPass(notions(settings), spool)
+        with Progress(total=total, unit="file", desc=f"{name}: reading") as bar, explained(name):
+            for row, log_p in _read(reader, rows, settings, name, about):
+                pass_one.add(row, log_p)
+                bar.update()
+        if not pass_one.rows:
+            raise SettingsError(
+                f"{name}: no row or file has a token that is predicted. Check code, dataset and cutoff_len."
+            )
+        read_s = time.perf_counter() - began
+        spool.seek(0)
+        measured = _second_pass(pass_one, spool, settings)
+    memory = (
+        torch.cuda.max_memory_allocated() / 2**30 if device.startswith("cuda") and request.endpoint is None else None
+    )
+    cost = {"read_s": round(read_s, 2), "statistics_s": round(time.perf_counter() - began - read_s, 2)}
+    return {**about, **measured, **cost, "peak_gpu_gib": memory and round(memory, 2)}
+
+
+def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> tuple[int, Iterator[KindRow]]:
+    """How many rows there are, and the rows; those of a data set that training drops are counted and not among them."""
+    rules = rules_of_all_kinds(settings.aliases)
+    options = {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
+    if settings.code:
+        files = code_files(settings.code, settings.suffixes, settings.samples)
+        with explained():
+            return len(files), code_rows(files, tokenizer, rules, prompt=settings.prompt, **options)
+
+    opened = []
+    for name in settings.dataset:
+        more = {"dataset": [name], "dataset_dir": settings.dataset_dir, "max_samples": settings.samples}
+        with explained():
+            opened.append((name, open_rows(tokenizer, request.tokenizer or request.model, rules, **more, **options)))
+    return sum(len(rows) for _, rows in opened), (row for name, rows in opened for row in data_rows(rows, name))
+
+
+def _read(
+    reader: Any, rows: Iterator[KindRow], settings: AnalyzeSettings, name: str, about: dict[str, Any]
+) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
+    """Each row with the log-probabilities of its labels that are not -100, and saved where that is wanted."""
+    ahead: list[KindRow] = []  # rows that were taken and whose numbers are not back yet
+
+    def taken() -> Iterator[dict[str, Any]]:
+        for row in rows:
+            ahead.append(row)
+            yield {"input_ids": row.input_ids, "labels": row.labels}
+
+    found = read_rows(reader, taken(), settings.batch_tokens)
+    if settings.save_confidence is None:
+        yield from ((ahead.pop(0), log_p) for log_p in found)
+        return
+    with ConfidenceWriter(settings.save_confidence / f"{name}.arrow", about) as writer:
+        for log_p in found:
+            row = ahead.pop(0)
+            writer.add(row.input_ids, np.exp(log_p))
+            yield row, log_p
+
+
+# ---- the first pass
+
+
+@dataclass
+class _Tokens:
+    """What the second pass needs of a row: the predicted tokens' log-probability and kinds, and the length of each sample."""
+
+    log_p: NDArray[np.float32]
+    kinds: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def save(self, file: IO[bytes]) -> None:
+        for values in (self.log_p, self.kinds, self.lengths):
+            np.save(file, values)
+
+    @classmethod
+    def load(cls, file: IO[bytes]) -> "_Tokens":
+        return cls(*(np.load(file) for _ in range(3)))
+
+
+class _FirstPass:
+    """Counts over all tokens, and every row in `spool`."""
+
+    def __init__(self, notions: dict[str, tuple[str, ...]], spool: IO[bytes]) -> None:
+        self.masks = {name: sum(BITS[kind] for kind in kinds) for name, kinds in notions.items()}
+        self.fine = {name: np.zeros((2, BINS), dtype=np.int64) for name in notions}
+        self.density = {name: np.zeros((2, DENSITY_BINS), dtype=np.int64) for name in notions}
+        self.neutral = dict.fromkeys(notions, 0.0)  # the sum of the neutral tokens' confidence
+        self.rows = self.samples = self.tokens = 0
+        self.examples: list[str] = []  # the names of the first rows
+        self._spool = spool
+
+    def add(self, row: KindRow, log_p: NDArray[np.float32]) -> None:
+        predicted = (row.labels != -100) & (np.arange(len(row.labels)) > 0)
+        if not predicted.any():
+            return
+        tokens = _Tokens(
+            log_p[len(log_p) - np.count_nonzero(predicted) :],  # a first token, predicted from nothing, is left out
+            row.kinds[predicted],
+            np.unique(row.sample_ids[predicted], return_counts=True)[1],
+        )
+        tokens.save(self._spool)
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(row.name)
+        self.rows, self.samples, self.tokens = (
+            self.rows + 1,
+            self.samples + len(tokens.lengths),
+            self.tokens + len(tokens.log_p),
+        )
+        confidence = np.exp(tokens.log_p.astype(np.float64))
+        bins = log_odds_bins(tokens.log_p)
+        tenths = np.minimum((confidence * DENSITY_BINS).astype(np.int64), DENSITY_BINS - 1)
+        for name, mask in self.masks.items():
+            is_sensitive = (tokens.kinds & mask) != 0
+            for number, chosen in enumerate((is_sensitive, ~is_sensitive)):
+                self.fine[name][number] += np.bincount(bins[chosen], minlength=BINS)
+                self.density[name][number] += np.bincount(tenths[chosen], minlength=DENSITY_BINS)
+            self.neutral[name] += confidence[~is_sensitive].sum()
+
+    def threshold(self, notion: str) -> float | None:
+        """The mean confidence of the neutral tokens, below which a window is low; None without such a token."""
+        count = int(self.fine[notion][1].sum())
+        return self.neutral[notion] / count if count else None
+
+
+# ---- the second pass
+
+
+class _Sums:
+    """The sums over one row for one notion of sensitivity, and where they stand among all sums of the bootstrap.
+
+    by_class [2, 3]: of sensitive and of neutral tokens how many, the sum of their confidence, how many at most tau. windows [4]: windows,
+    low ones, samples, samples with a low one. on [1 + kinds, 3, 2]: of the windows on the notion's tokens and on each kind's, by each
+    reading, all and low ones. coarse [2, COARSE]: tokens by class.
+    """
+
+    SHAPES: ClassVar = {
+        "by_class": (2, 3),
+        "windows": (4,),
+        "on": (1 + len(KINDS), len(READINGS), 2),
+        "coarse": (2, COARSE),
+    }
+    WIDTH: ClassVar = sum(math.prod(shape) for shape in SHAPES.values())
+
+    def __init__(self, start: int, mask: int, threshold: float | None, fine: NDArray[np.int64]) -> None:
+        self.mask, self.threshold = mask, threshold
+        self._coarse = coarse_bins(*fine)
+        self.at = {}
+        for name, shape in self.SHAPES.items():
+            self.at[name] = np.arange(start, start + math.prod(shape)).reshape(shape)
+            start += math.prod(shape)
+
+    def of(self, row: "_Tokens", settings: AnalyzeSettings) -> NDArray[np.float64]:
+        """[WIDTH], in the order of `at`."""
+        confidence, is_sensitive = np.exp(row.log_p.astype(np.float64)), (row.kinds & self.mask) != 0
+        classes = [is_sensitive, ~is_sensitive]
+        bins = self._coarse[log_odds_bins(row.log_p)]
+        by_class = [
+            [chosen.sum(), confidence[chosen].sum(), (confidence[chosen] <= settings.tau).sum()] for chosen in classes
+        ]
+        coarse = [np.bincount(bins[chosen], minlength=COARSE) for chosen in classes]
+        counts, on = np.zeros(4), np.zeros(self.SHAPES["on"])
+        masks = [self.mask, *BITS.values()]
+        for end, length in zip(np.cumsum(row.lengths), row.lengths, strict=True):
+            part = slice(end - length, end)
+            found = windows(confidence[part], settings.window)
+            is_low = found.means < (-np.inf if self.threshold is None else self.threshold)
+            counts += [len(is_low), is_low.sum(), 1, is_low.any()]
+            for number, mask in enumerate(masks):
+                on_mask = found.on((row.kinds[part] & mask) != 0)
+                on[number] += np.stack([on_mask.sum(axis=1), (on_mask & is_low).sum(axis=1)], axis=1)
+        return np.concatenate([np.ravel(values) for values in (by_class, counts, on, coarse)])
+
+
+def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings) -> dict[str, Any]:
+    """Everything that the record says of a model's tokens and windows."""
+    sums = {}
+    for number, (notion, mask) in enumerate(first.masks.items()):
+        sums[notion] = _Sums(number * _Sums.WIDTH, mask, first.threshold(notion), first.fine[notion])
+    kinds_at = len(sums) * _Sums.WIDTH + np.arange(3 * len(KINDS)).reshape(-1, 3)  # tokens, confidence, at most tau
+    bootstrap = ClusterBootstrap(first.rows, kinds_at.max() + 1, settings.resamples, settings.seed)
+    examples = []
+    for number in range(first.rows):
+        row = _Tokens.load(spool)
+        confidence = np.exp(row.log_p.astype(np.float64))
+        of_kinds = [(row.kinds & bit) != 0 for bit in BITS.values()]
+        by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
+        bootstrap.add(np.concatenate([*(one.of(row, settings) for one in sums.values()), np.ravel(by_kind)]))
+        if number < len(first.examples):
+            examples.append(_example(first.examples[number], row, settings.window))
+
+    return {
+        "files": first.rows,
+        "samples": first.samples,
+        "tokens": first.tokens,
+        "notions": {name: _notion_record(one, first, name, bootstrap) for name, one in sums.items()},
+        "kinds": {
+            kind: {
+                "tokens": int(bootstrap.total[n]),
+                "mean": bootstrap.ratio(c, n),
+                "at_most_tau": bootstrap.ratio(few, n),
+            }
+            for kind, (n, c, few) in zip(KINDS, kinds_at, strict=True)
+        },
+        "examples": examples,
+    }
+
+
+def _notion_record(sums: _Sums, first: _FirstPass, name: str, bootstrap: ClusterBootstrap) -> dict[str, Any]:
+    """Fig. 1 and Fig. 2 by one notion of sensitivity."""
+    at, ratio, total = sums.at, bootstrap.ratio, bootstrap.total
+    slices = [slice(int(bins[0]), int(bins[-1]) + 1) for bins in at["coarse"]]
+    distance = clustered_ks(first.fine[name], bootstrap, *slices)
+    sensitive, neutral = at["by_class"]
+    record: dict[str, Any] = {
+        kind: {"tokens": int(total[n]), "mean": ratio(c, n), "at_most_tau": ratio(few, n), "density": counts.tolist()}
+        for kind, (n, c, few), counts in zip(CLASSES, at["by_class"], first.density[name], strict=True)
+    }
+    record["mean_difference"] = bootstrap.difference((sensitive[1], sensitive[0]), (neutral[1], neutral[0]))
+    record["ks"] = distance
+    record["curve"] = [_curve(counts) for counts in first.fine[name]]
+
+    count, low, samples, with_low = at["windows"]
+
+    def on(columns: NDArray[np.int64]) -> dict[str, Any]:
+        return {
+            reading: {
+                "low": ratio(of_low, low),
+                "all": ratio(of_all, count),
+                "difference": bootstrap.difference((of_low, low), (of_all, count)),
+            }
+            for reading, (of_all, of_low) in zip(READINGS, columns, strict=True)
+        }
+
+    record["windows"] = {
+        "threshold": sums.threshold,
+        "count": int(total[count]),
+        "low": ratio(low, count),
+        "samples_with_low": ratio(with_low, samples),
+        "on_sensitive": on(at["on"][0]),
+        "on_kind": {kind: on(columns) for kind, columns in zip(KINDS, at["on"][1:], strict=True)},
+    }
+    return record
+
+
+def _curve(counts: NDArray[np.int64]) -> list[tuple[float, float]]:
+    """A cumulative distribution as at most some 200 points (confidence, share of tokens up to it)."""
+    if not (size := counts.sum()):
+        return []
+    cumulated = np.cumsum(counts) / size
+    chosen = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, 201)[1:] - 1e-12))
+    odds = LOWEST + (chosen + 1) * (HIGHEST - LOWEST) / BINS
+    return [(float(f"{x:.4g}"), round(float(y), 5)) for x, y in zip(odds, cumulated[chosen], strict=True)]
+
+
+def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:
+    """Fig. 2(b) of a row's first sample: the mean of each window at its middle token, and the runs of each kind's tokens."""
+    length = int(row.lengths[0])
+    found = windows(np.exp(row.log_p[:length]), window)
+    runs = {}
+    for kind, bit in BITS.items():
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], (row.kinds[:length] & bit) != 0, [0]))))
+        if len(edges):
+            runs[kind] = edges.reshape(-1, 2).tolist()
+    means = [round(mean, 5) for mean in found.means.tolist()]
+    return {"name": name, "tokens": length, "first_middle": found.size // 2, "means": means, "runs": runs}

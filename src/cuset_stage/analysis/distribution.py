@@ -1,0 +1,157 @@
+"""Two distributions of confidence, from counts: the Kolmogorov-Smirnov distance, and a bootstrap that knows what belongs together.
+
+Tokens come as counts over bins of their log odds, so that memory depends neither on files nor on tokens, and the confidences that
+language models give, from 1e-6 to 1 - 1e-7, are told apart on both ends.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kstwo
+
+
+BINS = 2**16  # of the log odds
+LOWEST, HIGHEST = -40.0, 20.0  # a bin is 0.0009 wide; what lies outside is in the first or the last
+COARSE = 1024  # bins of a resample, each with at most 1/1024 of the two distributions' mean mass, ties aside
+_TOGETHER = 64  # clusters that enter the resamples with one product
+
+
+class Interval(NamedTuple):
+    """A value with the ends of its 95% interval; None without a second cluster."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def log_odds_bins(log_p: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The bin of each log-probability, 0 to BINS - 1: log p - log(1 - p), cut into equal parts."""
+    log_p = np.asarray(log_p, dtype=np.float64)
+    with np.errstate(divide="ignore"):  # a probability that float32 rounds to 1
+        odds = log_p - np.log(-np.expm1(log_p))
+    return ((np.clip(odds, LOWEST, np.nextafter(HIGHEST, 0)) - LOWEST) * (BINS / (HIGHEST - LOWEST))).astype(np.int64)
+
+
+def ks_distance(first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """D = sup |F - G| (Massey 1951) of counts over the same bins, [..., bins] each; NaN where one of them is empty."""
+    with np.errstate(invalid="ignore"):
+        cumulated = [np.cumsum(counts, axis=-1) / np.sum(counts, axis=-1, keepdims=True) for counts in (first, second)]
+    return np.abs(cumulated[0] - cumulated[1]).max(axis=-1)
+
+
+def naive_p(distance: float, first: int, second: int) -> float:
+    """The p-value of a two-sample KS test that takes all tokens for independent, as scipy.stats.ks_2samp(method="asymp") has it.
+
+    first, second: how many values. It underflows to 0 below 1e-300.
+    """
+    return float(kstwo.sf(distance, np.round(first * second / (first + second))))
+
+
+def coarse_bins(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[BINS]: the coarse bin of each fine one, so that the mean of the two distributions has about equal mass in each of them."""
+    mass = sum(counts / max(1, counts.sum()) for counts in (first, second)) / 2
+    return np.minimum((np.cumsum(mass) - mass / 2) * COARSE, COARSE - 1).astype(np.int64)
+
+
+class ClusterBootstrap:
+    """Sums over clusters, and over `resamples` draws of as many clusters with replacement.
+
+    Clusters come one by one and are not kept: how often each draw holds a cluster is binomial given what is left of the draw, which
+    makes the draws multinomial, the ordinary bootstrap of clusters.
+
+    Attributes:
+        total: [width], the sum over the clusters.
+        draws: [resamples, width], the sums over each draw; complete when all clusters were added.
+    """
+
+    def __init__(self, clusters: int, width: int, resamples: int, seed: int) -> None:
+        self._left_clusters = clusters
+        self._rng = np.random.default_rng(seed)
+        self._left = np.full(resamples, clusters)
+        self._waiting: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+        self.is_single = clusters < 2
+        self.total = np.zeros(width)
+        self.draws = np.zeros((resamples, width))
+
+    def add(self, sums: NDArray[np.float64]) -> None:
+        """The next cluster. sums: [width]."""
+        times = self._rng.binomial(self._left, 1 / self._left_clusters)
+        self._left -= times
+        self._left_clusters -= 1
+        self._waiting.append((times, sums))
+        self.total += sums
+        if len(self._waiting) == _TOGETHER or not self._left_clusters:
+            times, values = (np.array(column, dtype=np.float64) for column in zip(*self._waiting, strict=True))
+            self.draws += times.T @ values
+            self._waiting = []
+
+    def ratio(self, over: int, under: int) -> Interval:
+        """The ratio of two of the sums with its percentile interval."""
+        if not self.total[under]:
+            return Interval(None)
+        value = float(self.total[over] / self.total[under])
+        with np.errstate(invalid="ignore", divide="ignore"):  # a draw without any such token has no ratio
+            drawn = self.draws[:, over] / self.draws[:, under]
+        return self._interval(value, drawn)
+
+    def difference(self, first: tuple[int, int], second: tuple[int, int]) -> Interval:
+        """One ratio minus another, each (over, under), of the same draws."""
+        if not (self.total[first[1]] and self.total[second[1]]):
+            return Interval(None)
+
+        def of(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return sums[..., first[0]] / sums[..., first[1]] - sums[..., second[0]] / sums[..., second[1]]
+
+        return self._interval(float(of(self.total)), of(self.draws))
+
+    def _interval(self, value: float, drawn: NDArray[np.float64]) -> Interval:
+        drawn = drawn[np.isfinite(drawn)]
+        if self.is_single or not len(drawn):
+            return Interval(value)
+        return Interval(value, *map(float, np.quantile(drawn, [0.025, 0.975])))
+
+
+class Distance(NamedTuple):
+    """The KS distance of two kinds of token, with what the files allow to say of it."""
+
+    d: Interval
+    p_naive: float  # as if tokens were independent
+    p_clustered: float | None  # files are; None with fewer than two
+
+
+def clustered_ks(
+    fine: Sequence[NDArray[np.int64]], bootstrap: ClusterBootstrap, first: slice, second: slice
+) -> Distance | None:
+    """D of two distributions, its interval and its p-value by a bootstrap of clusters; None where one of them is empty.
+
+    fine: the counts over BINS of all tokens, from which D is taken. first, second: where the counts over COARSE bins stand among the
+    sums of `bootstrap`.
+
+    A drawn D is too large on average, for it adds the draw's noise to the data's, most where D is small. So the interval is the basic
+    one, 2 D minus the quantiles of the drawn D (Davison and Hinkley 1997, 5.2), cut to [0, 1]. The p-value is the share of draws whose
+    F* - G* is as far from the data's F - G as that is from 0 (the same, 4.4): no D of a null hypothesis is drawn.
+    """
+    sizes = [int(counts.sum()) for counts in fine]
+    if not all(sizes):
+        return None
+    d = float(ks_distance(*fine))
+    naive = naive_p(d, *sizes)
+    draws = bootstrap.draws[:, first], bootstrap.draws[:, second]
+    has_both = np.logical_and(*(counts.sum(axis=1) > 0 for counts in draws))
+    if bootstrap.is_single or not has_both.any():
+        return Distance(Interval(d), naive, None)
+
+    def gap(counts: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+        parts = [np.cumsum(one, axis=-1) / one.sum(axis=-1, keepdims=True) for one in (counts, others)]
+        return parts[0] - parts[1]
+
+    observed = gap(bootstrap.total[first], bootstrap.total[second])
+    drawn = gap(*(counts[has_both] for counts in draws))
+    lower, upper = np.quantile(np.abs(drawn).max(axis=1), [0.025, 0.975])
+    coarse_d = float(np.abs(observed).max())  # within COARSE's resolution of d
+    ends = np.clip([d + coarse_d - upper, d + coarse_d - lower], 0, 1)
+    as_far = np.count_nonzero(np.abs(drawn - observed).max(axis=1) >= coarse_d)
+    return Distance(Interval(d, *map(float, ends)), naive, (1 + as_far) / (1 + len(drawn)))

@@ -1,0 +1,170 @@
+"""Rows with the kinds of CUDA span of every token: from a data set as training encodes it, or from files of code."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from llamafactory.hparams import DataArguments
+from numpy.typing import NDArray
+
+from ..settings import SettingsError
+from ..spans import KINDS, Span, find_spans
+from ..spans.tokenizers import TokenAligner
+from ..stage.loading import LabelledRows, open_template, quiet
+from ..stage.processors import LabelledProcessor
+from ..stage.token_labels import (
+    LabellingTemplate,
+    LabellingTokenizer,
+    LabelRules,
+    PassageTable,
+    ResponseText,
+    unpack_labels,
+)
+
+
+BATCH = 64
+KIND_SHIFT = 48  # bits of an id above the passage, which `stage.token_labels` writes; 2**15 passages a batch fit below
+BELOW_KINDS = (1 << KIND_SHIFT) - 1
+BITS = {kind: 1 << bit for bit, kind in enumerate(KINDS)}
+IGNORED = -100
+
+
+class KindRow(NamedTuple):
+    """A row to read: input_ids, labels and sample_ids as in training, and `kinds`, the `BITS` of each token's spans; [length] each."""
+
+    name: str
+    input_ids: NDArray[np.int32]
+    labels: NDArray[np.int64]
+    sample_ids: NDArray[np.int32]
+    kinds: NDArray[np.int64]
+
+
+class KindTokenizer(LabellingTokenizer):
+    """Sets a bit for each kind of span as well."""
+
+    def encode(self, text: str, add_special_tokens: bool = False, **options: Any) -> list[int]:
+        ids = super().encode(text, add_special_tokens=add_special_tokens, **options)
+        if not isinstance(text, ResponseText):
+            return ids
+        spans, _ = self._labels(text.response, str(text)[text.start : text.end])
+        return with_kinds(
+            ids, str(text), [Span(s.start + text.start, s.end + text.start, s.kind) for s in spans], self._aligner
+        )
+
+
+def with_kinds(ids: list[int], text: str, spans: list[Span], aligner: TokenAligner) -> list[int]:
+    """The ids of a text with the bits of the spans that each token overlaps, from KIND_SHIFT on."""
+    kinds = sorted({span.kind for span in spans})
+    if kinds:
+        _, *ranges = aligner.locate(text, *([span for span in spans if span.kind == kind] for kind in kinds))
+        for kind, found in zip(kinds, ranges, strict=True):
+            for first, end in found:
+                ids[first:end] = [token | BITS[kind] << KIND_SHIFT for token in ids[first:end]]
+    return ids
+
+
+class KindTemplate(LabellingTemplate):
+    tokenizer_class = KindTokenizer
+
+
+@dataclass
+class KindProcessor(LabelledProcessor):
+    """Rows as in training, with one more column: `kinds`."""
+
+    template_class = KindTemplate
+
+    def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        self._kinds: list[NDArray[np.int64]] = []
+        return {**super().preprocess_dataset(examples), "kinds": self._kinds}
+
+    def unpack(self, tagged_ids: list[int], tagged_labels: list[int], passages: PassageTable) -> tuple[NDArray, ...]:
+        tagged, labels = np.array(tagged_ids, dtype=np.int64), np.array(tagged_labels, dtype=np.int64)
+        self._kinds.append(tagged >> KIND_SHIFT)
+        labels = np.where(labels == IGNORED, IGNORED, labels & BELOW_KINDS)
+        return unpack_labels((tagged & BELOW_KINDS).tolist(), labels.tolist(), passages)
+
+
+def rules_of_all_kinds(aliases: Sequence[str]) -> LabelRules:
+    """Labels of every kind of span."""
+    return LabelRules(tuple(KINDS), tuple(aliases))
+
+
+def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
+    """The usable rows of a data set, encoded a batch at a time; `rows` were opened with `rules_of_all_kinds`."""
+    plain = rows.processor
+    processor = KindProcessor(plain.template, plain.tokenizer, plain.processor, plain.data_args, plain.rules)
+    for start in range(0, len(rows), BATCH):
+        batch = rows.rows[start : start + BATCH]
+        numbers = range(start + 1, start + 1 + len(batch["_prompt"]))
+        batch = processor.without_unusable_rows({**batch, "_name": [f"{name}, row {number}" for number in numbers]})
+        yield from _encoded(processor, batch, batch.pop("_name"))
+
+
+def code_files(paths: Sequence[Path], suffixes: Sequence[str], most: int | None) -> list[Path]:
+    """The files themselves, and of folders the files within that end in one of `suffixes`, sorted by path.
+
+    Raises:
+        SettingsError: a path that is not there, or a folder without such a file.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        inside = (
+            sorted(p for p in path.rglob("*") if p.suffix in suffixes and p.is_file()) if path.is_dir() else [path]
+        )
+        if not path.exists():
+            raise SettingsError(f"code={path}: there is no such file or folder.")
+        if not inside:
+            raise SettingsError(
+                f"code={path}: no file in it ends in {' or '.join(suffixes)}; say which do (suffixes=.cu,.hip)."
+            )
+        found |= dict.fromkeys(inside)
+    return list(found)[:most]
+
+
+def code_rows(
+    files: Sequence[Path], tokenizer: Any, rules: LabelRules, *, template: str, cutoff_len: int, prompt: str | None
+) -> Iterator[KindRow]:
+    """Files of code, each a sample.
+
+    With a prompt the code is the model's answer to it under the template, end-of-turn token included; without one it stands alone,
+    behind the token that the tokenizer begins texts with, if there is one.
+
+    Raises:
+        SettingsError: a file that cannot be read.
+        ValueError: there is no such template.
+    """
+    aligner = TokenAligner(tokenizer)
+    if prompt is not None:
+        data_args = DataArguments(template=template, cutoff_len=cutoff_len)
+        processor = KindProcessor(open_template(tokenizer, data_args), tokenizer, None, data_args, rules)
+    begin = [tokenizer.bos_token_id] if tokenizer("").input_ids[:1] == [tokenizer.bos_token_id] else []
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise SettingsError(f"code={file}: cannot be read ({error.strerror}).") from None
+        if not text.strip():
+            continue
+        if prompt is not None:
+            turns = {
+                "_prompt": [[{"role": "user", "content": prompt}]],
+                "_response": [[{"role": "assistant", "content": text}]],
+            }
+            others = {key: [None] for key in ("_images", "_videos", "_audios")}
+            yield from _encoded(processor, turns | others | {"_system": [""], "_tools": [""]}, [str(file)])
+            continue
+        spans = find_spans(text, rules.kinds, aliases=rules.aliases)
+        tagged = with_kinds(tokenizer.encode(text, add_special_tokens=False), text, spans, aligner)
+        tagged = np.array([*begin, *tagged][:cutoff_len], dtype=np.int64)
+        ids = (tagged & BELOW_KINDS).astype(np.int32)
+        labels = np.where(np.arange(len(ids)) < len(begin), IGNORED, ids.astype(np.int64))
+        yield KindRow(str(file), ids, labels, (labels != IGNORED).astype(np.int32), tagged >> KIND_SHIFT)
+
+
+def _encoded(processor: KindProcessor, examples: dict[str, list[Any]], names: Sequence[str]) -> Iterator[KindRow]:
+    """The rows of examples, all of which are usable."""
+    with quiet():
+        made = processor.preprocess_dataset(examples)
+    yield from map(KindRow, names, *(made[name] for name in KindRow._fields[1:]))

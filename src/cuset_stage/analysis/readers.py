@@ -1,0 +1,149 @@
+"""A model that gives the log-probability of tokens: loaded here as LLaMA-Factory loads it, or behind a server."""
+
+import asyncio
+import itertools
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import httpx
+import numpy as np
+
+from ..generate.completion import base_url, bearer, excerpt, retry_after
+from ..settings import SettingsError
+from ..stage.loading import open_model
+from ..stage.pretrained import explained, with_adapter
+from ..text import one_line
+from .requests import ModelRequest
+from .token_probabilities import Row, token_log_probabilities
+
+
+TRIES = 5
+TIMEOUT_S = 600.0
+AHEAD = 4  # requests that may wait for each one in flight
+
+
+def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:
+    """The model of a request that is not served, in evaluation mode.
+
+    Raises:
+        SettingsError: it cannot be loaded, or the adapter does not fit.
+    """
+    with explained(f"{request.model}: the model cannot be loaded"):
+        bits = request.quantization_bit
+        model = open_model(
+            request.model, tokenizer, device, trust_remote_code=trust_remote_code, quantization_bit=bits
+        )
+    return model if request.adapter is None else with_adapter(model, request.adapter)
+
+
+class ServerReader:
+    """An OpenAI-compatible server that returns the log-probabilities of a prompt.
+
+    Asks for completions of token ids with `prompt_logprobs`, as vLLM has them; a server that answers without them is asked with
+    `echo` and `logprobs`, OpenAI's older way.
+
+    Args:
+        endpoint: such as http://localhost:8000/v1.
+        model: the name it is served by.
+        concurrency: requests in flight.
+        api_key_env: the environment variable that holds the key, if the server wants one.
+    """
+
+    def __init__(self, endpoint: str, model: str, *, concurrency: int, api_key_env: str) -> None:
+        self.url = f"{base_url(endpoint)}/completions"
+        self._model, self._concurrency = model, concurrency
+        self._headers = bearer(os.environ.get(api_key_env))
+        self._echoes = False
+
+    def read(self, rows: Iterable[Row]) -> Iterator[np.ndarray]:
+        """What `token_log_probabilities` yields. Raises SettingsError when the server does not answer, or not with these numbers."""
+        waiting: deque[tuple[Row, asyncio.Task[list[float | None]]]] = deque()
+        source = iter(rows)
+        limits = httpx.Limits(max_connections=self._concurrency)
+        # The runner stands still between two results.
+        with asyncio.Runner() as runner:
+            client = httpx.AsyncClient(headers=self._headers, timeout=TIMEOUT_S, limits=limits)
+            try:
+                while True:
+                    for row in itertools.islice(source, AHEAD * self._concurrency - len(waiting)):
+                        ids = [int(token) for token in row["input_ids"]]
+                        waiting.append((row, runner.get_loop().create_task(self._ask(client, ids))))
+                    if not waiting:
+                        break
+                    row, task = waiting.popleft()
+                    runner.run(asyncio.wait([task]))
+                    values = np.array(
+                        [np.nan if value is None else value for value in task.result()], dtype=np.float32
+                    )
+                    yield values[np.asarray(row["labels"]) != -100]
+            finally:
+                for _, task in waiting:
+                    task.cancel()
+                runner.run(client.aclose())
+
+    async def _ask(self, client: httpx.AsyncClient, ids: list[int]) -> list[float | None]:
+        """The log-probability of each id; None for the first."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                response = await client.post(self.url, json=self._body(ids))
+            except httpx.RequestError as error:
+                trouble, pause = f"{type(error).__name__}: {error}".removesuffix(": "), 0.0
+            else:
+                if response.status_code == 200:
+                    return await self._read(client, response, ids)
+                trouble, pause = f"status {response.status_code}: {excerpt(response)}", retry_after(response)
+                if response.status_code not in (408, 409, 425, 429) and response.status_code < 500:
+                    break
+            if attempt < TRIES:
+                await asyncio.sleep(max(pause, 0.5 * 2**attempt))
+        raise SettingsError(
+            f"endpoint={self.url}: {trouble}. Expected a completion with prompt_logprobs, as `vllm serve` gives it; its "
+            "--max-model-len has to hold the longest row (cutoff_len)."
+        )
+
+    def _body(self, ids: list[int]) -> dict[str, Any]:
+        asked = {"echo": True, "logprobs": 1} if self._echoes else {"prompt_logprobs": 1}
+        return {"model": self._model, "prompt": ids, "max_tokens": 1, "temperature": 0, **asked}
+
+    async def _read(self, client: httpx.AsyncClient, response: httpx.Response, ids: list[int]) -> list[float | None]:
+        try:
+            choice = response.json()["choices"][0]
+            if choice.get("prompt_logprobs"):
+                return prompt_log_probabilities(choice["prompt_logprobs"], ids)
+            if not self._echoes:
+                self._echoes = True
+                return await self._ask(client, ids)
+            return echoed_log_probabilities(choice["logprobs"], ids)
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, SettingsError):
+                raise
+            raise SettingsError(
+                f"endpoint={self.url}: no log-probabilities of the prompt came back ({one_line(error)}): {excerpt(response)}. Serve "
+                "the model with vLLM, or give it as a folder."
+            ) from None
+
+
+def prompt_log_probabilities(found: list[Mapping[str, Any] | None], ids: list[int]) -> list[float | None]:
+    """vLLM's `prompt_logprobs`: for each position the candidates by their id, of which the prompt's own is always one; None first."""
+    if len(found) != len(ids):
+        raise ValueError(f"{len(found)} positions for {len(ids)} tokens")
+    return [None, *(float(each[str(token)]["logprob"]) for each, token in zip(found[1:], ids[1:], strict=True))]
+
+
+def echoed_log_probabilities(found: Mapping[str, Any], ids: list[int]) -> list[float | None]:
+    """OpenAI's `logprobs` of an echoed prompt: None first, and what was generated behind the prompt."""
+    values = found["token_logprobs"][: len(ids)]
+    if len(values) != len(ids) or None in values[1:]:
+        raise ValueError(f"{len(values)} positions for {len(ids)} tokens")
+    return [None, *map(float, values[1:])]
+
+
+def read_rows(reader: Any, rows: Iterable[Row], batch_tokens: int) -> Iterator[np.ndarray]:
+    """Log-probabilities of rows by a model of either kind, see `token_log_probabilities`."""
+    return (
+        reader.read(rows)
+        if isinstance(reader, ServerReader)
+        else token_log_probabilities(reader, rows, batch_tokens=batch_tokens)
+    )

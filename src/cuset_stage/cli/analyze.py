@@ -1,0 +1,24 @@
+"""`cuset analyze`: section 3 of the paper on any model, as JSON, pictures and a page."""
+
+import json
+
+import typer
+
+from ..analysis.requests import AnalyzeSettings
+from ..settings import check_writable
+from ._app import app, command
+
+
+@command(app, "analyze", AnalyzeSettings)
+def analyze(settings: AnalyzeSettings) -> None:
+    """Measure how sure models are of CUDA-sensitive and neutral tokens, and where their confidence is low (the paper's Fig. 1 and 2)."""
+    check_writable("output", settings.output / "confidence.json")  # before torch is imported
+    if settings.save_confidence is not None:
+        check_writable("save_confidence", settings.save_confidence / "model.arrow")
+    from ..analysis.analyze import analyze as measure
+    from ..files import write_atomically
+
+    record = measure(settings)
+    path = settings.output / "confidence.json"
+    write_atomically(path, json.dumps(record, indent=1) + "\n")
+    typer.echo(str(path))
