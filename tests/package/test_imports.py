@@ -24,7 +24,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "mutants": {"cuda_source", "spans"},
     "report": {"judge", "tasks"},
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
-    "analysis": {"answers", "spans", "objective", "stage", "_compatibility", "_startup"},
+    "analysis": {"answers", "spans", "objective", "stage", "generate", "_compatibility", "_startup"},
     "project": set(),
 }
 

@@ -361,5 +361,5 @@ def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:
         edges = np.flatnonzero(np.diff(np.concatenate(([0], (row.kinds[:length] & bit) != 0, [0]))))
         if len(edges):
             runs[kind] = edges.reshape(-1, 2).tolist()
-    means = [round(mean, 5) for mean in found.means.tolist()]
+    means = [float(f"{mean:.4g}") for mean in found.means.tolist()]
     return {"name": name, "tokens": length, "first_middle": found.size // 2, "means": means, "runs": runs}

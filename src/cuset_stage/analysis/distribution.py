@@ -31,7 +31,8 @@ def log_odds_bins(log_p: NDArray[np.float32]) -> NDArray[np.int64]:
     log_p = np.asarray(log_p, dtype=np.float64)
     with np.errstate(divide="ignore"):  # a probability that float32 rounds to 1
         odds = log_p - np.log(-np.expm1(log_p))
-    return ((np.clip(odds, LOWEST, np.nextafter(HIGHEST, 0)) - LOWEST) * (BINS / (HIGHEST - LOWEST))).astype(np.int64)
+    bins = (np.clip(odds, LOWEST, HIGHEST) - LOWEST) * (BINS / (HIGHEST - LOWEST))
+    return np.minimum(bins.astype(np.int64), BINS - 1)
 
 
 def ks_distance(first: NDArray, second: NDArray) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from .token_probabilities import Row, token_log_probabilities
 
 TRIES = 5
 TIMEOUT_S = 600.0
+FIRST_PAUSE_S = 1.0  # each following one is twice as long
 AHEAD = 4  # requests that may wait for each one in flight
 
 
@@ -86,43 +87,44 @@ class ServerReader:
     async def _ask(self, client: httpx.AsyncClient, ids: list[int]) -> list[float | None]:
         """The log-probability of each id; None for the first."""
         for attempt in range(1, TRIES + 1):
+            echoes = self._echoes
             try:
-                response = await client.post(self.url, json=self._body(ids))
+                response = await client.post(self.url, json=self._body(ids, echoes))
             except httpx.RequestError as error:
                 trouble, pause = f"{type(error).__name__}: {error}".removesuffix(": "), 0.0
             else:
                 if response.status_code == 200:
-                    return await self._read(client, response, ids)
+                    found = self._read(response, ids, echoes)
+                    return await self._ask(client, ids) if found is None else found
                 trouble, pause = f"status {response.status_code}: {excerpt(response)}", retry_after(response)
                 if response.status_code not in (408, 409, 425, 429) and response.status_code < 500:
                     break
             if attempt < TRIES:
-                await asyncio.sleep(max(pause, 0.5 * 2**attempt))
+                await asyncio.sleep(max(pause, FIRST_PAUSE_S * 2 ** (attempt - 1)))
         raise SettingsError(
             f"endpoint={self.url}: {trouble}. Expected a completion with prompt_logprobs, as `vllm serve` gives it; its "
             "--max-model-len has to hold the longest row (cutoff_len)."
         )
 
-    def _body(self, ids: list[int]) -> dict[str, Any]:
-        asked = {"echo": True, "logprobs": 1} if self._echoes else {"prompt_logprobs": 1}
+    def _body(self, ids: list[int], echoes: bool) -> dict[str, Any]:
+        asked = {"echo": True, "logprobs": 1} if echoes else {"prompt_logprobs": 1}
         return {"model": self._model, "prompt": ids, "max_tokens": 1, "temperature": 0, **asked}
 
-    async def _read(self, client: httpx.AsyncClient, response: httpx.Response, ids: list[int]) -> list[float | None]:
+    def _read(self, response: httpx.Response, ids: list[int], echoes: bool) -> list[float | None] | None:
+        """The log-probabilities in an answer; None where they have to be asked for in the older way."""
         try:
             choice = response.json()["choices"][0]
+            if echoes:
+                return echoed_log_probabilities(choice["logprobs"], ids)
             if choice.get("prompt_logprobs"):
                 return prompt_log_probabilities(choice["prompt_logprobs"], ids)
-            if not self._echoes:
-                self._echoes = True
-                return await self._ask(client, ids)
-            return echoed_log_probabilities(choice["logprobs"], ids)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
-            if isinstance(error, SettingsError):
-                raise
             raise SettingsError(
-                f"endpoint={self.url}: no log-probabilities of the prompt came back ({one_line(error)}): {excerpt(response)}. Serve "
-                "the model with vLLM, or give it as a folder."
+                f"endpoint={self.url}: no log-probabilities of the prompt came back ({one_line(repr(error))}): {excerpt(response)}. "
+                "Serve the model with vLLM, or give it as a folder."
             ) from None
+        self._echoes = True
+        return None
 
 
 def prompt_log_probabilities(found: list[Mapping[str, Any] | None], ids: list[int]) -> list[float | None]:

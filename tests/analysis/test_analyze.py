@@ -1,0 +1,226 @@
+"""`cuset analyze` against the same numbers computed from the model, the tokenizer's offsets and scipy, file by file and window by window."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import ks_2samp
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from cuset_stage.analysis.analyze import analyze
+from cuset_stage.analysis.kinds import BITS, data_rows, rules_of_all_kinds
+from cuset_stage.analysis.requests import AnalyzeSettings
+from cuset_stage.confidence_file import ConfidenceFile
+from cuset_stage.settings import SettingsError
+from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans
+from cuset_stage.spans.tokenizers import token_mask
+from cuset_stage.stage.loading import open_rows, open_tokenizer
+from cuset_stage.stage.processors import LabelRules
+
+from .conftest import ROOT
+
+
+WINDOW, TAU, CUT = 48, 0.002, 700
+CODE = [
+    ROOT / "data" / "kernels" / name
+    for name in ("tiled_sgemm", "dot_product_warp", "histogram_bytes_private", "exclusive_scan", "jacobi_grid_sync")
+]
+
+
+def settings_of(folder, tmp_path, **changes):
+    keys = {
+        "models": {"first": str(folder / "before"), "second": str(folder / "deeper")},
+        "code": CODE,
+        "window": WINDOW,
+    }
+    keys |= {"tau": TAU, "cutoff_len": CUT, "resamples": 200, "device": "cpu", "output": tmp_path / "out"}
+    keys |= changes
+    if "dataset" in keys:
+        del keys["code"]
+    return AnalyzeSettings.checked(keys)
+
+
+@pytest.fixture(scope="module")
+def record(models, tmp_path_factory):
+    return analyze(settings_of(models, tmp_path_factory.mktemp("analyze")))
+
+
+@pytest.fixture(scope="module")
+def files(models):
+    """By the definitions: confidence and kinds of every predicted token of each file."""
+    tokenizer = AutoTokenizer.from_pretrained(models / "before")
+    model = AutoModelForCausalLM.from_pretrained(models / "before").eval()
+    found = []
+    for path in (path for folder in CODE for path in sorted(folder.rglob("*.cu"))):
+        text = path.read_text(encoding="utf-8")
+        encoding = tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
+        ids = encoding.input_ids[:, :CUT]
+        with torch.no_grad():
+            p = model(ids).logits[0].double().softmax(dim=-1)
+        offsets = encoding.offset_mapping[0, :CUT].tolist()
+        spans = find_spans(text, tuple(KINDS))
+        masks = {kind: token_mask(offsets, [span for span in spans if span.kind == kind]) for kind in KINDS}
+        confidence = p[:-1].gather(1, ids[0, 1:, None])[:, 0].numpy()
+        found.append((confidence, {kind: np.array(mask[1:], dtype=bool) for kind, mask in masks.items()}))
+    return found
+
+
+def sensitive(masks, kinds):
+    return np.any([masks[kind] for kind in kinds], axis=0)
+
+
+@pytest.mark.parametrize(("notion", "kinds"), [("section3", tuple(KINDS)), ("eq3", DEFAULT_KINDS)])
+def test_tokens_against_scipy(record, files, notion, kinds):
+    measured = record["models"]["first"]
+    assert measured["files"] == measured["samples"] == len(files) > 4
+    confidence = np.concatenate([c for c, _ in files])
+    is_sensitive = np.concatenate([sensitive(masks, kinds) for _, masks in files])
+    found = measured["notions"][notion]
+    for name, values in (("sensitive", confidence[is_sensitive]), ("neutral", confidence[~is_sensitive])):
+        assert found[name]["tokens"] == len(values) > 100
+        assert found[name]["mean"]["value"] == pytest.approx(values.mean(), rel=1e-4)
+        assert found[name]["at_most_tau"]["value"] == pytest.approx((values <= TAU).mean(), abs=2 / len(values))
+        np.testing.assert_allclose(found[name]["density"], np.histogram(values, bins=50, range=(0, 1))[0])
+        ends = found[name]["mean"]
+        assert ends["low"] < ends["value"] < ends["high"]
+    expected = ks_2samp(confidence[is_sensitive], confidence[~is_sensitive], method="asymp")
+    assert found["ks"]["d"]["value"] == pytest.approx(expected.statistic, abs=2e-3)
+    assert np.log(found["ks"]["p_naive"]) == pytest.approx(np.log(expected.pvalue), rel=0.1, abs=0.3)
+
+
+@pytest.mark.parametrize(("notion", "kinds"), [("section3", tuple(KINDS)), ("eq3", DEFAULT_KINDS)])
+def test_windows_one_by_one(record, files, notion, kinds):
+    neutral = np.concatenate([c[~sensitive(masks, kinds)] for c, masks in files]).mean()
+    rows, with_low = [], 0  # of each window: is it low; centre, majority, any for the notion and each kind
+    for confidence, masks in files:
+        stacked = np.array([sensitive(masks, kinds), *masks.values()])
+        lows = []
+        for start in range(len(confidence) - WINDOW + 1):
+            inside = stacked[:, start : start + WINDOW]
+            lows.append(confidence[start : start + WINDOW].mean() < neutral)
+            on = [inside[:, WINDOW // 2], inside.sum(axis=1) > WINDOW / 2, inside.any(axis=1)]
+            rows.append((lows[-1], np.array(on)))
+        with_low += any(lows)
+    low = np.array([row[0] for row in rows])
+    on = np.array([row[1] for row in rows])  # [windows, reading, notion and kinds]
+    found = record["models"]["first"]["notions"][notion]["windows"]
+    assert found["threshold"] == pytest.approx(neutral, rel=1e-4) and found["count"] == len(low)
+    assert found["low"]["value"] == pytest.approx(
+        low.mean(), abs=3 / len(low)
+    )  # a mean on the threshold may fall to either side
+    assert found["samples_with_low"]["value"] == with_low / len(files)
+    for column, name in enumerate(["on_sensitive", *KINDS]):
+        of = found["on_kind"][name] if column else found["on_sensitive"]
+        for number, reading in enumerate(("centre", "majority", "any")):
+            assert of[reading]["all"]["value"] == pytest.approx(on[:, number, column].mean(), rel=1e-9)
+            assert of[reading]["low"]["value"] == pytest.approx(on[low, number, column].mean(), abs=5 / low.sum())
+            gap = of[reading]["low"]["value"] - of[reading]["all"]["value"]
+            assert of[reading]["difference"]["value"] == pytest.approx(gap, abs=1e-12)
+
+
+def test_kinds_and_examples(record, files):
+    measured = record["models"]["first"]
+    for kind in KINDS:
+        values = np.concatenate([c[masks[kind]] for c, masks in files])
+        assert measured["kinds"][kind]["tokens"] == len(values)
+        if len(values):
+            assert measured["kinds"][kind]["mean"]["value"] == pytest.approx(values.mean(), rel=1e-4)
+    confidence, masks = files[0]
+    example = measured["examples"][0]
+    starts = range(len(confidence) - WINDOW + 1)
+    np.testing.assert_allclose(example["means"], [confidence[s : s + WINDOW].mean() for s in starts], rtol=1e-3)
+    body = np.zeros(len(confidence), dtype=bool)
+    for start, end in example["runs"]["kernel_body"]:
+        body[start:end] = True
+    assert (body == masks["kernel_body"]).all()
+    assert json.loads(json.dumps(record)) == record
+
+
+def test_an_untrained_model_hardly_tells_them_apart_but_the_naive_p_says_it_does(record):
+    """What any result is to be held against: with random weights nothing is known of CUDA."""
+    for measured in record["models"].values():
+        for found in measured["notions"].values():
+            assert found["ks"]["d"]["value"] < 0.12
+            ratio = found["sensitive"]["mean"]["value"] / found["neutral"]["mean"]["value"]
+            assert ratio == pytest.approx(1, abs=0.1)
+
+
+def test_rows_of_a_data_set_are_those_of_training(models):
+    tokenizer = open_tokenizer(str(models / "before"))
+    options = {
+        "dataset": ["cuset_kernels_eval"],
+        "dataset_dir": str(ROOT / "data"),
+        "template": "qwen",
+        "cutoff_len": 500,
+    }
+    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=70, **options).tokens()
+    opened = open_rows(tokenizer, str(models / "before"), rules_of_all_kinds(()), max_samples=70, **options)
+    rows = list(data_rows(opened, "kernels"))
+    assert [row.name for row in rows[:2]] == ["kernels, row 1", "kernels, row 2"] and len(rows) == len(plain)
+    eq3 = sum(BITS[kind] for kind in DEFAULT_KINDS)
+    for row, training in zip(rows, plain, strict=True):
+        for column in ("input_ids", "labels", "sample_ids"):
+            assert getattr(row, column).tolist() == training[column]
+        supervised = row.sample_ids > 0
+        assert ((row.kinds & eq3) != 0)[supervised].tolist() == np.array(training["cuda_mask"])[supervised].astype(
+            bool
+        ).tolist()
+    assert any((row.kinds & BITS["thread_indexing"]).any() for row in rows)
+
+
+def test_saved_probabilities_are_found_by_the_tokens_of_training(models, tmp_path):
+    settings = settings_of(
+        models,
+        tmp_path,
+        dataset="cuset_kernels_eval",
+        dataset_dir=str(ROOT / "data"),
+        samples=3,
+        save_confidence=tmp_path / "saved",
+    )
+    measured = analyze(settings)
+    tokenizer = open_tokenizer(str(models / "before"))
+    options = {
+        "dataset": ["cuset_kernels_eval"],
+        "dataset_dir": str(ROOT / "data"),
+        "template": "qwen",
+        "cutoff_len": CUT,
+    }
+    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=3, **options).tokens()
+    file = ConfidenceFile(tmp_path / "saved" / "first.arrow")
+    assert file.about["template"] == "qwen" and file.about["cutoff_len"] == CUT
+    values = np.concatenate([file.find(row["input_ids"], row["labels"]) for row in plain])
+    assert len(values) == measured["models"]["first"]["tokens"]
+    found = measured["models"]["first"]["notions"]["eq3"]
+    count = sum(found[name]["tokens"] * found[name]["mean"]["value"] for name in ("sensitive", "neutral"))
+    assert values.sum() == pytest.approx(count, rel=1e-5)
+
+
+def test_code_as_an_answer_to_a_prompt(models, tmp_path):
+    changes = {"models": str(models / "before"), "code": CODE[:1], "prompt": "Write a CUDA program."}
+    alone = analyze(settings_of(models, tmp_path, **changes | {"prompt": None}))["models"]["before"]
+    asked = analyze(settings_of(models, tmp_path, **changes, cutoff_len=4096))["models"]["before"]
+    assert asked["files"] == alone["files"] and asked["tokens"] != alone["tokens"]
+    assert asked["kinds"]["kernel_body"]["tokens"] > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"code": ["none"]}, "code=none: there is no such file"),
+        ({"code": [ROOT / "docs"]}, r"no file in it ends in \.cu or \.cuh.*suffixes"),
+        ({"models": {"a": {"model": "none/there/is"}}}, "a: there is no such folder"),
+        (
+            {"models": {"a": {"model": "m", "endpoint": "http://x", "adapter": str(ROOT)}}},
+            "a: adapter=.*no adapter_config",
+        ),
+        ({"models": {"a": {"modell": "m"}}}, "modell: no such key; did you mean model"),
+        ({"models": ""}, "name at least one model"),
+        ({"dataset": ["x"], "prompt": "p"}, "prompt=... belongs to code"),
+        ({"code": []}, "either code=... .* or dataset="),
+        ({"dataset": ["none"], "dataset_dir": str(ROOT / "data")}, "dataset=none"),
+    ],
+)
+def test_what_cannot_be_used_is_named(models, tmp_path, changes, message):
+    with pytest.raises(SettingsError, match=message):
+        analyze(settings_of(models, tmp_path, **changes))

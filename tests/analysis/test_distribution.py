@@ -1,0 +1,118 @@
+"""Counts, distances and the bootstrap of files, against scipy on the values themselves and against draws made one by one."""
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from cuset_stage.analysis.distribution import (
+    BINS,
+    COARSE,
+    ClusterBootstrap,
+    clustered_ks,
+    coarse_bins,
+    ks_distance,
+    log_odds_bins,
+    naive_p,
+)
+
+
+def counts_of(log_p):
+    return np.bincount(log_odds_bins(log_p), minlength=BINS)
+
+
+def log_probabilities(rng, location, size):
+    """Log odds around `location`, as float32 log p."""
+    return -np.log1p(np.exp(-rng.normal(location, 2.0, size))).astype(np.float32)
+
+
+def measure(files, resamples=300, seed=0):
+    """clustered_ks of files, each a pair of arrays of log p."""
+    fine = [sum(counts_of(file[number]) for file in files) for number in (0, 1)]
+    coarse = coarse_bins(*fine)
+    bootstrap = ClusterBootstrap(len(files), 2 * COARSE, resamples, seed)
+    for file in files:
+        bootstrap.add(
+            np.concatenate([np.bincount(coarse[log_odds_bins(values)], minlength=COARSE) for values in file])
+        )
+    return clustered_ks(fine, bootstrap, slice(0, COARSE), slice(COARSE, 2 * COARSE))
+
+
+def test_bins_keep_the_order_from_one_end_to_the_other():
+    log_p = np.array([-np.inf, -200, -30, -1e-3, -1e-6, -6e-8, 0], dtype=np.float32)
+    bins = log_odds_bins(log_p)
+    assert bins[0] == bins[1] == 0 and bins[-1] == BINS - 1
+    assert (np.diff(bins[1:]) > 0).all()
+
+
+@pytest.mark.parametrize("location", [-11.0, 0.0, 9.0])  # an untrained model, one between, and one that knows the code
+def test_d_and_p_are_scipys(location):
+    rng = np.random.default_rng(1)
+    first, second = log_probabilities(rng, location, 4000), log_probabilities(rng, location + 0.3, 2500)
+    expected = ks_2samp(first, second, method="asymp")
+    d = float(ks_distance(counts_of(first), counts_of(second)))
+    assert d == pytest.approx(expected.statistic, abs=2e-3)  # a bin holds a few tokens of each
+    binned = ks_2samp(log_odds_bins(first), log_odds_bins(second), method="asymp")
+    assert d == pytest.approx(binned.statistic, rel=1e-12)
+    assert naive_p(d, 4000, 2500) == pytest.approx(binned.pvalue, rel=1e-9)
+
+
+def test_a_draw_is_as_many_files_with_replacement():
+    rng = np.random.default_rng(2)
+    files = rng.normal((3, 0), size=(150, 2))
+    bootstrap = ClusterBootstrap(150, 3, 4000, seed=0)
+    for values in files:
+        bootstrap.add(np.array([*values, 1.0]))
+    assert (bootstrap.draws[:, 2] == 150).all()
+    np.testing.assert_allclose(bootstrap.total, [*files.sum(axis=0), 150])
+    chosen = files[rng.integers(0, 150, (4000, 150))].sum(axis=1)
+    np.testing.assert_allclose(bootstrap.draws[:, :2].mean(axis=0), chosen.mean(axis=0), atol=0.8)
+    np.testing.assert_allclose(np.cov(bootstrap.draws[:, :2].T), np.cov(chosen.T), atol=12)
+    found = bootstrap.ratio(0, 2)
+    assert found.value == pytest.approx(files[:, 0].mean())
+    np.testing.assert_allclose([found.low, found.high], np.quantile(chosen[:, 0] / 150, [0.025, 0.975]), atol=0.015)
+
+
+def make_files(rng, shift, files=40, spread=1.0):
+    """Files with levels of their own: the tokens of a file depend on each other."""
+    levels = rng.normal(0, spread, (files, 2))
+    return [(log_probabilities(rng, a, 60), log_probabilities(rng, b + shift, 60)) for a, b in levels]
+
+
+def test_the_interval_is_that_of_files_drawn_one_by_one():
+    rng = np.random.default_rng(3)
+    files = make_files(rng, 1.0)
+    found = measure(files, resamples=2000)
+    pooled = [np.concatenate([file[number] for file in files]) for number in (0, 1)]
+    d = ks_2samp(*pooled).statistic
+    drawn = []
+    for _ in range(1000):
+        chosen = [files[index] for index in rng.integers(0, len(files), len(files))]
+        drawn.append(
+            ks_2samp(*(np.concatenate([file[n] for file in chosen]) for n in (0, 1)), method="asymp").statistic
+        )
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert found.d.value == pytest.approx(d, abs=2e-3)
+    np.testing.assert_allclose([found.d.low, found.d.high], [2 * d - high, 2 * d - low], atol=0.012)
+
+
+def test_without_a_difference_the_clustered_p_is_right_and_the_naive_one_is_not():
+    rng = np.random.default_rng(4)
+    found = [measure(make_files(rng, 0.0)) for _ in range(60)]
+    assert np.mean([one.p_naive < 0.05 for one in found]) > 0.4
+    assert np.mean([one.p_clustered < 0.05 for one in found]) < 0.15
+    assert np.mean([one.d.low == 0 for one in found]) > 0.8
+
+
+def test_the_interval_holds_the_true_distance_nineteen_times_in_twenty():
+    rng = np.random.default_rng(5)
+    many = make_files(rng, 1.0, files=40_000)
+    truth = ks_2samp(*(np.concatenate([file[number] for file in many]) for number in (0, 1))).statistic
+    found = [measure(make_files(rng, 1.0)).d for _ in range(60)]
+    assert np.mean([one.low <= truth <= one.high for one in found]) > 0.87
+
+
+def test_one_file_has_no_interval_and_no_token_no_distance():
+    rng = np.random.default_rng(6)
+    found = measure(make_files(rng, 1.0, files=1))
+    assert found.d.value and found.d.low is None and found.p_clustered is None
+    assert measure([(np.array([], dtype=np.float32), np.array([-1.0], dtype=np.float32))] * 3) is None
