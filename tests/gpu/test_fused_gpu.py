@@ -15,7 +15,7 @@ from test_fused_parity import Case, assert_same, make_case
 
 from cuset_stage.objective import OBJECTIVES, ObjectiveSettings, fused_objective
 from cuset_stage.objective.engine import TORCH, choose_backend, chunk_step
-from cuset_stage.objective.weights import HeadStatistics, WeightRule
+from cuset_stage.objective.rules import MEASURED
 
 
 pytestmark = [
@@ -25,13 +25,6 @@ pytestmark = [
 
 GIB = 2**30
 STEP_TOLERANCE = {torch.float32: 2e-5, torch.bfloat16: 1e-2, torch.float16: 1e-3}
-RULES = (
-    WeightRule(),
-    WeightRule("above", low=0.1),
-    WeightRule("within", low=0.1, high=0.7),
-    WeightRule("probability"),
-    WeightRule("entropy", alpha=0.5),
-)
 
 
 @pytest.fixture(autouse=True)
@@ -59,37 +52,32 @@ def test_kernel_equals_the_pytorch_step(dtype, vocab_size):
     normaliser = buffers[0, ::2, :vocab_size].float().logsumexp(-1)
     buffers[0, places, target[::2]] = normaliser.to(dtype)
 
-    for rule in RULES:
-        for base in (None, buffers[1]) if rule.kind == "probability" else (None,):
-            results = []
-            for step, single_read in ((chunk_step, False), (kernels.chunk_step, False), (kernels.chunk_step, True)):
-                buffer = buffers[0].clone()
-                factor = torch.full((rows,), float("nan"), device=device) if single_read else None
-                nll, penalty = torch.empty(rows, device=device), torch.zeros(rows, device=device)
-                weight = torch.linspace(0, 1, rows, device=device)
-                options = {} if base is None else {"reference": base[:, :vocab_size]}
-                step(
-                    buffer[:, :vocab_size],
-                    target,
-                    HeadStatistics(nll, weight, penalty),
-                    rule if base is None else replace(rule, penalty_scale=0.3),
-                    gradient_scale=2.0,
-                    factor=factor,
-                    **options,
-                )
-                assert buffer[:, vocab_size:].isnan().all()
-                gradient = buffer[:, :vocab_size].float()
-                results.append((nll, weight, penalty, gradient * factor[:, None] if single_read else gradient))
-            names = 2 * ("nll", "weight", "penalty", "gradient")
-            for name, mine, theirs in zip(names, results[1] + results[2], 2 * results[0], strict=True):
-                tolerance = STEP_TOLERANCE[dtype] if name == "gradient" else 2e-5
-                torch.testing.assert_close(
-                    mine,
-                    theirs,
-                    rtol=tolerance,
-                    atol=tolerance / 10,
-                    msg=lambda m, n=f"{rule.kind} {name}": f"{n}: {m}",
-                )
+    for weight, base in ((None, None), (torch.linspace(0, 2, rows, device=device), None), (None, buffers[1])):
+        results = []
+        for step, single_read in ((chunk_step, False), (kernels.chunk_step, False), (kernels.chunk_step, True)):
+            buffer = buffers[0].clone()
+            factor = torch.full((rows,), float("nan"), device=device) if single_read else None
+            nll, penalty = torch.empty(rows, device=device), torch.zeros(rows, device=device)
+            options = {"weight": weight, "gradient_scale": 2.0, "factor": factor}
+            if base is not None:
+                options |= {"reference": base[:, :vocab_size], "penalty": penalty, "kl": 0.3}
+            step(buffer[:, :vocab_size], target, nll, **options)
+            assert buffer[:, vocab_size:].isnan().all()
+            gradient = buffer[:, :vocab_size].float()
+            results.append((nll, penalty, gradient * factor[:, None] if single_read else gradient))
+        names = 2 * ("nll", "penalty", "gradient")
+        for name, mine, theirs in zip(names, results[1] + results[2], 2 * results[0], strict=True):
+            tolerance = STEP_TOLERANCE[dtype] if name == "gradient" else 2e-5
+            torch.testing.assert_close(
+                mine, theirs, rtol=tolerance, atol=tolerance / 10, msg=lambda m, n=name: f"{n}: {m}"
+            )
+
+    logits, names = buffers[0][:, :vocab_size], [*MEASURED, "probability"]
+    expected, actual = (module.measure(logits, target, names) for module in (TORCH, kernels))
+    for name in names:
+        torch.testing.assert_close(
+            actual[name], expected[name], rtol=2e-5, atol=2e-5, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 @pytest.mark.parametrize("trained", [("hidden",), ("hidden", "weight", "bias")])
@@ -204,12 +192,8 @@ def test_targets_far_below_the_largest_logits(dtype):
     target = torch.arange(64, device="cuda") * 1501
     results = []
     for step, factor in ((chunk_step, None), (kernels.chunk_step, torch.full((64,), float("nan"), device="cuda"))):
-        buffer, nll, weight = (
-            logits.to(dtype, copy=True),
-            torch.empty(64, device="cuda"),
-            torch.ones(64, device="cuda"),
-        )
-        step(buffer, target, HeadStatistics(nll, weight), WeightRule(), factor=factor)
+        buffer, nll = logits.to(dtype, copy=True), torch.empty(64, device="cuda")
+        step(buffer, target, nll, factor=factor)
         results.append((nll, buffer.float() if factor is None else buffer.float() * factor[:, None]))
     torch.testing.assert_close(results[1][0], results[0][0], rtol=2e-5, atol=2e-5)
     tolerance = 1e-4 if dtype == torch.float32 else 1e-2  # float32 logits of 300 are good to 3e-5

@@ -6,7 +6,6 @@ The interpreter has to be chosen before Triton is imported, so the first test ru
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 import torch
@@ -14,20 +13,13 @@ import torch
 from cuset_stage.objective import ObjectiveSettings, cuset, engine
 from cuset_stage.objective.cuset import SupervisedTokens
 from cuset_stage.objective.engine import chunk_step
-from cuset_stage.objective.weights import HeadStatistics, WeightRule
+from cuset_stage.objective.rules import MEASURED
 
 
 pytest.importorskip("triton")
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="runs in the process that the first test starts")
 
-RULES = (
-    WeightRule(),
-    WeightRule("above", low=0.1),
-    WeightRule("within", low=0.1, high=0.7),
-    WeightRule("probability"),
-    WeightRule("entropy", alpha=0.5),
-)
 TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 1e-2, torch.float16: 1e-3}
 
 
@@ -76,48 +68,60 @@ def inputs(rows=5, vocab_size=299, dtype=torch.float32, seed=0, scale=3.0):
     return *buffers, target
 
 
-def run(step, buffer, base, target, rule, single_read=False, **options):
-    """(nll, weight, penalty, logits or their gradient) of a step on copies, and what it left beyond the vocabulary."""
+def run(step, buffer, base, target, weight=None, single_read=False, **options):
+    """(nll, penalty, logits or their gradient) of a step on copies, and what it left beyond the vocabulary."""
     factor = torch.full((target.numel(),), float("nan")) if single_read else None
     vocab_size = buffer.size(1) - 40
     buffer = buffer.clone()
     nll, penalty = torch.empty(target.numel()), torch.zeros(target.numel())
-    weight = torch.linspace(0.0, 1.0, target.numel())
     if base is not None:
-        options["reference"] = base[:, :vocab_size]
-        rule = replace(rule, penalty_scale=0.3)
-    statistics = HeadStatistics(nll, weight, penalty)
-    step(buffer[:, :vocab_size], target, statistics, rule, factor=factor, **options)
+        options |= {"reference": base[:, :vocab_size], "penalty": penalty, "kl": 0.3}
+    step(buffer[:, :vocab_size], target, nll, weight=weight, factor=factor, **options)
     assert buffer[:, vocab_size:].isnan().all()
     gradient = buffer[:, :vocab_size].float()
-    return nll, weight, penalty, gradient if factor is None else gradient * factor[:, None]
+    return nll, penalty, gradient if factor is None else gradient * factor[:, None]
 
 
-def assert_equal_steps(kernels, buffer, base, target, rule, **options):
-    expected = run(chunk_step, buffer, base, target, rule, **options)
-    actual = run(kernels.chunk_step, buffer, base, target, rule, **options)
-    for name, mine, theirs in zip(("nll", "weight", "penalty", "gradient"), actual, expected, strict=True):
+def assert_equal_steps(kernels, buffer, base, target, **options):
+    expected = run(chunk_step, buffer, base, target, **options)
+    actual = run(kernels.chunk_step, buffer, base, target, **options)
+    for name, mine, theirs in zip(("nll", "penalty", "gradient"), actual, expected, strict=True):
         tolerance = TOLERANCE[buffer.dtype] if name == "gradient" else 1e-5
         torch.testing.assert_close(
             mine, theirs, rtol=tolerance, atol=tolerance * 1e-1, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
         )
 
 
+def assert_equal_measures(kernels, buffer, target):
+    logits = buffer[:, :-40]
+    expected, actual = (module.measure(logits, target, [*MEASURED, "probability"]) for module in (engine, kernels))
+    for name, theirs in expected.items():
+        torch.testing.assert_close(actual[name], theirs, rtol=1e-5, atol=2e-5, msg=lambda m, n=name: f"{n}: {m}")
+
+
+WEIGHTS = (None, torch.tensor([0.0, 0.7, 2.0]))
+
+
 @interpreted
-@pytest.mark.parametrize("rule", RULES[:-1], ids=lambda rule: rule.kind)
+@pytest.mark.parametrize("weight", WEIGHTS, ids=["plain", "weighted"])
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_equals_the_pytorch_step(kernels, dtype, rule):
+def test_equals_the_pytorch_step(kernels, dtype, weight):
     buffer, _, target = inputs(rows=3, dtype=dtype)
     for single_read in (False, True):
-        assert_equal_steps(kernels, buffer, None, target, rule, gradient_scale=4.0, single_read=single_read)
-    assert_equal_steps(kernels, buffer, None, target, rule, want_gradient=False)
+        options = {"weight": weight, "single_read": single_read}
+        assert_equal_steps(kernels, buffer, None, target, gradient_scale=4.0, **options)
+    assert_equal_steps(kernels, buffer, None, target, want_gradient=False)
 
 
 @interpreted
 @pytest.mark.parametrize("dtype", TOLERANCE)
-def test_entropy_equals_the_pytorch_step(kernels, dtype):
-    buffer, _, target = inputs(rows=2, dtype=dtype)
-    assert_equal_steps(kernels, buffer, None, target, RULES[-1], single_read=True)
+def test_measures_equal_the_pytorch_ones(kernels, dtype):
+    buffer, _, target = inputs(rows=4, dtype=dtype)
+    buffer[0, target[0]] = buffer[0, (target[0] + 1) % 299]  # a tie with the target
+    buffer[1, 7:90] = -float("inf")
+    target[1], target[3] = 5, 8
+    buffer[3, 8] = 50.0  # a sure token
+    assert_equal_measures(kernels, buffer, target)
 
 
 @interpreted
@@ -125,27 +129,7 @@ def test_entropy_equals_the_pytorch_step(kernels, dtype):
 def test_divergence_from_a_base_model(kernels, dtype):
     buffer, base, target = inputs(rows=3, dtype=dtype)
     for want in (True, False):
-        assert_equal_steps(kernels, buffer, base, target, WeightRule("probability"), want_gradient=want)
-
-
-@interpreted
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        (WeightRule("above", low=0.0), [0.0, 2.0]),  # the start is 0 and 1
-        (WeightRule("above", low=1.0), [0.0, 1.0]),
-        (WeightRule("within", low=1.0), [0.0, 1.0]),
-        (WeightRule("within", high=0.0), [1.0, 0.0]),
-    ],
-)
-def test_probabilities_on_a_threshold(kernels, rule, expected):
-    """Of two tokens whose probabilities are exactly 0 and 1."""
-    buffer = torch.full((2, 70 + 40), float("nan"))
-    buffer[:, :70] = 200.0 * (torch.arange(70) == 3)
-    for step in (kernels.chunk_step, chunk_step):
-        for single_read in (False, True):
-            _, weight, _, _ = run(step, buffer, None, torch.tensor([5, 3]), rule, single_read)
-            assert weight.tolist() == expected
+        assert_equal_steps(kernels, buffer, base, target, weight=WEIGHTS[1], want_gradient=want)
 
 
 @interpreted
@@ -153,9 +137,9 @@ def test_probabilities_on_a_threshold(kernels, rule, expected):
 def test_vocabularies_around_the_block_size(kernels, vocab_size):
     buffer, base, target = inputs(rows=3, vocab_size=vocab_size)
     for single_read in (False, True):
-        assert_equal_steps(kernels, buffer, None, target, WeightRule("above", low=0.1), single_read=single_read)
-    assert_equal_steps(kernels, buffer, base, target, WeightRule("probability"))
-    assert_equal_steps(kernels, buffer[:2], None, target[:2], WeightRule("entropy"))
+        assert_equal_steps(kernels, buffer, None, target, single_read=single_read)
+    assert_equal_steps(kernels, buffer, base, target, weight=WEIGHTS[1])
+    assert_equal_measures(kernels, buffer, target)
 
 
 @interpreted
@@ -164,8 +148,9 @@ def test_launch_shapes_that_ship():
 
     for vocab_size in (1500, 9000, 70001):
         buffer, _, target = inputs(rows=2, vocab_size=vocab_size, dtype=torch.bfloat16, scale=1.0)
-        assert_equal_steps(triton_kernels, buffer, None, target, WeightRule("above", low=0.1), single_read=False)
-        assert_equal_steps(triton_kernels, buffer, None, target, WeightRule("entropy"), single_read=True)
+        assert_equal_steps(triton_kernels, buffer, None, target, single_read=False)
+        assert_equal_steps(triton_kernels, buffer, None, target, single_read=True)
+        assert_equal_measures(triton_kernels, buffer, target)
 
 
 @interpreted
@@ -183,18 +168,16 @@ def test_targets_far_below_the_largest_logits(kernels, dtype, size):
     buffer[5, 5:298] = -float("inf")
     buffer[5, 298] = size
     target[:] = torch.tensor([7, 130, 0, 200, 250, 2])
-    for rule in (WeightRule(), WeightRule("above", low=0.1), WeightRule("probability")):
-        assert_equal_steps(kernels, buffer, None, target, rule, single_read=True)
+    assert_equal_steps(kernels, buffer, None, target, single_read=True)
 
 
 @interpreted
 def test_tokens_of_weight_zero_get_no_gradient(kernels):
     buffer, _, target = inputs()
-    rule = WeightRule("within", low=2.0)
     for single_read in (False, True):
-        options = {"single_read": single_read}
-        assert_equal_steps(kernels, buffer, None, target, rule, **options)
-        assert run(kernels.chunk_step, buffer, None, target, rule, **options)[3].abs().max() == 0
+        options = {"weight": torch.zeros(target.numel()), "single_read": single_read}
+        assert_equal_steps(kernels, buffer, None, target, **options)
+        assert run(kernels.chunk_step, buffer, None, target, **options)[2].abs().max() == 0
 
 
 @interpreted
@@ -219,10 +202,10 @@ def test_diverged_logits_show_in_the_loss(kernels, value, single_read):
     for place in (0, 130, 298):  # in a pair of blocks, in the tail
         buffer, _, target = inputs()
         buffer[1, place] = value
-        nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), **options)[0]
+        nll = run(kernels.chunk_step, buffer, None, target, **options)[0]
         assert torch.isfinite(nll).tolist() == [True, False, True, True, True]
     buffer[2, :299] = -float("inf")
-    nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), **options)[0]
+    nll = run(kernels.chunk_step, buffer, None, target, **options)[0]
     assert not torch.isfinite(nll[2])
 
 
@@ -231,7 +214,7 @@ def test_a_target_that_cannot_be_produced_shows_in_the_loss(kernels):
     buffer, _, target = inputs()
     buffer[0, target[0]] = -float("inf")
     for single_read in (False, True):
-        nll = run(kernels.chunk_step, buffer, None, target, WeightRule(), single_read=single_read)[0]
+        nll = run(kernels.chunk_step, buffer, None, target, single_read=single_read)[0]
         assert nll[0] == float("inf")
 
 
@@ -289,11 +272,10 @@ def test_samples_equal_the_pytorch_ones(kernels, monkeypatch, window, scope):
     confidence = torch.rand(row.numel(), generator=generator)
     is_cuda = torch.rand(row.numel(), generator=generator) < 0.05
     is_cuda[0] = False  # a sample without CUDA falls back to all its windows
-    for sample_id, use_region_weight in ((ids.int(), True), (None, True), (ids, False)):
-        settings = ObjectiveSettings(window=window, region_scope=scope, use_region_weight=use_region_weight)
+    for sample_id in (ids.int(), None, ids):
+        settings = ObjectiveSettings(window=window, region_scope=scope)
         tokens = SupervisedTokens(row, row, row, row, is_cuda, sample_id)
-        expected, actual = (module.weigh_samples(confidence, tokens, settings) for module in (cuset, kernels))
-        for name, mine, theirs in zip(("confidence", "weight"), actual[1:], expected[1:], strict=True):
-            torch.testing.assert_close(mine[actual[0]], theirs[expected[0]], rtol=1e-5, atol=1e-6, msg=name)
+        expected, actual = (module.weigh_regions(confidence, tokens, settings) for module in (cuset, kernels))
+        torch.testing.assert_close(actual[1][actual[0]], expected[1][expected[0]], rtol=1e-5, atol=1e-6)
         assert actual[0].unique().numel() == expected[0].unique().numel()
         assert actual[0].diff().ne(0).equal(expected[0].diff().ne(0))

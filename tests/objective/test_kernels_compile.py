@@ -121,9 +121,18 @@ def step(
         loss.backward()
 
 
+def margin(tokens):
+    """A rule that reads a statistic of the whole row."""
+    return tokens.margin
+
+
+MARGIN = ObjectiveSettings(objective=f"{__file__}:margin")
+
+
 def some_steps():
     for objective in OBJECTIVES:
         step(152064, settings=ObjectiveSettings(objective=objective))
+    step(152064, settings=MARGIN)
     step(50257)
     step(1500, trained=("weight",))
     step(32000, torch.float16, trained=())
@@ -134,6 +143,7 @@ def all_steps():
     some_steps()
     for vocab_size, dtype in itertools.product(VOCABULARIES, DTYPES):
         step(vocab_size, dtype)
+        step(vocab_size, dtype, MARGIN)
     # All rules on either side of what separates the kernels; a frozen and a trained head, and evaluation.
     for objective in OBJECTIVES:
         settings = ObjectiveSettings(objective=objective)
@@ -220,12 +230,15 @@ def main(what: str, capability: int) -> int:
     TRITON.runtime.driver.set_active(NoDevice(target))
     TRITON.knobs.runtime.jit_cache_hook = launches.hook
 
-    def weigh_samples(*arguments):
-        kernels.weigh_samples(*arguments)
-        return cuset.weigh_samples(*arguments)  # somebody has to number the samples
+    def weigh_regions(*arguments):
+        kernels.weigh_regions(*arguments)
+        return cuset.weigh_regions(*arguments)  # somebody has to number the samples
 
     backend = SimpleNamespace(
-        chunk_step=kernels.chunk_step, weigh_samples=weigh_samples, scatter_rows=kernels.scatter_rows
+        measure=kernels.measure,
+        chunk_step=kernels.chunk_step,
+        weigh_regions=weigh_regions,
+        scatter_rows=kernels.scatter_rows,
     )
     fused.choose_backend = lambda device, dtype, name: backend
     fused._check_batch = lambda *batch: None

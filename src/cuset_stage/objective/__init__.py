@@ -5,7 +5,8 @@ Imports torch only, so that the losses serve any training loop. Start at `cuset.
 
 from .cuset import TokenTerms, cuset_loss, objective_loss, token_terms
 from .fused import fused_linear_cuset_loss, fused_objective
-from .settings import OBJECTIVES, ObjectiveSettings
+from .rules import OBJECTIVES, Tokens, rule
+from .settings import ObjectiveSettings
 from .statistics import ObjectiveMeter
 
 
@@ -14,9 +15,11 @@ __all__ = [
     "ObjectiveMeter",
     "ObjectiveSettings",
     "TokenTerms",
+    "Tokens",
     "cuset_loss",
     "fused_linear_cuset_loss",
     "fused_objective",
     "objective_loss",
+    "rule",
     "token_terms",
 ]

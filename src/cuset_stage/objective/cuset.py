@@ -11,8 +11,9 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
+from .rules import Tokens
 from .settings import ObjectiveSettings
-from .weights import base_divergence, weight_rule
+from .vocabulary import base_divergence, measure, measure_both
 
 
 IGNORE_INDEX = -100
@@ -31,9 +32,15 @@ class SupervisedTokens(NamedTuple):
     column: torch.Tensor  # the position before its own
     position: torch.Tensor  # the same in [batch * length]
     target: torch.Tensor  # the token
-    is_cuda: torch.Tensor  # boolean, the CUDA mask
+    kind: torch.Tensor  # integer, the kind of the CUDA span it lies in, 0: none
     sample_id: torch.Tensor | None  # the number of its sample within the row; None: a row is a sample
-    given_weight: torch.Tensor | None = None  # float32, what the data multiply its loss with; None: 1
+    given_weight: torch.Tensor | None = None  # what the data multiply its loss with; None: 1
+    given_confidence: torch.Tensor | None = None  # a probability that was computed once, for `confidence: file`
+
+    @property
+    def is_cuda(self) -> torch.Tensor:
+        """The CUDA mask, boolean."""
+        return self.kind != 0
 
 
 def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
@@ -43,26 +50,58 @@ def supervised_positions(labels: torch.Tensor) -> torch.Tensor:
 
 def supervised_tokens(
     labels: torch.Tensor,
-    cuda_mask: torch.Tensor | None,
-    sample_ids: torch.Tensor | None,
+    cuda_mask: torch.Tensor | None = None,
+    sample_ids: torch.Tensor | None = None,
     token_weights: torch.Tensor | None = None,
+    given_confidence: torch.Tensor | None = None,
+    *,
     positions: torch.Tensor | None = None,
 ) -> SupervisedTokens:
-    """The tokens that follow `positions` [num_valid, 2], row and column; other arguments as in `cuset_loss`.
+    """The tokens that follow `positions` [num_valid, 2], row and column; other arguments as in `token_terms`.
 
     None: the supervised ones; this waits for the device, for their number.
     """
     row, column = (supervised_positions(labels).nonzero() if positions is None else positions).unbind(1)
     position = torch.add(column, row, alpha=labels.size(1))
 
-    def of_tokens(values: torch.Tensor) -> torch.Tensor:
-        return values.reshape(-1).index_select(0, position + 1)
+    def of_tokens(values: torch.Tensor | None) -> torch.Tensor | None:
+        return None if values is None else values.reshape(-1).index_select(0, position + 1)
 
-    target = of_tokens(labels).long()
-    is_cuda = torch.zeros_like(target, dtype=torch.bool) if cuda_mask is None else of_tokens(cuda_mask) != 0
-    sample_id = None if sample_ids is None else of_tokens(sample_ids)
-    given_weight = None if token_weights is None else of_tokens(token_weights).float()
-    return SupervisedTokens(row, column, position, target, is_cuda, sample_id, given_weight)
+    kind = of_tokens(cuda_mask)
+    kind = torch.zeros_like(position) if kind is None else kind
+    given = of_tokens(sample_ids), of_tokens(token_weights), of_tokens(given_confidence)
+    return SupervisedTokens(row, column, position, of_tokens(labels).long(), kind, *given)
+
+
+def observed_tokens(
+    tokens: SupervisedTokens, nll: torch.Tensor, measured: dict[str, torch.Tensor], settings: ObjectiveSettings
+) -> Tokens:
+    """What the rule of `settings` reads of the tokens. nll: [num_valid], detached; measured: the `settings.measured` of them.
+
+    Raises:
+        ValueError: the settings want a confidence from the data, and they hold none.
+    """
+    probability = (-nll).exp()  # Eq. 1
+    confidence = {"online": probability, "base": measured.get("base_probability"), "file": tokens.given_confidence}
+    if confidence[settings.confidence] is None:
+        raise ValueError("cuset_confidence: file, but the batch has no given_confidence.")
+    values = {
+        "nll": nll,
+        "probability": probability,
+        "confidence": confidence[settings.confidence].to(nll),
+        **measured,
+    }
+    values |= {"kind": tokens.kind, "is_cuda": tokens.is_cuda}
+    if "given_weight" in settings.reads:
+        values["given_weight"] = torch.ones_like(nll) if tokens.given_weight is None else tokens.given_weight.to(nll)
+    if not settings.reads.isdisjoint(("sample", "position")):
+        key = torch.stack([tokens.row.long(), (tokens.row if tokens.sample_id is None else tokens.sample_id).long()])
+        begins = torch.ones_like(tokens.row, dtype=torch.bool)
+        begins[1:] = (key[:, 1:] != key[:, :-1]).any(dim=0)
+        place = torch.arange(begins.numel(), device=begins.device)
+        values["sample"] = begins.cumsum(0) - 1
+        values["position"] = place - torch.where(begins, place, 0).cummax(0).values
+    return Tokens(**values)
 
 
 @dataclass
@@ -76,7 +115,7 @@ class TokenTerms:
     """
 
     nll: torch.Tensor  # -log c in nats, differentiable where it comes from `token_terms`
-    confidence: torch.Tensor  # c = softmax(logits)[target], Eq. 1
+    confidence: torch.Tensor  # c = softmax(logits)[target], Eq. 1, or what `settings.confidence` takes in its place
     weight: torch.Tensor  # the objective's token weight (for CuSeT the hybrid mask M, Eq. 4)
     is_cuda: torch.Tensor  # boolean, the CUDA mask before lambda, Eq. 3
     row: torch.Tensor  # integer, the row of the batch
@@ -106,21 +145,6 @@ class TokenTerms:
 
 
 # ---- the equations
-
-
-def hybrid_mask(confidence: torch.Tensor, is_cuda: torch.Tensor, settings: ObjectiveSettings) -> torch.Tensor:
-    r"""The token weight M = 1[c > tau] + lambda * 1[CUDA], Eq. 2 to 4; tau 0.1 and lambda 1 in the paper.
-
-    Args:
-        confidence: c, [num_valid] float32, the probability of each target token, Eq. 1.
-        is_cuda: [num_valid] boolean, the tokens inside kernel bodies and launch configurations.
-
-    Returns:
-        M, [num_valid] float32, one of 0, 1, lambda, 1 + lambda.
-    """
-    is_confident = confidence > settings.tau if settings.use_confidence_mask else torch.ones_like(is_cuda)  # Eq. 2
-    weight = is_confident.float()
-    return weight + settings.lam * is_cuda.float() if settings.use_cuda_mask else weight  # Eq. 3 and 4
 
 
 def number_samples(row: torch.Tensor, sample_id: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -197,15 +221,14 @@ def least_confident_window(
     return torch.where(over_candidates.isinf(), over_all, over_candidates)
 
 
-def weigh_samples(
+def weigh_regions(
     confidence: torch.Tensor, tokens: SupervisedTokens, settings: ObjectiveSettings
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Eq. 5 to 8: (the sample of each token [num_valid], C [num_samples], w = 1 - C [num_samples])."""
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Eq. 5 to 7: (the sample of each token [num_valid], C [num_samples])."""
     sample, lengths = number_samples(tokens.row, tokens.sample_id)
     means = window_confidence(confidence, sample, lengths, int(settings.window))  # Eq. 5 and 6
     candidates = tokens.is_cuda if settings.region_scope == "cuda" else None
-    region = least_confident_window(means, sample, lengths.numel(), candidates)  # Eq. 7
-    return sample, region, 1.0 - region if settings.weighs_samples else torch.ones_like(region)  # Eq. 8
+    return sample, least_confident_window(means, sample, lengths.numel(), candidates)  # Eq. 7
 
 
 def token_terms(
@@ -216,43 +239,44 @@ def token_terms(
     settings: ObjectiveSettings,
     reference_logits: torch.Tensor | None = None,
     token_weights: torch.Tensor | None = None,
+    given_confidence: torch.Tensor | None = None,
 ) -> TokenTerms:
-    r"""The terms of any of the six objectives at every supervised token of a batch.
+    r"""The terms of an objective at every supervised token of a batch.
 
     Args:
         logits, labels, cuda_mask, sample_ids, token_weights: as in `cuset_loss`.
         settings: the objective.
-        reference_logits: [batch, length, vocab_size] of the base model, for ASFT.
+        reference_logits: [batch, length, vocab_size] of the base model, where `settings.needs_reference`.
+        given_confidence: [batch, length], the confidence of each token where `settings.confidence` is "file".
 
     Raises:
-        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits, ASFT without a
-            reference.
+        ValueError: shapes that do not match, labels outside the vocabulary, NaN or infinite logits or weights, no base
+            model or confidence where the settings want one.
     """
-    check_shapes("logits", logits, labels, cuda_mask, sample_ids, token_weights)
-    tokens = supervised_tokens(labels, cuda_mask, sample_ids, token_weights)
+    columns = labels, cuda_mask, sample_ids, token_weights, given_confidence
+    check_shapes("logits", logits, *columns)
+    tokens = supervised_tokens(*columns)
     check_targets(tokens.target, logits.size(-1))
+    if settings.needs_reference and reference_logits is None:
+        raise ValueError(f"the objective {settings.objective} needs the base model's logits: pass reference_logits.")
 
     valid_logits = logits[tokens.row, tokens.column].float()  # [num_valid, vocab_size]
     nll = F.cross_entropy(valid_logits, tokens.target, reduction="none")  # [num_valid]
     check_finite(torch.isfinite(nll))
 
-    confidence = (-nll.detach()).exp()  # Eq. 1
-    if settings.objective == "cuset":
-        weight = hybrid_mask(confidence, tokens.is_cuda, settings)  # Eq. 2 to 4
-    else:
-        rule, start = weight_rule(settings, tokens.is_cuda, confidence.dtype)
-        weight = rule(start, confidence, valid_logits.detach())
-    sample, region, sample_weight = weigh_samples(confidence, tokens, settings)  # Eq. 5 to 8
+    base_logits = reference_logits[tokens.row, tokens.column].float() if settings.needs_reference else None
+    measured = measure_both(measure, valid_logits.detach(), base_logits, tokens.target, settings.measured)
+    observed = observed_tokens(tokens, nll.detach(), measured, settings)
+    weight = settings.weigh(observed) if nll.numel() else nll.detach()
+    sample, region = weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7
+    sample_weight = settings.sample_weight(region)  # Eq. 8
+    check_weights(settings, weight, sample_weight)
 
     penalty = None
-    if settings.needs_reference:
-        if reference_logits is None:
-            raise ValueError("the objective asft needs the base model's logits: pass reference_logits.")
-        log_base = reference_logits[tokens.row, tokens.column].float().log_softmax(dim=-1)
-        penalty = settings.asft_alpha * base_divergence(valid_logits.log_softmax(dim=-1), log_base)
-
-    samples = sample, region, sample_weight, penalty
-    return TokenTerms(nll, confidence, weight, tokens.is_cuda, tokens.row, *samples, tokens.given_weight)
+    if settings.kl:
+        penalty = settings.kl * base_divergence(valid_logits.log_softmax(dim=-1), base_logits.log_softmax(dim=-1))
+    of_tokens = nll, observed.confidence, weight, tokens.is_cuda, tokens.row
+    return TokenTerms(*of_tokens, sample, region, sample_weight, penalty, tokens.given_weight)
 
 
 def objective_loss(
@@ -264,10 +288,10 @@ def objective_loss(
     *,
     num_items_in_batch: torch.Tensor | int | None = None,
     reference_logits: torch.Tensor | None = None,
-    token_weights: torch.Tensor | None = None,
+    **columns: torch.Tensor | None,
 ) -> torch.Tensor:
-    r"""The loss of any of the six objectives; arguments as in `cuset_loss`, hyper-parameters in `settings`."""
-    terms = token_terms(logits, labels, cuda_mask, sample_ids, settings, reference_logits, token_weights)
+    r"""The loss of an objective; arguments as in `token_terms` and `cuset_loss`."""
+    terms = token_terms(logits, labels, cuda_mask, sample_ids, settings, reference_logits, **columns)
     if terms.nll.numel() == 0:
         return no_loss(logits)
     return terms.loss.sum() / terms.count(settings.normalization, num_items_in_batch)  # Eq. 9
@@ -331,22 +355,18 @@ def cuset_loss(
 # ---- what is refused, here and by the fused head
 
 
-def check_shapes(
-    name: str,
-    tensor: torch.Tensor,
-    labels: torch.Tensor,
-    cuda_mask: torch.Tensor | None,
-    sample_ids: torch.Tensor | None,
-    token_weights: torch.Tensor | None,
-) -> None:
-    """Raise ValueError unless `tensor`, called `name`, and the tensors of a batch have shapes that belong together."""
+COLUMNS = ("labels", "cuda_mask", "sample_ids", "token_weights", "given_confidence")
+
+
+def check_shapes(name: str, tensor: torch.Tensor, *columns: torch.Tensor | None) -> None:
+    """Raise ValueError unless `tensor`, called `name`, and the `COLUMNS` of a batch have shapes that belong together."""
+    labels = columns[0]
     if tensor.dim() != 3 or labels.dim() != 2:
         raise ValueError(
             f"expected {name} [batch, length, {'vocab_size' if name == 'logits' else 'hidden_size'}] and labels "
             f"[batch, length], got {list(tensor.shape)} and {list(labels.shape)}."
         )
-    columns = {"labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids, "token_weights": token_weights}
-    for key, values in columns.items():
+    for key, values in zip(COLUMNS, columns, strict=True):
         if values is not None and values.shape != tensor.shape[:2]:
             raise ValueError(
                 f"{key} has the shape {list(values.shape)}, but {name} {list(tensor.shape)} want "
@@ -374,6 +394,16 @@ def check_finite(is_finite: torch.Tensor) -> None:
             "training has diverged or the weights are damaged. Lower learning_rate, set max_grad_norm, or use bf16 in "
             "place of fp16."
         )
+
+
+def check_weights(settings: ObjectiveSettings, *weights: torch.Tensor) -> None:
+    """Raise ValueError unless the weights of a rule are finite. Waits for the device."""
+    for weight in weights:
+        if not (is_finite := torch.isfinite(weight)).all():
+            raise ValueError(
+                f"cuset_objective={settings.objective!r} gave {int((~is_finite).sum())} NaN or infinite weights of "
+                f"{weight.numel()}: keep the rule away from 0 / 0, the logarithm or a negative power of 0 (clamp_min), and overflow."
+            )
 
 
 def no_loss(*tensors: torch.Tensor) -> torch.Tensor:

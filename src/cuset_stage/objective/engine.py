@@ -1,8 +1,8 @@
 """The fused head's loop: hidden states to losses and gradients, a chunk of logits at a time (torch only).
 
 A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the
-products for the gradients. What does not multiply (`chunk_step`, `weigh_samples`, `scatter_rows`) is plain PyTorch here
-and serves CPUs and GPUs without Triton; `triton_kernels` has functions of the same names, and `choose_backend` takes
+products for the gradients; before it, where a rule reads more of the logits than the target's probability, `measure`.
+What does not multiply (`measure`, `chunk_step`, `weigh_regions`, `scatter_rows`) is plain PyTorch here and serves CPUs and GPUs without Triton; `triton_kernels` has functions of the same names, and `choose_backend` takes
 either module. Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
 """
 
@@ -11,16 +11,19 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 
-from .cuset import SupervisedTokens, weigh_samples  # noqa: F401  a part of the backend
-from .weights import HeadStatistics, WeightRule, base_divergence
+from . import vocabulary
+from .cuset import SupervisedTokens, weigh_regions  # noqa: F401  a part of the backend
+from .vocabulary import base_divergence, measure_both
 
 
 # What a chunk of logits may take, with the chunk's temporaries. Larger chunks fill the GPU better, smaller ones fit
@@ -57,17 +60,25 @@ class Head:
         return torch.addmm(self.bias, rows, self.weight.t(), out=out)
 
 
+class HeadStatistics(NamedTuple):
+    """What a pass finds out of the supervised tokens, [num_valid] each."""
+
+    nll: torch.Tensor
+    penalty: torch.Tensor | None  # the KL term to the base model, with its factor; None: not wanted
+    measured: dict[str, torch.Tensor]  # by names of `rules.STATISTICS`
+
+
 @dataclass
 class HeadGradients:
     """Where a pass writes gradients; None where none is wanted. All of them times `scale`."""
 
-    rows: torch.Tensor | None = None  # [num_valid, hidden_size], of the hidden states, as if each sample weighed 1
-    weight: torch.Tensor | None = None  # [vocab_size, hidden_size], with the samples' weights, in float32 at least
+    rows: torch.Tensor | None = None  # [num_valid, hidden_size], of the hidden states
+    weight: torch.Tensor | None = None  # [vocab_size, hidden_size], in float32 at least
     bias: torch.Tensor | None = None  # [vocab_size], likewise
     # [num_valid], what `rows` are still to be multiplied with; None: 1, as where `weight` or `bias` is wanted.
     factor: torch.Tensor | None = None
     token_scale: torch.Tensor | None = (
-        None  # [num_valid], the samples' and given weights for `weight` and `bias`; None: 1
+        None  # [num_valid], a factor that `rows` do not hold, the data's weights; None: 1
     )
     scale: float = 1.0
 
@@ -101,55 +112,60 @@ def _accumulate(total: torch.Tensor, gradient: torch.Tensor, rows: torch.Tensor)
 # ---- what runs between and after the products, in plain PyTorch
 
 
+def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
+    """`vocabulary.measure` in float32 at least."""
+    return vocabulary.measure(logits.to(torch.promote_types(logits.dtype, torch.float32)), target, names)
+
+
 def chunk_step(
     logits: torch.Tensor,
     target: torch.Tensor,
-    statistics: HeadStatistics,
-    rule: WeightRule,
+    nll: torch.Tensor,
     *,
+    weight: torch.Tensor | None = None,
     reference: torch.Tensor | None = None,
+    penalty: torch.Tensor | None = None,
+    kl: float = 0.0,
     want_gradient: bool = True,
     gradient_scale: float = 1.0,
     factor: torch.Tensor | None = None,
 ) -> None:
-    r"""Turn a chunk of logits into statistics and, in place, into the gradient with respect to those logits.
+    r"""Turn a chunk of logits into losses and, in place, into the gradient with respect to those logits.
 
-    With p = softmax(logits), q = softmax(reference), a = rule.penalty_scale and M the token's weight, constant:
+    With p = softmax(logits), q = softmax(reference) and M the token's weight, constant:
 
-        nll = -log p[target];  penalty = a * KL(q || p)
-        gradient = gradient_scale * (M * (p - onehot(target)) + a * (p - q))
+        nll = -log p[target];  penalty = kl * KL(q || p)
+        gradient = gradient_scale * (M * (p - onehot(target)) + kl * (p - q))
 
     Args:
         logits: [rows, vocab_size] of the model's dtype; holds the gradient afterwards when that is wanted.
         target: [rows].
-        statistics: of the rows, written; an nll is NaN where the target is outside the vocabulary. The weight is the
-            start of `rule` on entry and M afterwards; the penalty is written when there is a reference.
-        rule: how M follows from the logits.
-        reference: [rows, vocab_size], logits of the base model.
+        nll: [rows], written; NaN where the target is outside the vocabulary.
+        weight: [rows], M; None: 1.
+        reference: [rows, vocab_size], logits of the base model, where there is a KL term.
+        penalty: [rows], written where there is one.
+        kl: its factor.
         want_gradient: False leaves the logits alone.
         gradient_scale: a power of two that keeps small probabilities in the range of the logits' dtype.
         factor: [rows], written when it is there and a gradient is wanted: the gradient is then `logits` times this,
             row by row, which spares the kernel that does so a second read of the logits. Here it is 1.
     """
-    nll, weight, penalty = statistics
-    dtype = nll.dtype
-    log_p = F.log_softmax(logits.to(dtype), dim=-1)  # [rows, vocab_size]
+    log_p = F.log_softmax(logits.to(nll.dtype), dim=-1)  # [rows, vocab_size]
     known = (target >= 0) & (target < logits.size(1))
     target = target.where(known, 0)
     nll.copy_((-log_p.gather(1, target[:, None])[:, 0]).where(known, torch.nan))
-    weight.copy_(rule(weight, (-nll).exp(), logits.to(dtype)))
 
     log_q = None
-    if reference is not None:
-        log_q = F.log_softmax(reference.to(dtype), dim=-1)
-        penalty.copy_(rule.penalty_scale * base_divergence(log_p, log_q))
+    if penalty is not None:
+        log_q = F.log_softmax(reference.to(nll.dtype), dim=-1)
+        penalty.copy_(kl * base_divergence(log_p, log_q))
     if not want_gradient:
         return
 
     if factor is not None:
         factor.fill_(1.0)
-    kl = 0.0 if log_q is None else rule.penalty_scale
-    gradient = log_p.exp_().mul_((weight + kl)[:, None])
+    weight = torch.ones_like(nll) if weight is None else weight
+    gradient = log_p.exp_().mul_((weight + (0.0 if log_q is None else kl))[:, None])
     gradient[torch.arange(target.numel(), device=target.device), target] -= weight
     if log_q is not None:
         gradient.sub_(log_q.exp_(), alpha=kl)
@@ -272,10 +288,11 @@ def multiply(
 def run_head(
     sources: list[tuple[torch.Tensor, Head]],
     tokens: SupervisedTokens,
-    rule: WeightRule,
     statistics: HeadStatistics,
     gradients: HeadGradients,
     *,
+    weight: torch.Tensor | Callable[[slice], torch.Tensor] | None = None,
+    kl: float = 0.0,
     backend: ModuleType = TORCH,
     chunk_rows: int | None = None,
     first: list[Product] | None = None,
@@ -287,11 +304,14 @@ def run_head(
     `on_device`.
 
     Args:
-        sources: hidden states [batch * length, hidden_size] and the head; behind them, for ASFT, the base model's.
+        sources: hidden states [batch * length, hidden_size] and the head; behind them, where it is read, the base model's.
         tokens: where they are predicted, and what they are; one outside the vocabulary gets an nll of NaN.
-        rule, backend: see there.
-        statistics: written; its weight holds the start of `rule` on entry.
+        statistics: written.
         gradients: written, or added to.
+        weight: the factor of each token's nll in the gradients, [num_valid], or a function that gives that of a slice
+            of the tokens once their statistics are there; None: 1.
+        kl: the factor of the KL term.
+        backend: see there.
         chunk_rows: tokens that go through the head at once; None: by `CHUNK_BYTES`.
         first: what `multiply` gave for the first `chunk_rows` positions; rows behind the last token's are ignored.
     """
@@ -301,16 +321,22 @@ def run_head(
 
     for start in range(0, num_tokens, chunk_rows):
         part = slice(start, start + chunk_rows)
-        position = tokens.position[part]
+        position, target = tokens.position[part], tokens.target[part]
         products, first = first or multiply(sources, position, buffers), None
         buffers = buffers or [logits for _, logits in products]
         rows, logits = (values[: position.numel()] for values in products[0])
-        backend.chunk_step(
-            logits,
-            tokens.target[part],
-            HeadStatistics(*(None if values is None else values[part] for values in statistics)),
-            rule,
-            reference=products[1][1][: position.numel()] if len(products) > 1 else None,
+        base = products[1][1][: position.numel()] if len(products) > 1 else None
+
+        for name, values in measure_both(backend.measure, logits, base, target, statistics.measured).items():
+            statistics.measured[name][part] = values
+        penalty = None if statistics.penalty is None else statistics.penalty[part]
+        step = partial(
+            *(backend.chunk_step, logits, target, statistics.nll[part]), reference=base, penalty=penalty, kl=kl
+        )
+        if callable(weight):
+            step(want_gradient=False)
+        step(
+            weight=weight(part) if callable(weight) else None if weight is None else weight[part],
             want_gradient=gradients.wanted,
             gradient_scale=gradients.scale,
             factor=None if gradients.factor is None else gradients.factor[part],

@@ -10,18 +10,22 @@ from functools import partial
 import torch
 
 from .cuset import (
+    COLUMNS,
     SupervisedTokens,
     TokenTerms,
     check_finite,
     check_shapes,
     check_targets,
+    check_weights,
     no_loss,
+    observed_tokens,
     supervised_positions,
     supervised_tokens,
 )
 from .engine import (
     Head,
     HeadGradients,
+    HeadStatistics,
     bytes_of_a_row,
     choose_backend,
     multiply,
@@ -30,7 +34,6 @@ from .engine import (
     run_head,
 )
 from .settings import ObjectiveSettings
-from .weights import HeadStatistics, WeightRule, weight_rule
 
 
 Reference = tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor | None] | None]
@@ -96,19 +99,21 @@ def fused_objective(
     reference: Reference | None = None,
     num_items_in_batch: torch.Tensor | int | None = None,
     token_weights: torch.Tensor | None = None,
+    given_confidence: torch.Tensor | None = None,
     backend: str = "auto",
     chunk_rows: int | None = None,
 ) -> tuple[torch.Tensor, TokenTerms]:
-    r"""Any of the six objectives and its terms, from the last hidden states.
+    r"""An objective and its terms, from the last hidden states.
 
     Equals, in value and gradients,
 
         logits = hidden @ weight.T + bias
         objective_loss(logits, labels, cuda_mask, sample_ids, settings, ...), token_terms(logits, ...)
 
-    With a frozen head each supervised token goes through two products. A trainable head takes a third, and a fourth
-    where the samples' weights (Eq. 8) have to be known before a token enters the head's gradient, which is summed in
-    float32.
+    With a frozen head each supervised token goes through two products: the rule runs once all tokens are through, and
+    its weights scale rows of the gradient. A trainable head takes a third product, and a fourth where the samples'
+    weights (Eq. 8), or a rule that is not `pointwise`, want to see other tokens before one enters the head's gradient,
+    which is summed in float32. So does a KL term.
 
     Args:
         hidden: [batch, length, hidden_size], after the final norm.
@@ -116,11 +121,11 @@ def fused_objective(
         labels, cuda_mask, sample_ids: [batch, length], as in `cuset_loss`.
         settings: the objective.
         bias: [vocab_size] or None.
-        reference: hidden [batch, length, hidden_size] of the base model, for ASFT, and the weight and bias of its head;
-            None in place of these two: the same head.
+        reference: hidden [batch, length, hidden_size] of the base model, where `settings.needs_reference`, and the
+            weight and bias of its head; None in place of these two: the same head.
         num_items_in_batch: what the sum is divided by; None: this batch's tokens or samples, as
             `settings.normalization` says.
-        token_weights: [batch, length], as in `cuset_loss`.
+        token_weights, given_confidence: [batch, length], as in `token_terms`.
         backend: see `engine.choose_backend`.
         chunk_rows: tokens that go through the head at once; None: by a budget of memory.
 
@@ -130,11 +135,12 @@ def fused_objective(
         product is computed.
 
     Raises:
-        ValueError: shapes or dtypes that do not match, ASFT without a reference; labels outside the vocabulary, NaN or
-            infinite logits: at once where no gradient is wanted, else from the backward pass, so that the host need
+        ValueError: shapes or dtypes that do not match, no base model or confidence where the settings want one; labels
+            outside the vocabulary, NaN or infinite logits or weights: at once where no gradient is wanted, else from the backward pass, so that the host need
             not wait for the device before that; until then the loss is NaN or infinite.
     """
-    _check_inputs(hidden, weight, bias, labels, cuda_mask, sample_ids, token_weights)
+    columns = labels, cuda_mask, sample_ids, token_weights, given_confidence
+    _check_inputs(hidden, weight, bias, *columns)
     dtype = _compute_dtype(hidden, weight, bias)
     full = torch.promote_types(dtype, torch.float32)
     functions = choose_backend(hidden.device, dtype, backend)
@@ -144,52 +150,64 @@ def fused_objective(
         head = Head(weight.to(dtype), None if bias is None else bias.to(dtype))
         sources = [(hidden.detach().reshape(-1, hidden.size(-1)), head)]
         if settings.needs_reference:
-            sources.append(_reference(hidden, head, reference))
+            sources.append(_reference(hidden, head, settings, reference))
 
         # Without waiting for the device: as many tokens as there could be, those behind the supervised at position 0.
         is_supervised = supervised_positions(labels)
         number = AsyncScalar(is_supervised.sum())
         positions = torch.nonzero_static(is_supervised, size=is_supervised.numel(), fill_value=0)
-        candidates = supervised_tokens(labels, cuda_mask, sample_ids, token_weights, positions)
+        candidates = supervised_tokens(*columns, positions=positions)
         chunk_rows = chunk_rows or rows_per_chunk(candidates.position.numel(), bytes_of_a_row(sources, functions))
         # A GPU multiplies the first chunk while the host learns how many tokens there are.
         first = multiply(sources, candidates.position[:chunk_rows]) if hidden.is_cuda else None
         num_tokens = number.get()  # the only wait for the device before the backward pass
         tokens = SupervisedTokens(*(None if values is None else values[:num_tokens] for values in candidates))
-        rule, start = weight_rule(settings, tokens.is_cuda, full)
-        penalty = torch.empty_like(start) if settings.needs_reference else None
-        statistics = HeadStatistics(torch.empty_like(start), start, penalty)
-        if not start.numel():
-            terms = TokenTerms(start, start, start, tokens.is_cuda, tokens.row, tokens.row, start, start, penalty)
+        nll = torch.empty(num_tokens, dtype=full, device=hidden.device)
+        penalty = torch.empty_like(nll) if settings.kl else None
+        if not num_tokens:
+            terms = TokenTerms(nll, nll, nll, tokens.is_cuda, tokens.row, tokens.row, nll, nll, penalty)
             with torch.set_grad_enabled(any(needs)):
                 return no_loss(*(t for t in (hidden, weight, bias) if t is not None)), terms
 
-        gradients = _allocate(hidden, head, needs, start.numel(), settings.largest_weight)
+        statistics = HeadStatistics(nll, penalty, {name: torch.empty_like(nll) for name in settings.measured})
+        gradients = _allocate(hidden, head, needs, num_tokens, settings.kl)
         gradients.token_scale = tokens.given_weight
-        run = partial(run_head, sources, tokens, backend=functions, chunk_rows=chunk_rows)
-        waits_for_samples = settings.weighs_samples and any(needs[1:])
-        steps = run(rule, statistics, HeadGradients() if waits_for_samples else gradients, first=first)
+        # Weights scale rows of the hidden states' gradient afterwards, unless something else enters the gradient of the logits.
+        scales_logits = any(needs[1:]) or (needs[0] and settings.kl > 0)
+        is_early = scales_logits and settings.rule.pointwise and not settings.weighs_samples
+        waits = scales_logits and not is_early
+        weights = torch.empty_like(nll)
+
+        def weigh(part: slice) -> torch.Tensor:
+            seen = SupervisedTokens(*(None if values is None else values[part] for values in tokens))
+            measured = {name: values[part] for name, values in statistics.measured.items()}
+            weights[part] = settings.weigh(observed_tokens(seen, nll[part], measured, settings))
+            return weights[part]
+
+        run = partial(run_head, sources, tokens, statistics, kl=settings.kl, backend=functions, chunk_rows=chunk_rows)
+        steps = run(HeadGradients() if waits else gradients, weight=weigh if is_early else None, first=first)
         del first  # its hidden states need not last beyond their chunk
         next(steps)  # all but the last products for the gradients
 
-        nll, confidence = statistics.nll, (-statistics.nll).exp()  # Eq. 1
-        samples = functions.weigh_samples(confidence, tokens, settings)  # Eq. 5 to 8
-        of_tokens = nll, confidence, statistics.weight, tokens.is_cuda, tokens.row
-        terms = TokenTerms(*of_tokens, *samples, penalty, tokens.given_weight)
+        observed = observed_tokens(tokens, nll, statistics.measured, settings)
+        if not is_early:
+            weights = settings.weigh(observed)
+        sample, region = functions.weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7
+        sample_weight = settings.sample_weight(region)  # Eq. 8
+        of_tokens = nll, observed.confidence, weights, tokens.is_cuda, tokens.row
+        terms = TokenTerms(*of_tokens, sample, region, sample_weight, penalty, tokens.given_weight)
         count = terms.count(settings.normalization, num_items_in_batch)
         loss = terms.loss.sum() / count  # Eq. 9
-        check = partial(_check_batch, AsyncScalar(loss), statistics, tokens.target, weight.size(0))
-        row_scale = terms.sample_weight[terms.sample].to(full)
-        if tokens.given_weight is not None:
-            row_scale = row_scale * tokens.given_weight
+        check = partial(_check_batch, AsyncScalar(loss), terms, settings, tokens.target, weight.size(0))
 
-        if waits_for_samples:
-            gradients.token_scale = row_scale
-            steps = run(WeightRule(), statistics, gradients)  # weights as they are; the losses come out the same
+        total = weights * sample_weight[sample]
+        if waits:
+            steps = run(gradients, weight=total)  # the losses come out the same
         for _ in steps:
             pass
-        if gradients.factor is not None:
-            row_scale = row_scale * gradients.factor
+        row_scale = torch.ones_like(nll) if scales_logits else total
+        for factor in (tokens.given_weight, gradients.factor):
+            row_scale = row_scale if factor is None else row_scale * factor
     if not gradients.wanted:
         check()  # nobody else will
         return loss, terms
@@ -252,22 +270,24 @@ class AsyncScalar:
         return self._value.item()
 
 
-def _check_batch(loss: AsyncScalar, statistics: HeadStatistics, target: torch.Tensor, vocab_size: int) -> None:
-    """Raise ValueError on bad labels and diverged logits. Waits until the loss is known, not for the gradients.
+def _check_batch(
+    loss: AsyncScalar, terms: TokenTerms, settings: ObjectiveSettings, target: torch.Tensor, vocab_size: int
+) -> None:
+    """Raise ValueError on bad labels, diverged logits and weights. Waits until the loss is known, not for the gradients.
 
-    A token whose logits are NaN or infinite, or whose label is outside the vocabulary, makes the loss NaN or infinite.
+    A token whose logits or weight are NaN or infinite, or whose label is outside the vocabulary, makes the loss NaN or
+    infinite.
     """
     if math.isfinite(loss.get()):
         return
     check_targets(target, vocab_size)
-    is_finite = torch.isfinite(statistics.nll)
-    check_finite(is_finite if statistics.penalty is None else is_finite & torch.isfinite(statistics.penalty))
+    is_finite = torch.isfinite(terms.nll)
+    check_finite(is_finite if terms.penalty is None else is_finite & torch.isfinite(terms.penalty))
+    check_weights(settings, terms.weight, terms.sample_weight[terms.sample])
     # Else it is the caller's: a num_items_in_batch of 0 makes the readable loss infinite too.
 
 
-def _allocate(
-    hidden: torch.Tensor, head: Head, needs: list[bool], num_tokens: int, largest_weight: float
-) -> HeadGradients:
+def _allocate(hidden: torch.Tensor, head: Head, needs: list[bool], num_tokens: int, kl: float) -> HeadGradients:
     """Memory for the gradients that are needed."""
     weight = head.weight
     full = torch.promote_types(weight.dtype, torch.float32)
@@ -278,24 +298,17 @@ def _allocate(
         weight=torch.zeros(weight.shape, dtype=full, device=weight.device) if needs[1] else None,
         bias=torch.zeros(weight.size(0), dtype=full, device=weight.device) if needs[2] else None,
         factor=torch.empty(num_tokens, dtype=full, device=weight.device) if needs[0] and is_frozen else None,
-        # By a power of two, which costs no precision: large weights leave less room below float16's maximum.
-        scale=FLOAT16_GRADIENT_SCALE * 2.0 ** -math.ceil(math.log2(largest_weight)) if frozen_half else 1.0,
+        # By a power of two, which costs no precision: a large KL term leaves less room below float16's maximum.
+        scale=FLOAT16_GRADIENT_SCALE * 2.0 ** -math.ceil(math.log2(1.0 + kl)) if frozen_half else 1.0,
     )
 
 
 def _check_inputs(
-    hidden: torch.Tensor,
-    weight: torch.Tensor,
-    bias: torch.Tensor | None,
-    labels: torch.Tensor,
-    cuda_mask: torch.Tensor | None,
-    sample_ids: torch.Tensor | None,
-    token_weights: torch.Tensor | None,
+    hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, *columns: torch.Tensor | None
 ) -> None:
-    """Raise ValueError when the tensors do not belong together."""
-    columns = {"labels": labels, "cuda_mask": cuda_mask, "sample_ids": sample_ids, "token_weights": token_weights}
-    check_shapes("hidden", hidden, **columns)
-    for key, values in columns.items():
+    """Raise ValueError when the tensors do not belong together; columns: `COLUMNS` of `cuset.py`."""
+    check_shapes("hidden", hidden, *columns)
+    for key, values in zip(COLUMNS, columns, strict=True):
         # A kernel that reads another GPU's memory would take the whole process down.
         if values is not None and values.device != hidden.device:
             raise ValueError(
@@ -333,10 +346,12 @@ def _compute_dtype(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tenso
     return hidden.dtype
 
 
-def _reference(hidden: torch.Tensor, head: Head, reference: Reference | None) -> tuple[torch.Tensor, Head]:
+def _reference(
+    hidden: torch.Tensor, head: Head, settings: ObjectiveSettings, reference: Reference | None
+) -> tuple[torch.Tensor, Head]:
     """The base model's hidden states, flat, and its head."""
     if reference is None:
-        raise ValueError("the objective asft needs the base model's hidden states: pass reference.")
+        raise ValueError(f"the objective {settings.objective} needs the base model's hidden states: pass reference.")
     base_hidden, base_head = reference
     if base_hidden.shape[:2] != hidden.shape[:2]:
         raise ValueError(

@@ -1,19 +1,17 @@
-"""What a run optimises, as one validated object.
+"""What a run optimises, as one validated object (torch only)."""
 
-May import the standard library only, so that arguments can be checked before torch is loaded.
-"""
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
-from dataclasses import dataclass
+import torch
+
+from ..text import InputError, one_line
+from .rules import MEASURED, MadeUpTokens, Rule, Tokens, find_rule
 
 
-OBJECTIVES = {
-    "cuset": "CUDA-sensitive instruction tuning (arXiv 2606.16231)",
-    "sft": "plain token cross-entropy",
-    "dft": "dynamic fine-tuning: each token weighs its own probability (arXiv 2508.05629)",
-    "eaft": "entropy-adaptive fine-tuning (arXiv 2601.02151)",
-    "asft": "anchored DFT: plus a KL term to the base model (arXiv 2509.23753)",
-    "profit": "probability-guided token selection (arXiv 2601.09195)",
-}
 REGION_SCOPES = {
     "response": "the minimum over every window (Eq. 7)",
     "cuda": "the minimum over windows centred on a CUDA token",
@@ -21,6 +19,11 @@ REGION_SCOPES = {
 NORMALIZATIONS = {
     "tokens": "supervised tokens of the optimizer step, as SFT does",
     "samples": "prompt-response pairs of the optimizer step, Eq. 9 read literally",
+}
+CONFIDENCES = {
+    "online": "the model's own probability of a token, as it is now",
+    "base": "the base model's: with LoRA the model with its adapters off, else a frozen copy or ref_model",
+    "file": "what cuset_confidence_file holds",
 }
 THRESHOLD_DIRECTIONS = {
     "higher": "keep tokens with p >= threshold",
@@ -42,7 +45,7 @@ class ObjectiveSettings:
     r"""The objective and its hyper-parameters, checked on construction.
 
     Args:
-        objective: one of `OBJECTIVES`.
+        objective: a rule's name, see `rules.find_rule`.
         tau: confidence threshold of Eq. 2, a probability in [0, 1). A token counts as confident when c > tau.
         lam: weight lambda of the CUDA mask, Eq. 3, at least 0.
         window: window length l of Eq. 5 in tokens, at least 1.
@@ -55,6 +58,8 @@ class ObjectiveSettings:
         asft_alpha: weight of ASFT's KL term, at least 0.
         prob_threshold: ProFit's threshold, or the two thresholds (low, high) of its direction `middle`.
         threshold_direction: which side ProFit keeps, one of `THRESHOLD_DIRECTIONS`.
+        confidence: whose probability is a token's confidence, one of `CONFIDENCES`.
+        options: of a rule that has its own settings class, `cuset_options`.
 
     Raises:
         ValueError: a value out of range; the message names the recipe key, the value and the range.
@@ -73,10 +78,12 @@ class ObjectiveSettings:
     asft_alpha: float = 0.1
     prob_threshold: tuple[float, ...] = (0.1,)
     threshold_direction: str = "higher"
+    confidence: str = "online"
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
-            ("cuset_objective", self.objective, OBJECTIVES),
+            ("cuset_confidence", self.confidence, CONFIDENCES),
             ("cuset_region_scope", self.region_scope, REGION_SCOPES),
             ("cuset_normalization", self.normalization, NORMALIZATIONS),
             ("threshold_direction", self.threshold_direction, THRESHOLD_DIRECTIONS),
@@ -103,19 +110,105 @@ class ObjectiveSettings:
         if expected == 2 and self.prob_threshold[0] > self.prob_threshold[1]:
             raise ValueError(f"prob_threshold={list(self.prob_threshold)}: expected the lower threshold first.")
 
+        if self.options and self.rule.keys is not None:
+            raise InputError(
+                f"cuset_options={self.options!r}: the keys of cuset_objective={self.objective!r} stand in the recipe itself"
+                f"{': ' if self.rule.keys else '; it has none'}{', '.join(self.rule.keys)}."
+            )
+        _ = self.reads  # calls the rule, and refuses one that cannot be used
+
+    @property
+    def name(self) -> str:
+        """The objective in logs and plots: of `module:function` the function."""
+        return self.objective.rpartition(":")[2]
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The objective's rule."""
+        return find_rule(self.objective)
+
+    @cached_property
+    def rule_options(self) -> Any:
+        """What the rule gets beside the tokens: its own settings; these, where it is one of those with keys of their own."""
+        return self if self.rule.keys is not None else self.rule.make_options(self.objective, self.options)
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The statistics of `Tokens` that the objective takes: those that the rule reads of made-up tokens, and those it names.
+
+        Raises:
+            InputError: the rule cannot be called, or its weights cannot be used.
+        """
+        made_up = MadeUpTokens()
+        with torch.random.fork_rng(devices=[]):  # a run's random numbers stay what they are
+            self.weigh(made_up)
+        base = {"base_probability"} if self.confidence == "base" else set()
+        return frozenset(made_up.read.union(self.rule.reads, base))
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Those of them that take a row of logits: of the model, or (`base_...`) of the base model."""
+        return tuple(name for name in self.reads if name in MEASURED or name.startswith("base_"))
+
+    @cached_property
+    def kl(self) -> float:
+        """The factor of the KL term to the base model, at least 0."""
+        return float(self._call(self.rule.kl)) if self.rule.kl else 0.0
+
     @property
     def needs_reference(self) -> bool:
-        """Whether the loss reads the base model (ASFT's KL term)."""
-        return self.objective == "asft" and self.asft_alpha > 0
+        """Whether the loss reads the base model."""
+        return self.kl > 0 or any(name.startswith("base_") for name in self.reads)
 
-    @property
+    @cached_property
     def weighs_samples(self) -> bool:
         """Whether each sample has a weight (Eq. 8), which is known only after its last token."""
-        return self.objective == "cuset" and self.use_region_weight
+        made_up = torch.tensor([0.1, 0.5])
+        return self.rule.sample_weight is not None and self._call(self.rule.sample_weight, made_up) is not None
 
-    @property
-    def largest_weight(self) -> float:
-        """The largest factor of a token's gradient."""
-        if self.objective == "cuset":
-            return 1.0 + (self.lam if self.use_cuda_mask else 0.0)
-        return 1.0 + (self.asft_alpha if self.needs_reference else 0.0)
+    def weigh(self, tokens: Tokens) -> torch.Tensor:
+        """The rule's weights of tokens, [num_valid] of the nll's dtype.
+
+        Raises:
+            InputError: the rule failed, or gave what is no weight: another shape, no number, a gradient.
+        """
+        return self._checked(self._call(self.rule.function, tokens), tokens.nll, "weight for each token")
+
+    def sample_weight(self, region: torch.Tensor) -> torch.Tensor:
+        """The weight of each sample, [num_samples], from C, the confidence of its least confident window (Eq. 7)."""
+        if not self.weighs_samples:
+            return torch.ones_like(region)
+        return self._checked(self._call(self.rule.sample_weight, region), region, "weight for each sample")
+
+    def _call(self, function: Callable, *given: Any) -> Any:
+        """Call a function of the rule, with the options where it takes them."""
+        takes_options = len(inspect.signature(function).parameters) > len(given)
+        try:
+            with torch.enable_grad():  # so that a gradient that should not be there shows
+                return function(*given, self.rule_options) if takes_options else function(*given)
+        except InputError:
+            raise
+        except Exception as error:  # whatever the user's code raises
+            what = one_line(f"{type(error).__name__}: {error}", 600)
+            raise InputError(f"cuset_objective={self.objective!r}: the rule failed with {what}.") from error
+
+    def _checked(self, weight: Any, like: torch.Tensor, what: str) -> torch.Tensor:
+        """`weight` in the dtype of `like`, or InputError where it is not one number for each entry of it."""
+        start = f"cuset_objective={self.objective!r} gave "
+        if not isinstance(weight, torch.Tensor) or weight.shape != like.shape:
+            shape = (
+                f"a tensor {list(weight.shape)}" if isinstance(weight, torch.Tensor) else f"{type(weight).__name__}"
+            )
+            raise InputError(
+                f"{start}{shape}; expected one {what}, a tensor {list(like.shape)}. torch.full_like(tokens.nll, x) is a constant."
+            )
+        if weight.dtype != torch.bool and not weight.is_floating_point():
+            raise InputError(
+                f"{start}weights of {weight.dtype}; expected floating-point or boolean ones. Write .float() behind them."
+            )
+        if weight.requires_grad:
+            raise InputError(
+                f"{start}weights with a gradient; a weight is a constant of the optimisation. Write .detach() behind them, or with "
+                "torch.no_grad() around what makes them."
+            )
+        return weight.to(like)

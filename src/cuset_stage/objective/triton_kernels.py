@@ -1,18 +1,20 @@
 """What runs between and after the fused head's products, as Triton kernels (torch and triton).
 
-Between the products one program handles one row of logits. `_chunk_kernel` reads the row for the log-sum-exp, forms
-the token's weight, and reads the row again, from its end to its start so that the L2 cache still holds much of it, to
+Between the products one program handles one row of logits. `_chunk_kernel` reads the row for the log-sum-exp, and
+reads it again, from its end to its start so that the L2 cache still holds much of it, to
 write the gradient in place. Each lane keeps its own running maximum and sum: the loops need no exchange between
 threads. Work is in float32 and base 2, the natural base of the hardware.
 
 Where each row's gradient may come with a factor that is applied later, `_unscaled_kernel` reads the row once: neither
-the sum of the exponentials nor the token's weight is needed to write them down. EAFT's entropy comes first, from a
-kernel that finds the 20 largest logits exactly without sorting (`_top_entropy_kernel`). After the last row
-`_region_kernel` weighs the samples, and in the backward pass `_scatter_kernel` puts the gradients where they belong.
+the sum of the exponentials nor the token's weight is needed to write them down. What a rule reads beside the target's
+probability comes first: from `_measure_kernel`, and the entropy of the 20 largest from a kernel that finds them exactly
+without sorting (`_top_entropy_kernel`). After the last row `_region_kernel` finds each sample's least confident window, and in the backward pass `_scatter_kernel` puts the gradients where they belong.
 
 Arguments that change from step to step are not specialised on (`do_not_specialize`): Triton would compile a kernel
 again for another number of tokens, or where another chunk's statistics begin at other than a multiple of 16 bytes.
 """
+
+from collections.abc import Collection
 
 import torch
 import triton
@@ -20,15 +22,13 @@ import triton.language as tl
 
 from .cuset import FIXED_POINT, SupervisedTokens
 from .settings import ObjectiveSettings
-from .weights import EAFT_TOP_K, HeadStatistics, WeightRule, entropy_to_weight
+from .vocabulary import TOP_K
 
 
-_ABOVE, _WITHIN, _PROBABILITY = tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
-_RULES = {"given": 0, "above": 1, "within": 2, "probability": 3, "entropy": 0}
 _LOG2E = tl.constexpr(1.4426950408889634)
 _LN2 = tl.constexpr(0.6931471805599453)
 _RANGE = tl.constexpr(64.0)  # in bits, of 127 that exponents have upwards: sums over a vocabulary need the rest
-_SLOTS = tl.constexpr(32)  # the power of two above the 20 of EAFT
+_SLOTS = tl.constexpr(32)  # the power of two above TOP_K
 _FIXED_POINT = tl.constexpr(float(FIXED_POINT))
 
 # (lanes, warps) for vocabularies from this size on. Many warps a program keep few rows in flight, so that their second
@@ -53,18 +53,6 @@ def _block(pointer, offsets, SIZE: tl.constexpr, MASKED: tl.constexpr):
         )
     else:
         return _bits(tl.load(pointer + offsets))
-
-
-@triton.jit
-def _token_weight(start, confidence, low, high, RULE: tl.constexpr):
-    """M by the rules of `weights.WeightRule`."""
-    if RULE == _ABOVE:
-        start += tl.where(confidence > low, 1.0, 0.0)
-    elif RULE == _WITHIN:
-        start = tl.where((confidence >= low) & (confidence <= high), 1.0, 0.0)
-    elif RULE == _PROBABILITY:
-        start = confidence
-    return start
 
 
 @triton.jit
@@ -124,9 +112,8 @@ def _finish_block(
 
 @triton.jit(do_not_specialize=["targets", "nlls", "weights", "penalties"])
 def _chunk_kernel(
-    logits, reference, row_stride, reference_stride, targets, nlls, weights, penalties,
-    low, high, penalty_scale, gradient_scale,
-    SIZE: tl.constexpr, RULE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr,
+    logits, reference, row_stride, reference_stride, targets, nlls, weights, penalties, penalty_scale, gradient_scale,
+    SIZE: tl.constexpr, HAS_REFERENCE: tl.constexpr, WANT_GRADIENT: tl.constexpr,
     LANES: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
@@ -142,10 +129,7 @@ def _chunk_kernel(
     reference_lse = lse
     if HAS_REFERENCE:
         reference_lse = _log_sum_exp(reference, SIZE, LANES)
-    confidence = tl.exp2(at_target - lse)
-    weight = _token_weight(weight, confidence, low, high, RULE)
     tl.store(nlls + row, (lse - at_target) * _LN2)
-    tl.store(weights + row, weight)
 
     if WANT_GRADIENT or HAS_REFERENCE:
         lanes = tl.arange(0, LANES)
@@ -195,13 +179,12 @@ def _unscaled_block(pointer, start, x, total, base, SIZE: tl.constexpr, LANES: t
     return total + p, base
 
 
-@triton.jit(do_not_specialize=["targets", "nlls", "weights", "factors"])
+@triton.jit(do_not_specialize=["targets", "nlls", "factors"])
 def _unscaled_kernel(
-    logits, row_stride, targets, nlls, weights, factors, low, high, gradient_scale,
-    SIZE: tl.constexpr, RULE: tl.constexpr, LANES: tl.constexpr,
-):  # fmt: skip
+    logits, row_stride, targets, nlls, factors, gradient_scale, SIZE: tl.constexpr, LANES: tl.constexpr
+):
     r"""One read and one write of a row: with s = sum of exp(z - base), the row becomes exp(z - base) - s * onehot,
-    which is the gradient but for the factor M / s.
+    which is the gradient but for the factor 1 / s.
 
     In base 2 and rounded to an integer, the base is the target's logit, or the largest so far where that is out of
     reach. The dtypes have float32's exponents, which reach far enough from there to hold every probability that
@@ -211,7 +194,6 @@ def _unscaled_kernel(
     logits += row * row_stride
     # Read before the row is overwritten: every block's maximum keeps the threads of a program in step.
     target = tl.load(targets + row)
-    weight = tl.load(weights + row)
     known = (target >= 0) & (target < SIZE)
     at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
     base = tl.where((at_target > -float("inf")) & (at_target < float("inf")), tl.floor(at_target), 0.0)
@@ -231,11 +213,8 @@ def _unscaled_kernel(
 
     s = tl.sum(total, axis=0)
     lse = base + tl.log2(s)
-    confidence = tl.exp2(at_target - lse)
-    weight = _token_weight(weight, confidence, low, high, RULE)
     tl.store(nlls + row, (lse - at_target) * _LN2)
-    tl.store(weights + row, weight)
-    tl.store(factors + row, weight / s * gradient_scale)
+    tl.store(factors + row, gradient_scale / s)
     tl.debug_barrier()  # the target's place has been written above, perhaps by another thread
     gradient = tl.exp2(at_target - base) - s
     tl.store(logits + target, gradient.to(logits.dtype.element_ty), mask=known)
@@ -302,14 +281,14 @@ def _launch_shape(vocab_size: int, shapes: tuple[tuple[int, int, int], ...]) -> 
 
 
 def top_entropy(logits: torch.Tensor) -> torch.Tensor:
-    """What `weights.top_entropy` does, [rows] float32 from logits [rows, vocab_size]."""
+    """What `vocabulary.top_entropy` does, [rows] float32 from logits [rows, vocab_size]."""
     num_rows, vocab_size = logits.shape
     entropy = torch.empty(num_rows, dtype=torch.float32, device=logits.device)
     lanes, warps = (2048, 8) if vocab_size >= 8192 else (1024, 4)
     _top_entropy_kernel[(num_rows,)](
         *(logits, logits.stride(0), entropy),
         SIZE=vocab_size,
-        TOP=min(EAFT_TOP_K, vocab_size),
+        TOP=min(TOP_K, vocab_size),
         LANES=lanes,
         DEPTH=triton.next_power_of_2(triton.cdiv(vocab_size, lanes)),
         num_warps=warps,
@@ -317,44 +296,93 @@ def top_entropy(logits: torch.Tensor) -> torch.Tensor:
     return entropy
 
 
+@triton.jit(do_not_specialize=["targets", "num_rows"])
+def _measure_kernel(logits, row_stride, targets, measures, num_rows, SIZE: tl.constexpr, LANES: tl.constexpr):
+    """What takes a whole row: entropy, rank, margin, mass and probability, each [num_rows], one behind the other."""
+    row = tl.program_id(0).to(tl.int64)
+    logits += row * row_stride
+    measures += row
+    target = tl.load(targets + row)
+    known = (target >= 0) & (target < SIZE)
+    at_target = _bits(tl.load(logits + target, mask=known, other=float("nan")))
+    lse = _log_sum_exp(logits, SIZE, LANES)
+
+    lanes = tl.arange(0, LANES)
+    entropy = tl.zeros((LANES,), tl.float32)
+    mass = tl.zeros((LANES,), tl.float32)
+    rank = tl.zeros((LANES,), tl.int32)
+    largest = tl.full((LANES,), -float("inf"), tl.float32)
+    for start in range(0, SIZE, LANES):
+        offsets = start + lanes
+        z = _block(logits, offsets, SIZE, True)
+        log_p = z - lse
+        p = tl.exp2(log_p)
+        entropy -= tl.where(p == 0.0, 0.0, p * log_p)
+        mass += tl.where(z < at_target, p, 0.0)
+        rank += tl.where(z > at_target, 1, 0)
+        largest = tl.maximum(largest, tl.where(offsets == target, -float("inf"), z))
+    own = tl.exp2(at_target - lse)
+    tl.store(measures, tl.sum(entropy, axis=0) * _LN2)
+    tl.store(measures + num_rows, tl.sum(rank, axis=0).to(tl.float32))
+    tl.store(measures + 2 * num_rows, (at_target - tl.max(largest, axis=0)) * _LN2)
+    tl.store(measures + 3 * num_rows, tl.sum(mass, axis=0) + own)
+    tl.store(measures + 4 * num_rows, own)
+
+
+def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
+    """What `engine.measure` does; rows of logits are contiguous."""
+    found = {}
+    if "top_entropy" in names:
+        found["top_entropy"] = top_entropy(logits)
+    if any(name != "top_entropy" for name in names):
+        num_rows, vocab_size = logits.shape
+        measures = torch.empty(5, num_rows, dtype=torch.float32, device=logits.device)
+        lanes, warps = _launch_shape(vocab_size, LAUNCH_SHAPES)
+        _measure_kernel[(num_rows,)](
+            *(logits, logits.stride(0), target, measures, num_rows), SIZE=vocab_size, LANES=lanes, num_warps=warps
+        )
+        found |= dict(zip(("entropy", "rank", "margin", "mass", "probability"), measures, strict=True))
+    return {name: found[name] for name in names}
+
+
 def chunk_step(
     logits: torch.Tensor,
     target: torch.Tensor,
-    statistics: HeadStatistics,
-    rule: WeightRule,
+    nll: torch.Tensor,
     *,
+    weight: torch.Tensor | None = None,
     reference: torch.Tensor | None = None,
+    penalty: torch.Tensor | None = None,
+    kl: float = 0.0,
     want_gradient: bool = True,
     gradient_scale: float = 1.0,
     factor: torch.Tensor | None = None,
 ) -> None:
     """What `engine.chunk_step` does, with its arguments; rows of logits and reference are contiguous."""
-    nll, weight, penalty = statistics
     num_rows, vocab_size = logits.shape
-    if rule.kind == "entropy":
-        weight.copy_(entropy_to_weight(top_entropy(logits), rule.alpha))
-    chosen = {"SIZE": vocab_size, "RULE": _RULES[rule.kind]}
-
     lanes, warps = _launch_shape(vocab_size, UNSCALED_LAUNCH_SHAPES)
     has_range = logits.dtype != torch.float16
+    is_plain = weight is None and penalty is None
     # Triton 3.6 does not compile the kernel for less than two whole blocks.
-    if want_gradient and factor is not None and reference is None and has_range and vocab_size >= 2 * lanes:
-        pointers = logits, logits.stride(0), target, nll, weight, factor
+    if want_gradient and factor is not None and is_plain and has_range and vocab_size >= 2 * lanes:
         _unscaled_kernel[(num_rows,)](
-            *pointers, rule.low, rule.high, float(gradient_scale), **chosen, LANES=lanes, num_warps=warps
+            *(logits, logits.stride(0), target, nll, factor, float(gradient_scale)),
+            SIZE=vocab_size,
+            LANES=lanes,
+            num_warps=warps,
         )
         return
 
     if factor is not None:
         factor.fill_(1.0)
     lanes, warps = _launch_shape(vocab_size, LAUNCH_SHAPES)
-    base = logits if reference is None else reference
-    per_token = target, nll, weight, weight if penalty is None else penalty
+    base = logits if penalty is None else reference
+    weight = torch.ones_like(nll) if weight is None else weight
     _chunk_kernel[(num_rows,)](
-        *(logits, base, logits.stride(0), base.stride(0), *per_token),
-        *(rule.low, rule.high, float(rule.penalty_scale), float(gradient_scale)),
-        **chosen,
-        HAS_REFERENCE=reference is not None,
+        *(logits, base, logits.stride(0), base.stride(0), target, nll, weight, nll if penalty is None else penalty),
+        *(float(kl), float(gradient_scale)),
+        SIZE=vocab_size,
+        HAS_REFERENCE=penalty is not None,
         WANT_GRADIENT=want_gradient,
         LANES=lanes,
         num_warps=warps,
@@ -422,22 +450,22 @@ def _region_kernel(
     tl.store(regions + first, lowest)
 
 
-def weigh_samples(
+def weigh_regions(
     confidence: torch.Tensor, tokens: SupervisedTokens, settings: ObjectiveSettings
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What `cuset.weigh_samples` does, in one kernel and without waiting for the number of samples: C and w have
-    [num_valid] entries, those of a sample at its first token, and anything elsewhere."""
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `cuset.weigh_regions` does, in one kernel and without waiting for the number of samples: C has [num_valid]
+    entries, those of a sample at its first token, and anything elsewhere."""
     row = tokens.row.contiguous()
     region, sample, prefix = torch.empty_like(confidence), torch.empty_like(row), torch.empty_like(row)
     sample_id = row if tokens.sample_id is None else tokens.sample_id
     _region_kernel[(row.numel(),)](
-        *(confidence, row, sample_id, tokens.is_cuda, sample, region, prefix, row.numel(), int(settings.window)),
+        *(confidence, row, sample_id, tokens.kind, sample, region, prefix, row.numel(), int(settings.window)),
         HAS_IDS=tokens.sample_id is not None,
         ONLY_CUDA=settings.region_scope == "cuda",
         LANES=REGION_LANES,
         num_warps=8,
     )
-    return sample, region, 1.0 - region if settings.weighs_samples else torch.ones_like(region)
+    return sample, region
 
 
 @triton.jit(do_not_specialize=["row_scale"])

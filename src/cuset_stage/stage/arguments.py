@@ -3,12 +3,14 @@
 The subclass is built from the class LLaMA-Factory has just defined, so this module imports nothing of llamafactory.
 """
 
+import json
 import math
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
-from ..objective.settings import NORMALIZATIONS, OBJECTIVES, REGION_SCOPES, ObjectiveSettings
+from ..objective.rules import OBJECTIVES, RULES
+from ..objective.settings import CONFIDENCES, NORMALIZATIONS, REGION_SCOPES, ObjectiveSettings
 from . import proof
 
 
@@ -26,12 +28,7 @@ CUSET_KEYS = {
     "region_scope": "cuset_region_scope",
     "normalization": "cuset_normalization",
 }
-OBJECTIVE_KEYS = {
-    "cuset": tuple(CUSET_KEYS.values()),
-    "eaft": ("eaft_alpha",),
-    "asft": ("asft_alpha",),
-    "profit": ("prob_threshold", "threshold_direction"),
-}
+OBJECTIVE_KEYS = {name: rule.keys for name, rule in RULES.items() if rule.keys}
 SWITCHES = ("cuset_confidence_mask", "cuset_cuda_mask", "cuset_region_weight")
 
 
@@ -49,8 +46,21 @@ def extend(base: type) -> type:
         stage: Literal["pt", "sft", "rm", "ppo", "dpo", "kto", "cuset"] = _argument(
             "sft", "Which stage will be performed in training."
         )
-        cuset_objective: Literal["cuset", "sft", "dft", "eaft", "asft", "profit"] = _argument(
-            "cuset", "The loss of `stage: cuset`: " + "; ".join(f"{k}: {v}" for k, v in OBJECTIVES.items()) + "."
+        cuset_objective: str = _argument(
+            "cuset",
+            "The loss of `stage: cuset`: "
+            + "; ".join(f"{k}: {v}" for k, v in OBJECTIVES.items())
+            + "; or a rule of your own, "
+            "as my_module:my_rule or path/to/file.py:my_rule.",
+        )
+        cuset_options: dict | str | None = _argument(  # noqa: RUF009
+            None, "Options of the objective, where it has some, as a mapping: those of its own settings class."
+        )
+        cuset_confidence: Literal["online", "base", "file"] = _argument(
+            "online",
+            "Whose probability of a token is its confidence. "
+            + "; ".join(f"{k}: {v}" for k, v in CONFIDENCES.items())
+            + ".",
         )
         cuset_tau: float = _argument(0.1, "Confidence threshold tau, a probability in [0, 1).")
         cuset_lambda: float = _argument(1.0, "Weight lambda of tokens inside CUDA spans, at least 0.")
@@ -147,6 +157,8 @@ def objective_settings(args: Any) -> ObjectiveSettings:
 
     return ObjectiveSettings(
         objective=args.cuset_objective,
+        confidence=args.cuset_confidence,
+        options=_options(args.cuset_options),
         **{name: getattr(args, key) for name, key in CUSET_KEYS.items()},
         eaft_alpha=args.eaft_alpha,
         asft_alpha=args.asft_alpha,
@@ -155,12 +167,32 @@ def objective_settings(args: Any) -> ObjectiveSettings:
     )
 
 
+def _options(value: Any) -> dict[str, Any]:
+    """`cuset_options` as a mapping; text, as a command line may give it, is JSON."""
+    try:
+        options = json.loads(value) if isinstance(value, str) and value.strip() else value or {}
+    except json.JSONDecodeError:
+        options = value
+    if not isinstance(options, dict):
+        raise ValueError(f"cuset_options={value!r}: expected a mapping, as cuset_options: {{gamma: 2.0}} in a recipe.")
+    return options
+
+
+def objective_keys(settings: ObjectiveSettings) -> tuple[str, ...]:
+    """The recipe's keys that an objective reads beside `cuset_options`."""
+    windows = ("cuset_window", "cuset_region_scope") if settings.rule.sample_weight else ()
+    return (*(windows if settings.rule.keys is None else settings.rule.keys), "cuset_confidence")
+
+
 def hyper_parameters(args: Any) -> dict[str, str]:
-    """The keys that define the run's objective, with their values as a recipe writes them."""
+    """The keys that define the run's objective, with their values as a recipe writes them; defaults of options included."""
+    settings = objective_settings(args)
     values = {"cuset_objective": args.cuset_objective}
-    values |= {key: getattr(args, key) for key in OBJECTIVE_KEYS.get(args.cuset_objective, ())}
+    values |= {key: getattr(args, key) for key in objective_keys(settings)}
+    if settings.rule.keys is None and (options := settings.rule_options) is not None:
+        chosen = asdict(options) if is_dataclass(options) else options.model_dump()
+        values |= {f"cuset_options.{key}": value for key, value in chosen.items()}
     if args.cuset_objective == "profit":
-        settings = objective_settings(args)
         values = values | {
             "prob_threshold": ",".join(map(str, settings.prob_threshold)),
             "threshold_direction": settings.threshold_direction,
@@ -239,22 +271,23 @@ def check_combination(model_args: Any, training_args: Any, args: Any) -> list[st
         )
     check_layout(getattr(training_args, "parallelism_config", None))
     objective = args.cuset_objective
+    needs_base = objective_settings(args).needs_reference
     if objective != "cuset" and args.cuset_normalization == "samples":
         raise ValueError(
             f"cuset_normalization: samples belongs to Eq. 9 of CuSeT; cuset_objective: {objective} is divided by tokens."
         )
-    if objective == "asft" and getattr(args, "pissa_init", False) and args.ref_model is None:
+    if needs_base and getattr(args, "pissa_init", False) and args.ref_model is None:
         raise ValueError(
-            "pissa_init: true takes a part of the model's weights into the adapter, so that without it the model is not ASFT's base "
-            "model. Name that model as ref_model, or remove pissa_init."
+            "pissa_init: true takes a part of the model's weights into the adapter, so that without it the model is not the base "
+            f"model that cuset_objective: {objective} reads. Name that model as ref_model, or remove pissa_init."
         )
 
     notes = []
     names_base = args.ref_model is not None or model_args.adapter_name_or_path is not None
-    if objective == "asft" and not training_args.do_train and not names_base:
+    if needs_base and not training_args.do_train and not names_base:
         notes.append(
-            "ASFT's base model is the one that is evaluated, so its KL term is 0. If that model was trained already, name the model "
-            "it was trained from as ref_model."
+            f"The base model of cuset_objective: {objective} is the one that is evaluated. If that model was trained already, name the "
+            "model it was trained from as ref_model."
         )
     if note := unused_keys_note(args):
         notes.append(note)
@@ -279,11 +312,9 @@ def check_layout(parallelism: Any) -> None:
 def unused_keys_note(args: Any) -> str | None:
     """What to say of keys that a recipe sets and its run does not read; None: there are none."""
     if args.is_cuset:
-        others = (keys for objective, keys in OBJECTIVE_KEYS.items() if objective != args.cuset_objective)
-        keys, where = (
-            [key for keys in others for key in keys],
-            f"on the loss of cuset_objective: {args.cuset_objective}.",
-        )
+        used = objective_keys(objective_settings(args))
+        keys = [key for keys in OBJECTIVE_KEYS.values() for key in keys if key not in used]
+        where = f"on the loss of cuset_objective: {args.cuset_objective}."
     else:
         keys = [f.name for f in fields(args) if f.name.startswith("cuset_")]
         where = f"under stage: {args.stage}. Set stage: cuset to train with CuSeT."

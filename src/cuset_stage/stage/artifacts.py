@@ -9,8 +9,7 @@ from huggingface_hub import ModelCard
 from llamafactory.extras.ploting import plot_loss, smooth
 from llamafactory.train.callbacks import LogCallback
 
-from ..objective import OBJECTIVES
-from .arguments import hyper_parameters
+from .arguments import hyper_parameters, objective_settings
 
 
 LOG_PREFIX = "cuset/"  # of the objective's statistics in the training log
@@ -109,13 +108,13 @@ def describe_method(output_dir: str, finetuning_args: Any) -> None:
     if not path.exists() or HEADING in path.read_text(encoding="utf-8"):
         return
 
-    objective = finetuning_args.cuset_objective
+    settings = objective_settings(finetuning_args)
     rows = "\n".join(f"| `{key}` | {value} |" for key, value in hyper_parameters(finetuning_args).items())
     section = (
-        f"{HEADING}\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: {OBJECTIVES[objective]}.\n\n"
+        f"{HEADING}\n\nFine-tuned with `stage: cuset` of cuset-stage on LLaMA-Factory; objective: {settings.rule.title}.\n\n"
         f"| key | value |\n|---|---|\n{rows}\n"
     )
-    if objective == "cuset":
+    if settings.objective == "cuset":
         section += (
             "\nCuSeT weighs each token by a hybrid mask, 1[c > tau] + lambda * 1[CUDA span], with c the model's own probability of the "
             "token, and each sample by one minus the mean confidence of its least confident window ([arXiv 2606.16231]"
@@ -124,7 +123,7 @@ def describe_method(output_dir: str, finetuning_args: Any) -> None:
     card = ModelCard.load(path, ignore_metadata_errors=True)
     _drop_dead_links(card)
     tags = list(card.data.tags or [])
-    card.data.tags = tags + [tag for tag in ("cuset-stage", objective) if tag not in tags]
+    card.data.tags = tags + [tag for tag in ("cuset-stage", settings.name) if tag not in tags]
     marker = "\n## Training procedure"  # the Trainer's own section on optimizer settings
     head, found, tail = card.text.partition(marker)
     card.text = f"{head}\n{section}{found}{tail}" if found else f"{card.text}\n\n{section}"

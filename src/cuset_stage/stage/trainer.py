@@ -20,6 +20,10 @@ from .processors import COLUMNS, WEIGHTS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
+OPTIONAL_COLUMNS = (
+    "token_weights",
+    "given_confidence",
+)  # of a batch: where a data set names weights, a recipe a confidence file
 
 
 class CusetTrainer(CustomSeq2SeqTrainer):
@@ -95,7 +99,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
-        columns[WEIGHTS] = inputs.pop(WEIGHTS, None)
+        columns |= {name: inputs.pop(name, None) for name in (WEIGHTS, GIVEN_CONFIDENCE)}
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
         if self._fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)
@@ -161,7 +165,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
         return loss + self._auxiliary_loss(outputs, labels, terms, num_items_in_batch)
 
     def _reference(self, model: torch.nn.Module, inputs: dict[str, Any], fused: bool) -> Any:
-        """ASFT's base model on the same inputs: the fused head's `reference`, or logits; None for other objectives."""
+        """The base model on the same inputs: the fused head's `reference`, or logits; None where the objective reads none."""
         if not self.objective.needs_reference:
             return None
         inputs = {name: value for name, value in inputs.items() if name != "labels"}
@@ -189,7 +193,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
 
     @contextlib.contextmanager
     def _base_model(self, model: torch.nn.Module) -> Iterator[torch.nn.Module]:
-        """ASFT's reference: a frozen copy, or the wrapped model itself with its adapters off."""
+        """The objective's base model: a frozen copy, or the wrapped model itself with its adapters off."""
         if self.ref_model is not None:
             yield self.ref_model
             return
@@ -253,7 +257,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             loss, tokens, samples = torch.stack(self._evaluated_rows).sum(dim=0).tolist()
             count = tokens if self.objective.normalization == "tokens" else samples
             if count:
-                output.metrics[f"{metric_key_prefix}_{self.objective.objective}_loss"] = loss / count
+                output.metrics[f"{metric_key_prefix}_{self.objective.name}_loss"] = loss / count
         return output
 
     # ---- the model card

@@ -66,7 +66,7 @@ def run_cuset(
             "get_dataset": labelled_dataset(sft_workflow.get_dataset, rules, label_summaries),
             "SFTDataCollatorWith4DAttentionMask": CusetDataCollator,
             "CustomSeq2SeqTrainer": make_trainer,
-            "plot_loss": lambda output_dir, keys: plot_run(output_dir, keys, objective.objective),
+            "plot_loss": lambda output_dir, keys: plot_run(output_dir, keys, objective.name),
             "create_modelcard_and_push": create_modelcard_and_push,
         },
     )
@@ -75,11 +75,13 @@ def run_cuset(
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:
-    """ASFT's base model, loaded as a model of its own; None where it is `model` with its adapters off."""
+    """The base model that an objective reads, loaded as a model of its own; None where it is `model` with its adapters off."""
     if finetuning_args.ref_model is None:
         if hasattr(model, "disable_adapter"):
             return None
-        logger.info_rank0("ASFT keeps a frozen copy of the model as its reference: twice the memory of the weights.")
+        logger.info_rank0(
+            "The objective keeps a frozen copy of the model as its base model: twice the memory of the weights."
+        )
         # Evaluated alone, a model has its adapters merged into its weights: the base is loaded without them.
         model_args = type(model_args).copyfrom(model_args, adapter_name_or_path=None)
         finetuning_args = copy.copy(finetuning_args)

@@ -1,0 +1,77 @@
+"""What a row of logits says of its target beyond the target's probability (torch only)."""
+
+from collections.abc import Callable, Collection
+
+import torch
+
+
+Measure = Callable[[torch.Tensor, torch.Tensor, Collection[str]], dict[str, torch.Tensor]]
+TOP_K = 20  # EAFT's
+
+
+def top_entropy(logits: torch.Tensor) -> torch.Tensor:
+    """Entropy in nats of the 20 largest probabilities, scaled to sum to 1; [num_valid, vocab_size] to [num_valid]."""
+    top = logits.topk(min(TOP_K, logits.size(-1)), dim=-1).values
+    return torch.special.entr(top.softmax(dim=-1)).sum(dim=-1)  # entr(0) = 0: logits of minus infinity count nothing
+
+
+def measure(logits: torch.Tensor, target: torch.Tensor, names: Collection[str]) -> dict[str, torch.Tensor]:
+    r"""The statistics `names` of `rules.Tokens` that take the whole row, each [num_valid] of the logits' dtype.
+
+    With z the logits, p = softmax(z) and y the target: probability p[y]; entropy -sum p log p in nats; rank, how many
+    z[v] > z[y]; margin z[y] - max of the other z; mass p[y] + sum of the p[v] < p[y]; top_entropy, see there.
+
+    Args:
+        logits: [num_valid, vocab_size], float32 or wider.
+        target: [num_valid]; of one outside the vocabulary the statistics mean nothing.
+    """
+    place = target.clamp(0, logits.size(1) - 1)[:, None]
+    log_p = logits.log_softmax(dim=-1)
+    p, own, at_target = log_p.exp(), log_p.gather(1, place), logits.gather(1, place)
+
+    def statistic(name: str) -> torch.Tensor:
+        match name:
+            case "probability":
+                return own[:, 0].exp()
+            case "entropy":
+                return torch.special.entr(p).sum(dim=-1)
+            case "top_entropy":
+                return top_entropy(logits)
+            case "rank":
+                return (logits > at_target).sum(dim=-1)
+            case "margin":
+                return at_target[:, 0] - logits.scatter(1, place, -torch.inf).amax(dim=-1)
+            case _:  # mass
+                return own[:, 0].exp() + p.where(logits < at_target, 0.0).sum(dim=-1)
+
+    return {name: statistic(name).to(logits.dtype) for name in names}
+
+
+def measure_both(
+    measure: Measure,
+    logits: torch.Tensor,
+    base_logits: torch.Tensor | None,
+    target: torch.Tensor,
+    names: Collection[str],
+) -> dict[str, torch.Tensor]:
+    """The statistics `names` by `measure`, those named `base_...` of the base model's logits."""
+    own = [name for name in names if not name.startswith("base_")]
+    of_base = [name.removeprefix("base_") for name in names if name.startswith("base_")]
+    found = measure(logits, target, own) if own else {}
+    of_base = measure(base_logits, target, of_base) if of_base else {}
+    return found | {f"base_{name}": values for name, values in of_base.items()}
+
+
+def base_divergence(log_p: torch.Tensor, log_base: torch.Tensor) -> torch.Tensor:
+    """KL(base || model) of each token over the vocabulary, a penalty that rules may ask for (ASFT). Unlike a weight it
+    is differentiable, in `log_p`.
+
+    Args:
+        log_p, log_base: [num_valid, vocab_size], log-probabilities of the model and of the frozen base model.
+
+    Returns:
+        [num_valid], in nats.
+    """
+    q = log_base.exp()
+    # What the base model rules out adds nothing: 0 log 0, not 0 times infinity.
+    return torch.where(q == 0, 0.0, q * (log_base - log_p)).sum(dim=-1)
