@@ -57,8 +57,8 @@ class Case:
         logits = self.logits(**leaves)
         loss = objective_loss(logits, *self.batch, settings, reference_logits=base, **options)
         torch.manual_seed(7)
-        weights = options.get("token_weights")
-        terms = token_terms(logits.detach(), *self.batch, settings, reference_logits=base, token_weights=weights)
+        columns = {name: values for name, values in options.items() if name != "num_items_in_batch"}
+        terms = token_terms(logits.detach(), *self.batch, settings, reference_logits=base, **columns)
         return loss.detach(), gradients(loss, leaves), terms
 
     def fused(self, settings, **options):

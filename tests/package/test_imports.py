@@ -11,7 +11,17 @@ import cuset_stage
 
 PACKAGE = Path(cuset_stage.__file__).parent
 ROOT = PACKAGE.name
-LEAVES = {"bundled", "confidence_file", "files", "jsonl", "named_functions", "text", "settings", "progress", "row_checks"}
+LEAVES = {
+    "bundled",
+    "confidence_file",
+    "files",
+    "jsonl",
+    "named_functions",
+    "text",
+    "settings",
+    "progress",
+    "row_checks",
+}
 MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself and the leaves
     **dict.fromkeys(LEAVES | {"answers", "objective"}, frozenset()),
     "spans": {"answers"},

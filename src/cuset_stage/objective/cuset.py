@@ -73,35 +73,37 @@ def supervised_tokens(
     return SupervisedTokens(row, column, position, of_tokens(labels).long(), kind, *given)
 
 
-def observed_tokens(
-    tokens: SupervisedTokens, nll: torch.Tensor, measured: dict[str, torch.Tensor], settings: ObjectiveSettings
-) -> Tokens:
-    """What the rule of `settings` reads of the tokens. nll: [num_valid], detached; measured: the `settings.measured` of them.
+def known_before(tokens: SupervisedTokens, settings: ObjectiveSettings) -> dict[str, torch.Tensor]:
+    """What the rule of `settings` may read of the tokens before anything is known of their logits, [num_valid] each.
 
     Raises:
         ValueError: the settings want a confidence from the data, and they hold none.
     """
-    probability = (-nll).exp()  # Eq. 1
-    confidence = {"online": probability, "base": measured.get("base_probability"), "file": tokens.given_confidence}
-    if confidence[settings.confidence] is None:
-        raise ValueError("cuset_confidence: file, but the batch has no given_confidence.")
-    values = {
-        "nll": nll,
-        "probability": probability,
-        "confidence": confidence[settings.confidence].to(nll),
-        **measured,
-    }
-    values |= {"kind": tokens.kind, "is_cuda": tokens.is_cuda}
+    known = {"kind": tokens.kind, "is_cuda": tokens.is_cuda}
     if "given_weight" in settings.reads:
-        values["given_weight"] = torch.ones_like(nll) if tokens.given_weight is None else tokens.given_weight.to(nll)
+        known["given_weight"] = torch.ones_like(tokens.row) if tokens.given_weight is None else tokens.given_weight
+    if settings.confidence == "file":
+        if tokens.given_confidence is None:
+            raise ValueError("cuset_confidence: file, but the batch has no given_confidence.")
+        known["confidence"] = tokens.given_confidence
     if not settings.reads.isdisjoint(("sample", "position")):
         key = torch.stack([tokens.row.long(), (tokens.row if tokens.sample_id is None else tokens.sample_id).long()])
         begins = torch.ones_like(tokens.row, dtype=torch.bool)
         begins[1:] = (key[:, 1:] != key[:, :-1]).any(dim=0)
         place = torch.arange(begins.numel(), device=begins.device)
-        values["sample"] = begins.cumsum(0) - 1
-        values["position"] = place - torch.where(begins, place, 0).cummax(0).values
-    return Tokens(**values)
+        known["sample"] = begins.cumsum(0) - 1
+        known["position"] = place - torch.where(begins, place, 0).cummax(0).values
+    return known
+
+
+def observed_tokens(
+    known: dict[str, torch.Tensor], nll: torch.Tensor, measured: dict[str, torch.Tensor], settings: ObjectiveSettings
+) -> Tokens:
+    """What the rule of `settings` reads. nll: [num_valid], detached; measured: the `settings.measured` of the tokens."""
+    probability = (-nll).exp()  # Eq. 1
+    values = {"confidence": measured["base_probability"] if settings.confidence == "base" else probability} | known
+    floats = {name: values[name].to(nll) for name in ("confidence", "given_weight") if name in values}
+    return Tokens(nll=nll, probability=probability, **measured, **(values | floats))
 
 
 @dataclass
@@ -260,13 +262,14 @@ def token_terms(
     if settings.needs_reference and reference_logits is None:
         raise ValueError(f"the objective {settings.objective} needs the base model's logits: pass reference_logits.")
 
-    valid_logits = logits[tokens.row, tokens.column].float()  # [num_valid, vocab_size]
+    full = torch.promote_types(logits.dtype, torch.float32)
+    valid_logits = logits[tokens.row, tokens.column].to(full)  # [num_valid, vocab_size]
     nll = F.cross_entropy(valid_logits, tokens.target, reduction="none")  # [num_valid]
     check_finite(torch.isfinite(nll))
 
-    base_logits = reference_logits[tokens.row, tokens.column].float() if settings.needs_reference else None
+    base_logits = reference_logits[tokens.row, tokens.column].to(full) if settings.needs_reference else None
     measured = measure_both(measure, valid_logits.detach(), base_logits, tokens.target, settings.measured)
-    observed = observed_tokens(tokens, nll.detach(), measured, settings)
+    observed = observed_tokens(known_before(tokens, settings), nll.detach(), measured, settings)
     weight = settings.weigh(observed) if nll.numel() else nll.detach()
     sample, region = weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7
     sample_weight = settings.sample_weight(region)  # Eq. 8
@@ -323,7 +326,7 @@ def cuset_loss(
         loss = sum over samples of sg(1 - C) * sum over t of M * (-log c) / count
 
     Args:
-        logits: [batch, length, vocab_size], any floating dtype; the work is done in float32.
+        logits: [batch, length, vocab_size], any floating dtype; the work is done in float32 at least.
         labels: [batch, length], -100 where not supervised. Unshifted: position t is predicted by logits[t - 1].
         cuda_mask: [batch, length], not 0 where the token lies in a CUDA span; None: nowhere.
         sample_ids: [batch, length], the number of the sample within the row; None: a row is a sample.

@@ -17,6 +17,7 @@ from .cuset import (
     check_shapes,
     check_targets,
     check_weights,
+    known_before,
     no_loss,
     observed_tokens,
     supervised_positions,
@@ -176,12 +177,11 @@ def fused_objective(
         scales_logits = any(needs[1:]) or (needs[0] and settings.kl > 0)
         is_early = scales_logits and settings.rule.pointwise and not settings.weighs_samples
         waits = scales_logits and not is_early
-        weights = torch.empty_like(nll)
+        weights, known = torch.empty_like(nll), known_before(tokens, settings)
 
         def weigh(part: slice) -> torch.Tensor:
-            seen = SupervisedTokens(*(None if values is None else values[part] for values in tokens))
-            measured = {name: values[part] for name, values in statistics.measured.items()}
-            weights[part] = settings.weigh(observed_tokens(seen, nll[part], measured, settings))
+            seen = ({name: values[part] for name, values in one.items()} for one in (known, statistics.measured))
+            weights[part] = settings.weigh(observed_tokens(next(seen), nll[part], next(seen), settings))
             return weights[part]
 
         run = partial(run_head, sources, tokens, statistics, kl=settings.kl, backend=functions, chunk_rows=chunk_rows)
@@ -189,7 +189,7 @@ def fused_objective(
         del first  # its hidden states need not last beyond their chunk
         next(steps)  # all but the last products for the gradients
 
-        observed = observed_tokens(tokens, nll, statistics.measured, settings)
+        observed = observed_tokens(known, nll, statistics.measured, settings)
         if not is_early:
             weights = settings.weigh(observed)
         sample, region = functions.weigh_regions(observed.confidence, tokens, settings)  # Eq. 5 to 7

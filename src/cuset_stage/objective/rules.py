@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from ..named_functions import is_function_name, load_function
-from ..text import InputError, nearest, one_line
+from ..text import InputError, nearest
 
 
 ENTRY_POINTS = "cuset_stage.objectives"
@@ -125,13 +125,16 @@ class Rule:
                     f"cuset_options: cuset_objective={name!r} has no option {key!r}; {nearest(key, known)}"
                 )
         try:
-            from pydantic import TypeAdapter
+            from pydantic import TypeAdapter, ValidationError
         except ImportError:  # objectives alone need torch and nothing else
             return kind(**values)
         try:
             return TypeAdapter(kind).validate_python(values)
-        except ValueError as error:
-            raise InputError(f"cuset_options={values!r} of cuset_objective={name!r}: {one_line(error)}") from None
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, one['loc']))}={one['input']!r}: {one['msg']}" for one in error.errors()
+            )
+            raise InputError(f"cuset_options of cuset_objective={name!r}: {wrong}.") from None
 
 
 def rule(title: str = "", **how: Any) -> Callable[[Callable], Callable]:

@@ -115,7 +115,7 @@ class ObjectiveSettings:
                 f"cuset_options={self.options!r}: the keys of cuset_objective={self.objective!r} stand in the recipe itself"
                 f"{': ' if self.rule.keys else '; it has none'}{', '.join(self.rule.keys)}."
             )
-        _ = self.reads  # calls the rule, and refuses one that cannot be used
+        _ = self.rule_options, self.reads  # reads the options and calls the rule: what cannot be used is refused
 
     @property
     def name(self) -> str:

@@ -1,0 +1,344 @@
+"""Rules: the registry, what a rule may read and do, and that the fused head and the readable loss agree for any of them."""
+
+import sys
+from dataclasses import dataclass
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_fused_parity import assert_same, make_case, weights_of
+
+from cuset_stage.objective import ObjectiveSettings, rule
+from cuset_stage.objective.rules import INTEGERS, STATISTICS, MadeUpTokens
+from cuset_stage.text import InputError
+
+
+TRAINED = [("hidden",), ("hidden", "weight", "bias")]
+
+
+def focal(tokens):
+    """Focal loss."""
+    return (1 - tokens.confidence) ** 2
+
+
+@dataclass
+class Options:
+    gamma: float = 2.0
+    above: float = 0.0
+
+
+def with_options(tokens, options: Options):
+    return (1 - tokens.confidence) ** options.gamma * (tokens.probability > options.above)
+
+
+@rule("half of the sure samples", sample_weight=lambda region: 1.0 - 0.5 * region)
+def weighs_samples(tokens):
+    return tokens.is_cuda
+
+
+@rule("anchored", kl=lambda options: 0.3, sample_weight=lambda region: 1.0 - region)
+def anchored(tokens):
+    return tokens.confidence / tokens.confidence.mean()  # not pointwise
+
+
+def named(function) -> str:
+    return f"{__name__}:{function.__name__}"
+
+
+def of(function, **options) -> ObjectiveSettings:
+    return ObjectiveSettings(objective=named(function), window=8, **options)
+
+
+# ---- the registry
+
+
+def test_a_rule_in_five_lines_is_focal_loss(tmp_path):
+    file = tmp_path / "rules.py"
+    file.write_text("def focal(tokens):\n    return (1 - tokens.confidence) ** 2\n")
+    case = make_case(seed=20)
+    leaves = case.leaves()
+    loss, gradient, _ = case.fused(ObjectiveSettings(objective=f"{file}:focal"))
+
+    logits = case.logits(**leaves)[:, :-1]
+    target = case.labels[:, 1:]
+    p = logits.softmax(-1).gather(-1, target.clamp_min(0)[..., None])[..., 0][target != -100]
+    expected = (-((1 - p.detach()) ** 2) * p.log()).mean()
+    expected.backward()
+    torch.testing.assert_close(loss, expected.detach())
+    torch.testing.assert_close(gradient["hidden"], leaves["hidden"].grad, rtol=1e-4, atol=1e-7)
+
+
+def test_an_entry_point_is_found(tmp_path, monkeypatch):
+    (tmp_path / "installed_rules.py").write_text("def focal(tokens):\n    return (1 - tokens.confidence) ** 2\n")
+    about = tmp_path / "installed_rules-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: installed-rules\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[cuset_stage.objectives]\nmy_focal = installed_rules:focal\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    case = make_case(seed=21)
+    assert_same(
+        case.fused(ObjectiveSettings(objective="my_focal", window=8)),
+        case.fused(
+            of(
+                focal,
+            )
+        ),
+    )
+    with pytest.raises(InputError, match=r"expected one of cuset, sft, .*my_focal"):
+        ObjectiveSettings(objective="my_foca")
+
+
+def test_options_are_checked_by_the_rule_s_own_class():
+    settings = of(with_options, options={"gamma": 3})
+    assert settings.rule_options == Options(gamma=3.0)
+    assert of(with_options).rule_options == Options()
+    for options, message in (
+        ({"gama": 3}, "has no option 'gama'; did you mean gamma"),
+        ({"gamma": "many"}, "gamma='many': Input should be a valid number"),
+    ):
+        with pytest.raises(InputError, match=message):
+            of(with_options, options=options)
+    with pytest.raises(InputError, match="takes no options"):
+        of(focal, options={"gamma": 3})
+    with pytest.raises(InputError, match="stand in the recipe itself: eaft_alpha"):
+        ObjectiveSettings(objective="eaft", options={"alpha": 3})
+
+
+def test_pydantic_options():
+    pydantic = pytest.importorskip("pydantic")
+
+    class Bounded(pydantic.BaseModel):
+        gamma: float = pydantic.Field(2.0, ge=0)
+
+    def bounded(tokens, options: Bounded):
+        return tokens.confidence**options.gamma
+
+    module = sys.modules[__name__]
+    module.bounded, bounded.__annotations__["options"] = bounded, Bounded
+    assert of(bounded, options={"gamma": 1}).rule_options.gamma == 1.0
+    with pytest.raises(InputError, match="greater than or equal to 0"):
+        of(bounded, options={"gamma": -1})
+
+
+# ---- what is refused
+
+
+def integers(tokens):
+    return (tokens.confidence > 0.5).long()
+
+
+def scalar(tokens):
+    return 2.0
+
+
+def too_few(tokens):
+    return tokens.confidence[:3]
+
+
+def with_gradient(tokens):
+    return tokens.confidence * torch.ones((), requires_grad=True)
+
+
+def misspelt(tokens):
+    return tokens.confidenze
+
+
+def hidden_read(tokens):
+    return tokens.entropy if len(tokens.nll) > 50 else tokens.nll
+
+
+def fails(tokens):
+    raise KeyError("no such thing")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (integers, "weights of torch.int64; .* Write .float"),
+        (scalar, "gave float; expected one weight for each token.* torch.full_like"),
+        (too_few, r"gave a tensor \[3\]"),
+        (with_gradient, "weights with a gradient.* Write .detach"),
+        (misspelt, "tokens has no 'confidenze'; did you mean confidence"),
+        (fails, "the rule failed with KeyError"),
+    ],
+)
+def test_what_is_no_weight_is_refused_before_a_model_is_loaded(function, message):
+    with pytest.raises(InputError, match=message):
+        of(function)
+
+
+def negative_power(tokens):
+    return (tokens.probability * 0) ** -1.0
+
+
+def nan(tokens):
+    return tokens.nll * torch.nan
+
+
+@pytest.mark.parametrize("function", [negative_power, nan])
+@pytest.mark.parametrize("trained", TRAINED)
+def test_weights_that_are_no_numbers_are_refused_in_the_first_batch(function, trained):
+    case = make_case(bias=True, trained=trained)
+    for method in (case.fused, case.dense):
+        with pytest.raises(ValueError, match=r"gave .* NaN or infinite weights of .*clamp_min"):
+            method(of(function))
+
+
+def test_a_read_that_made_up_tokens_do_not_show_is_told_to_be_declared():
+    case = make_case()
+    with pytest.raises(InputError, match=r"tokens.entropy was not computed.*@rule\(reads=\('entropy',\)\)"):
+        case.fused(of(hidden_read))
+    declared = rule(reads=("entropy",))(hidden_read)
+    try:
+        assert_same(case.fused(of(declared)), case.dense(of(declared)))
+    finally:
+        del hidden_read.rule
+
+
+# ---- what a rule sees
+
+
+def test_the_head_computes_what_a_rule_reads_and_no_more():
+    assert ObjectiveSettings().measured == () and of(focal).measured == ()
+    assert ObjectiveSettings(objective="eaft").measured == ("top_entropy",)
+    assert not of(focal).needs_reference and ObjectiveSettings(objective="asft").needs_reference
+    assert ObjectiveSettings(confidence="base").measured == ("base_probability",)
+
+
+def everything(tokens):
+    values = [getattr(tokens, name) for name in STATISTICS]
+    return sum(value.float() for value in values)
+
+
+@pytest.mark.parametrize("trained", TRAINED)
+def test_every_statistic_is_right(trained, monkeypatch):
+    """Against plain loops in float64."""
+    case = make_case((2, 23, 12, 41), bias=True, trained=trained, seed=22, dtype=torch.float64)
+    case.cuda_mask = case.cuda_mask * 3
+    weights, settings = weights_of(case), of(everything)
+    seen = {}
+    weigh = ObjectiveSettings.weigh
+
+    def note(self, tokens):
+        if not isinstance(tokens, MadeUpTokens):
+            seen.update({name: getattr(tokens, name) for name in STATISTICS})
+        return weigh(self, tokens)
+
+    monkeypatch.setattr(ObjectiveSettings, "weigh", note)
+    case.fused(settings, token_weights=weights, chunk_rows=7)
+    both = [case.logits(h, case.weight, case.bias) for h in (case.hidden, case.base_hidden)]
+    index, samples, position = 0, {}, {}
+    for row in range(2):
+        for t in range(1, 23):
+            y = int(case.labels[row, t])
+            if y == -100:
+                continue
+            sample = (row, int(case.sample_ids[row, t]))
+            samples.setdefault(sample, len(samples))
+            position[sample] = position.get(sample, -1) + 1
+            expected = {"sample": samples[sample], "position": position[sample], "kind": int(case.cuda_mask[row, t])}
+            expected |= {"is_cuda": case.cuda_mask[row, t] > 0, "given_weight": float(weights[row, t])}
+            for prefix, logits in zip(("", "base_"), both, strict=True):
+                z = logits[row, t - 1].tolist()
+                p = logits[row, t - 1].softmax(-1).tolist()
+                top = sorted(z, reverse=True)[:20]
+                top = torch.tensor(top, dtype=torch.float64).softmax(-1)
+                expected |= {
+                    prefix + "probability": p[y],
+                    prefix + "entropy": -sum(q * torch.tensor(q).log().item() for q in p),
+                    prefix + "top_entropy": -(top * top.log()).sum().item(),
+                    prefix + "rank": sum(v > z[y] for v in z),
+                    prefix + "margin": z[y] - max(v for i, v in enumerate(z) if i != y),
+                    prefix + "mass": p[y] + sum(q for q in p if q < p[y]),
+                }
+            for name, value in expected.items():
+                assert float(seen[name][index]) == pytest.approx(float(value), rel=1e-5, abs=1e-6), (name, index)
+            assert seen["confidence"][index] == seen["probability"][index]
+            index += 1
+    assert index == len(seen["nll"])
+    assert {name for name in STATISTICS if not seen[name].is_floating_point()} == {*INTEGERS, "is_cuda"}
+
+
+@pytest.mark.parametrize("function", [focal, with_options, weighs_samples, anchored, everything])
+@pytest.mark.parametrize("trained", TRAINED)
+def test_a_rule_is_the_same_fused(function, trained):
+    case = make_case(bias=True, trained=trained, seed=23)
+    weights = weights_of(case)
+    expected = case.dense(of(function), token_weights=weights)
+    for chunk_rows in (None, 17):
+        assert_same(case.fused(of(function), token_weights=weights, chunk_rows=chunk_rows), expected)
+
+
+# ---- any rule
+
+
+numbers = [name for name in STATISTICS if name not in ("is_cuda", *INTEGERS)]
+leaves = st.one_of(
+    st.floats(-2, 2).map(lambda x: f"torch.full_like(t.nll, {x})"),
+    st.sampled_from(numbers).map(lambda name: f"t.{name}"),
+    st.sampled_from(["t.is_cuda.float()", "t.position.float()", "t.kind.float()", "t.sample.float()"]),
+)
+formulas = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda parts: "({} {} {})".format(*parts)),
+        st.tuples(st.sampled_from(["torch.tanh", "torch.sigmoid", "torch.relu"]), inner).map(
+            lambda p: f"{p[0]}({p[1]})"
+        ),
+        st.tuples(inner, inner).map(lambda p: f"torch.where({p[0]} > 0.30103, {p[1]}, 0.5)"),
+        inner.map(lambda x: f"({x} - {x}.mean())"),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    formula=formulas,
+    pointwise=st.booleans(),
+    weighs=st.booleans(),
+    kl=st.sampled_from([0.0, 0.4]),
+    trained=st.sampled_from(TRAINED),
+    confidence=st.sampled_from(["online", "base", "file"]),
+    rows=st.sampled_from([None, 11]),
+)
+def test_fused_and_readable_agree_for_any_rule(formula, pointwise, weighs, kl, trained, confidence, rows):
+    module = sys.modules[__name__]
+    module.made = eval(f"lambda t: {formula}", {"torch": torch})
+    how = {"kl": lambda options: kl, "pointwise": pointwise and "mean" not in formula}
+    rule("made", sample_weight=(lambda region: 1.5 - region) if weighs else None, **how)(module.made)
+    chosen = ObjectiveSettings(objective=f"{__name__}:made", window=5, confidence=confidence)
+    case = make_case((2, 30, 8, 37), bias=True, trained=trained, seed=24, dtype=torch.float64)
+    case.cuda_mask = case.cuda_mask * 4
+    columns = {"token_weights": weights_of(case).double(), "given_confidence": weights_of(case, seed=1).double() / 3}
+    expected = case.dense(chosen, **columns)
+    actual = case.fused(chosen, chunk_rows=rows, **columns)
+    assert_same(actual, expected, tolerance=2e-4)
+
+
+# ---- the confidence
+
+
+def test_the_base_model_s_confidence_makes_dft_of_the_frozen_model():
+    case = make_case(seed=25)
+    terms = case.fused(ObjectiveSettings(objective="dft", confidence="base"))[2]
+    keep = case.labels[:, 1:] != -100
+    base = case.logits(case.base_hidden, case.weight, None)[:, :-1][keep].softmax(-1)
+    expected = base.gather(1, case.labels[:, 1:][keep][:, None])[:, 0]
+    torch.testing.assert_close(terms.weight, expected)
+    torch.testing.assert_close(terms.confidence, expected)
+
+
+def test_a_file_s_confidence_takes_part_in_masks_and_windows():
+    case = make_case(seed=26)
+    given = weights_of(case) / 3
+    settings = ObjectiveSettings(window=8, confidence="file")
+    terms = case.fused(settings, given_confidence=given)[2]
+    assert_same(case.fused(settings, given_confidence=given), case.dense(settings, given_confidence=given))
+    keep = case.labels[:, 1:] != -100
+    torch.testing.assert_close(terms.confidence, given[:, 1:][keep])
+    expected = (given[:, 1:][keep] > 0.1).float() + case.cuda_mask[:, 1:][keep]
+    torch.testing.assert_close(terms.weight, expected)
+    with pytest.raises(ValueError, match="has no given_confidence"):
+        case.fused(settings)
