@@ -20,10 +20,7 @@ from .processors import COLUMNS, WEIGHTS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
-OPTIONAL_COLUMNS = (
-    "token_weights",
-    "given_confidence",
-)  # of a batch: where a data set names weights, a recipe a confidence file
+GIVEN_CONFIDENCE = "given_confidence"  # a column of the batch where the recipe names a confidence file
 
 
 class CusetTrainer(CustomSeq2SeqTrainer):
