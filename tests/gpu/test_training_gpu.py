@@ -1,5 +1,6 @@
 """Real runs on GPUs: bf16, the Triton kernel, NCCL, ZeRO-2, ZeRO-3 and FSDP, each against one GPU and materialised logits."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,26 @@ def test_the_fused_head_trains_as_materialised_logits_do(llamafactory, precision
         assert ("Liger kernel has been applied to the model" in run.output) == liger
     # Confidences near the threshold may fall on either side in bf16; at tau = 0 none does.
     assert_same(trajectory(fused), trajectory(logits), 1e-4 if precision == "fp32" else 1e-2)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_weights_in_the_data_train_fused_as_from_logits(llamafactory, tmp_path, precision):
+    rows = json.loads((ROOT / "data" / "cuset_kernels.json").read_text(encoding="utf-8"))[:16]
+    for number, row in enumerate(rows):
+        row["weight"] = (1.0, 0.25, 2.0, 0.0)[number % 4]
+        row["spans"] = [{"start": 0, "end": len(row["output"]) // 3, "weight": 0.125}]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    names = {"prompt": "instruction", "query": "input", "response": "output", "weight": "weight", "spans": "spans"}
+    info = {"weighted": {"file_name": "rows.json", "columns": names}, "plain": {"file_name": "rows.json"}}
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
+    keys = {**KEYS, "dataset_dir": str(tmp_path), "per_device_train_batch_size": 2, "bf16": precision == "bf16"}
+    runs = [("weighted", "on"), ("weighted", "off"), ("plain", "on")]
+    fused, logits, plain = (
+        trajectory(llamafactory({**keys, "dataset": name, "cuset_fused": how}, CUDA_VISIBLE_DEVICES="0"))
+        for name, how in runs
+    )
+    assert_same(fused, logits, 1e-4 if precision == "fp32" else 1e-2)
+    assert fused[0]["loss"] < 0.8 * plain[0]["loss"]
 
 
 @pytest.mark.parametrize("bits", [4, 8])
