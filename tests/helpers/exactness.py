@@ -52,6 +52,9 @@ EXACTNESS: dict[str, Exactness] = {
         Arm({"dataset": "two_and_none", "per_device_train_batch_size": 9}),
         Arm({"dataset": "twice", "per_device_train_batch_size": 9}),
     ),
+    "`cuset_think_weight: 0.25` = spans of weight 0.25 over the reasoning": Exactness(
+        Arm({"dataset": "thoughts", "cuset_think_weight": 0.25}), Arm({"dataset": "thoughts_given"}), is_bitwise=True
+    ),
     "batches of 2, accumulation 4 = a batch of 8": Exactness(
         Arm({"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4})
     ),

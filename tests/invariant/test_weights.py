@@ -8,7 +8,12 @@ import hashlib
 import json
 
 import pytest
+import torch
 from exactness import EXACTNESS, WHOLE
+from transformers import AutoModelForCausalLM
+
+from cuset_stage.stage.loading import open_rows, open_tokenizer
+from cuset_stage.stage.token_labels import LabelRules
 
 
 TOLERANCE = 5e-5  # relative, as of test_trajectories
@@ -23,6 +28,19 @@ def logged(run):
 
 def weights_of(run):
     return hashlib.sha256((run.output_dir / "adapter_model.safetensors").read_bytes()).hexdigest()
+
+
+def thoughtful(rows, said):
+    """Rows that reason before each answer. said: whether a span says what the reasoning weighs."""
+    thought = "<think>\nOne thread an element, and a bound check.\n</think>"
+    rows = copy.deepcopy(rows)
+    for row in rows:
+        for message in row["messages"][1::2]:
+            message["content"] = f"{thought}\n\n{message['content']}"
+            if said:
+                span = {"start": 0, "end": len(thought), "weight": 0.25}
+                message |= {"loss_weight": 1, "spans": [span]}
+    return rows
 
 
 def weighted(rows):
@@ -45,6 +63,8 @@ def data(eight_samples, tmp_path_factory):
     sets = {
         "plain": rows,
         "weighted": weighted(rows),
+        "thoughts": thoughtful(rows, said=False),
+        "thoughts_given": thoughtful(rows, said=True),
         "first": weighted(rows)[:4],
         "last": rows[4:],
         "ones": [{**row, "weight": 1} for row in rows],
@@ -94,3 +114,49 @@ def test_exactness(train, name):
 
 def test_the_weights_of_these_data_matter(train):
     assert logged(train("weighted"))[0]["loss"] < 0.8 * logged(train("plain"))[0]["loss"]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"mask_history": True}, {"train_on_prompt": True}, {"cutoff_len": 48}, {"neat_packing": True}], ids=str
+)
+def test_the_loss_is_the_sum_of_weight_times_nll_over_the_number_of_tokens(train, data, tiny_model, options):
+    """Computed from the rows and the model by transformers alone, under the objective sft."""
+    batch = {"per_device_train_batch_size": 1, "cutoff_len": 2048} if "neat_packing" in options else {}
+    run = train(**batch, **options, cuset_objective="sft", learning_rate=0.0, max_steps=1)
+    tokenizer = open_tokenizer(str(tiny_model))
+    keys = {"dataset": ["weighted"], "dataset_dir": str(data), "template": "qwen", "cutoff_len": 512, **options}
+    rows = open_rows(tokenizer, str(tiny_model), LabelRules(("kernel_body",)), **{**keys, "neat_packing": False}).tokens()
+    model = AutoModelForCausalLM.from_pretrained(tiny_model)
+    total, count = 0.0, 0
+    for row in rows:
+        ids, labels = torch.tensor([row["input_ids"]]), torch.tensor(row["labels"])
+        with torch.no_grad():
+            logits = model(ids).logits[0, :-1]
+        nll = torch.nn.functional.cross_entropy(logits, labels[1:], reduction="none", ignore_index=-100)
+        total += float((nll * torch.tensor(row["token_weights"])[1:]).sum())
+        count += int((labels != -100).sum())
+    assert run.steps[0]["loss"] == pytest.approx(total / count, rel=1e-5)
+
+
+def test_eval_loss_stays_plain_and_the_objective_s_is_weighted(train):
+    keys = {"dataset": "plain", "max_steps": 1, "learning_rate": 0.0, "eval_strategy": "steps", "eval_steps": 1}
+    plain, twos = (train(**keys, eval_dataset=name).evaluations[0] for name in ("plain", "twos"))
+    assert twos["eval_loss"] == plain["eval_loss"]
+    assert twos["eval_cuset_loss"] == pytest.approx(2 * plain["eval_cuset_loss"], rel=1e-6)
+
+
+def test_generation_leaves_weights_aside(train):
+    keys = {
+        "dataset": "plain",
+        "eval_dataset": "weighted",
+        "max_steps": 1,
+        "predict_with_generate": True,
+        "do_predict": True,
+    }
+    run = train(**keys, do_sample=False, max_new_tokens=4)
+    assert len((run.output_dir / "generated_predictions.jsonl").read_text().splitlines()) == 8
+
+
+def test_a_model_card_has_the_weight_of_reasoning(train):
+    card = (train("thoughts", cuset_think_weight=0.25).output_dir / "README.md").read_text()
+    assert "| `cuset_think_weight` | 0.25 |" in card

@@ -30,7 +30,7 @@ from ..progress import Progress
 from ..spans import KINDS, find_spans
 from ..text import nearest, one_line
 from .dataset import find_fault
-from .processors import COLUMNS, LabelledProcessor, labelling
+from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
 from .token_labels import LabelRules
 
 
@@ -106,10 +106,11 @@ class LabelledRows:
         return len(self.rows)
 
     def tokens(self) -> list[dict[str, list[int]]]:
-        """The rows with `input_ids`, `labels`, `cuda_mask` and `sample_ids`, as training gets them; unusable ones are dropped."""
+        """The rows with `input_ids`, `labels`, `cuda_mask`, `sample_ids` and, where there are weights, `token_weights`, as training gets
+        them; unusable ones are dropped."""
         with quiet():
             columns = self.processor.preprocess_dataset(self._usable)
-        wanted = ("input_ids", "labels", *COLUMNS)
+        wanted = ("input_ids", "labels", *COLUMNS, *[WEIGHTS] * (WEIGHTS in columns))
         return [
             {name: value.tolist() for name, value in zip(wanted, row, strict=True)}
             for row in zip(*(columns[name] for name in wanted), strict=True)

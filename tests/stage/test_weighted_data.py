@@ -1,0 +1,183 @@
+"""Weights in the data through LLaMA-Factory's own loading: mixed with sets that have none, streamed, saved, cached, evaluated."""
+
+import contextlib
+import json
+import math
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from llamafactory.data import loader
+
+from cuset_stage.stage.dataset import labelled_dataset
+from cuset_stage.stage.loading import open_template, open_tokenizer
+from cuset_stage.stage.token_labels import LabelRules
+
+
+ALPACA = {"prompt": "instruction", "response": "output"}
+CHAT = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Data sets `rows` (weights 0, 0.5, 1, ...), `plain` (no weights), `chats` (weights of messages); every answer is unlike any other."""
+    rows = [
+        {"instruction": "Go.", "output": f"answer {number};", "w": number / 2, "other": 7.0} for number in range(6)
+    ]
+    plain = [{"instruction": "Go.", "output": f"plain {number};"} for number in range(6)]
+    chats = [
+        {
+            "messages": [
+                {"role": "user", "content": "Go."},
+                {"role": "assistant", "content": f"first {number};", "loss_weight": 4},
+                {"role": "user", "content": "On."},
+                {"role": "assistant", "content": f"last {number};", "loss_weight": 5},
+            ]
+        }
+        for number in range(3)
+    ]
+    for name, of in {"rows": rows, "plain": plain, "chats": chats}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(of))
+    info = {
+        "rows": {"file_name": "rows.json", "columns": {**ALPACA, "weight": "w"}},
+        "other": {"file_name": "rows.json", "columns": {**ALPACA, "weight": "other"}},
+        "plain": {"file_name": "plain.json", "columns": ALPACA},
+        "chats": {
+            "file_name": "chats.json",
+            "formatting": "sharegpt",
+            "columns": {"messages": "messages"},
+            "tags": {**CHAT, "loss_weight_tag": "loss_weight"},
+        },
+    }
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info))
+    return tmp_path
+
+
+EXPECTED = {f"answer {number};": number / 2 for number in range(6)} | {f"plain {number};": 1.0 for number in range(6)}
+EXPECTED |= {f"first {number};": 4.0 for number in range(3)} | {f"last {number};": 5.0 for number in range(3)}
+
+
+@pytest.fixture
+def load(tiny_model, folder, data_args):
+    """The data sets of a run, as LLaMA-Factory's get_dataset makes them under our wrapper, and what was logged of them."""
+
+    def run(dataset, *, rules=None, predict=False, **options):
+        tokenizer = open_tokenizer(str(tiny_model))
+        args = data_args(
+            dataset=dataset, dataset_dir=str(folder), cutoff_len=128, **{"overwrite_cache": True, **options}
+        )
+        training = SimpleNamespace(
+            seed=1, local_process_index=0, dataloader_num_workers=1, should_log=True, should_save=True, predict_with_generate=predict
+        )  # fmt: skip
+        training.main_process_first = lambda **_: contextlib.nullcontext()
+        model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
+        summaries = []
+        get = labelled_dataset(loader.get_dataset, rules or LabelRules(("kernel_body",)), summaries)
+        module = get(open_template(tokenizer, args), model, args, training, "sft", tokenizer)
+        return tokenizer, module, summaries
+
+    return run
+
+
+def weights_of(tokenizer, dataset):
+    """The weight of each response, by its text."""
+    found = {}
+    for row in dataset:
+        for number in range(1, max(row["sample_ids"]) + 1):
+            tokens = [index for index, of in enumerate(row["sample_ids"]) if of == number]
+            (weight,) = {float(row["token_weights"][index]) for index in tokens}
+            text = tokenizer.decode([row["input_ids"][index] for index in tokens]).removesuffix("<|im_end|>\n")
+            assert found.setdefault(text, weight) == weight
+    return found
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["", "streaming"])
+@pytest.mark.parametrize("strategy", ["concat", "interleave_over"])
+@pytest.mark.parametrize("names", ["rows", "plain,rows", "rows,plain", "chats,plain,rows"])
+def test_each_response_has_its_weight_however_sets_are_mixed(load, names, strategy, streaming):
+    shares = {1: "1.0", 2: "0.5,0.5", 3: "0.5,0.25,0.25"}[names.count(",") + 1]
+    options = {"mix_strategy": strategy, "interleave_probs": None if strategy == "concat" else shares}
+    streamed = {"streaming": True, "buffer_size": 2} if streaming else {}
+    tokenizer, module, _ = load(names, **options, **streamed)
+    found = weights_of(tokenizer, module["train_dataset"])
+    sets = {"rows": ("answer",), "plain": ("plain",), "chats": ("first", "last")}
+    wanted = tuple(start for name in names.split(",") for start in sets[name])
+    assert found == {text: weight for text, weight in EXPECTED.items() if text.startswith(wanted)}
+
+
+def test_what_the_weights_come_to_is_told(load):
+    _, _, summaries = load("rows")
+    assert summaries[1].startswith("Weights of the training data: 1.")
+    assert summaries[1].endswith("from 0 to 2.5; 16.7% of them weigh 0.")
+    assert len(load("plain")[2]) == 1
+
+
+def test_a_saved_data_set_keeps_its_weights_and_other_rules_are_refused(load, tmp_path):
+    saved = {"tokenized_path": str(tmp_path / "tokenized")}
+    tokenizer, first, _ = load("rows,plain", **saved)
+    _, second, summaries = load("rows,plain", **saved)
+    assert weights_of(tokenizer, first["train_dataset"]) == weights_of(tokenizer, second["train_dataset"])
+    assert len(summaries) == 2
+    with pytest.raises(ValueError, match=r"labelled by other rules \(think_weight: 1.0 there, 0.2 here\)"):
+        load("rows,plain", rules=LabelRules(("kernel_body",), think_weight=0.2), **saved)
+
+
+def test_another_column_is_not_answered_from_the_cache(load):
+    for name, expected in (
+        ("rows", {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}),
+        ("other", {7.0}),
+        ("rows", {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}),
+    ):
+        tokenizer, module, _ = load(name, overwrite_cache=False)
+        assert set(weights_of(tokenizer, module["train_dataset"]).values()) == expected
+
+
+@pytest.mark.parametrize("predict", [False, True])
+def test_evaluation_sets_have_their_own(load, predict):
+    tokenizer, module, _ = load("plain", eval_dataset="rows", predict=predict)
+    assert "token_weights" not in module["train_dataset"].column_names
+    if predict:
+        assert set(module["eval_dataset"].column_names) == {
+            "input_ids",
+            "attention_mask",
+            "labels",
+            "images",
+            "videos",
+            "audios",
+        }
+    else:
+        assert set(weights_of(tokenizer, module["eval_dataset"]).values()) == {0.0, 0.5, 1.0, 1.5, 2.0, 2.5}
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["", "streaming"])
+def test_a_missing_weight_is_told_with_file_row_and_fix(load, folder, streaming):
+    rows = json.loads((folder / "rows.json").read_text())
+    del rows[4]["w"]
+    (folder / "rows.json").write_text(json.dumps(rows))
+    options = {"streaming": True, "buffer_size": 2} if streaming else {}
+    with pytest.raises(ValueError, match=r"rows.json: row 5: 'w', the weight column, is missing\. Give every row"):
+        list(load("plain,rows", **options)[1]["train_dataset"])
+
+
+def test_in_a_file_that_is_not_json_the_row_is_named_by_its_prompt(load, folder):
+    frame = pd.DataFrame({"instruction": ["Go.", "Stop."], "output": ["One.", "Two."], "w": [1.0, math.nan]})
+    frame.to_parquet(folder / "rows.parquet")
+    info = json.loads((folder / "dataset_info.json").read_text())
+    info["rows"]["file_name"] = "rows.parquet"
+    (folder / "dataset_info.json").write_text(json.dumps(info))
+    with pytest.raises(
+        ValueError, match=r"rows.parquet: the row whose prompt is 'Stop.': 'w', the weight column, is missing"
+    ):
+        load("rows")
+
+
+def test_sft_reads_such_a_data_set_as_ever(folder, tiny_model, data_args):
+    from llamafactory.data.parser import DatasetAttr
+
+    attributes = loader.get_dataset_list(["rows"], str(folder))
+    assert [type(each) for each in attributes] == [DatasetAttr]
+    args = data_args(dataset="rows", dataset_dir=str(folder), overwrite_cache=True)
+    training = SimpleNamespace(local_process_index=0, dataloader_num_workers=0)
+    model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
+    dataset = loader._load_single_dataset(attributes[0], model, args, training)
+    assert "_given" not in dataset.column_names and "_prompt" in dataset.column_names
