@@ -48,18 +48,24 @@ class Body(NamedTuple):
 
 
 class Lexed(NamedTuple):
-    """A region scrubbed: `code` without macros, the macros' own extents in `macros`, the words that mean a kernel."""
+    """A region scrubbed: `code` without macros, the macros' own extents in `macros`, `finder` finds what means a kernel."""
 
     full: str
     code: str
     macros: list[tuple[int, int]]
-    words: tuple[str, ...]
+    finder: re.Pattern[str]
 
 
-def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
-    """Scrub a region, set its macros apart and learn which of them stand for `__global__`."""
+def lex(
+    text: str, aliases: Iterable[str] = (), *, known: Iterable[str] = KERNEL_ALIASES, keyword: str | None = None
+) -> Lexed:
+    """Scrub a region, set its macros apart and learn which of them stand for the keyword of a kernel.
+
+    aliases: the user's macros for it; known: those of public libraries. keyword: a pattern; None is `__global__`.
+    """
     full = scrub(text)
-    words = ["__global__", *(alias for alias in (*KERNEL_ALIASES, *aliases) if alias in full)]
+    words = [alias for alias in (*known, *aliases) if alias in full]
+    finder = _kernel_finder(tuple(words), keyword)
     macros: list[tuple[int, int]] = []
     if "define" in full:
         bodies: dict[str, str] = {}
@@ -71,24 +77,24 @@ def lex(text: str, aliases: Iterable[str] = ()) -> Lexed:
                 bodies[macro[1]] = full[body_start : match.end()]
         candidates = {name: body for name, body in bodies.items() if "{" not in body and ";" not in body}
         for _ in range(3):  # a macro may stand for another macro
-            finder = _word_finder(tuple(words))
             found = [name for name, body in candidates.items() if finder.search(body)]
             if not found:
                 break
             words += found[:_ALIAS_LIMIT]
+            finder = _kernel_finder(tuple(words), keyword)
             for name in found:
                 del candidates[name]
-    return Lexed(full, DEFINE.sub(blank, full) if macros else full, macros, tuple(words))
+    return Lexed(full, DEFINE.sub(blank, full) if macros else full, macros, finder)
 
 
 def kernels(lexed: Lexed) -> list[Body]:
     """Every kernel with a body, macro bodies included."""
-    return _bodies(lexed, _word_finder(lexed.words), strict=True)
+    return _bodies(lexed, lexed.finder, strict=True)
 
 
 def device_functions(lexed: Lexed) -> list[Body]:
     """Every `__device__` function or lambda with a body."""
-    return _bodies(lexed, _word_finder(("__device__",), attribute=False), strict=False)
+    return _bodies(lexed, _word_finder("__device__"), strict=False)
 
 
 def _bodies(lexed: Lexed, finder: re.Pattern[str], *, strict: bool) -> list[Body]:
@@ -99,12 +105,18 @@ def _bodies(lexed: Lexed, finder: re.Pattern[str], *, strict: bool) -> list[Body
     return found
 
 
-def _word_finder(words: tuple[str, ...], attribute: bool = True) -> re.Pattern[str]:
+def _kernel_finder(words: tuple[str, ...], keyword: str | None) -> re.Pattern[str]:
     # `re` keeps its own cache of compiled patterns, and a literal first word makes the search a memchr.
-    if attribute and len(words) == 1:
-        return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
+    if keyword is None:
+        if not words:
+            return re.compile(rf"__(?:global__\b|{_ATTRIBUTE[2:]})")
+        return _word_finder("__global__", *words, other=_ATTRIBUTE)
+    return _word_finder(*words, other=keyword)
+
+
+def _word_finder(*words: str, other: str = "") -> re.Pattern[str]:
     choices = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{choices})\b" + (f"|{_ATTRIBUTE}" if attribute else ""))
+    return re.compile("|".join(part for part in (choices and rf"(?<!\w)(?:{choices})\b", other) if part))
 
 
 def functions(

@@ -1,11 +1,11 @@
-"""From the answer of a language model to the stretches of it that are CUDA source.
+"""From the answer of a language model to the stretches of it that are source.
 
 `answers.py` finds reasoning and blocks. This file takes the blocks that may hold CUDA, or else the text outside of blocks;
 of Python, JSON and shell scripts it takes the string literals and here-documents. A region is one range of source with
 its place in the answer. Its text may differ from the answer's (escapes decoded, prose and reasoning blanked) but has the
 same length, so that an offset in the answer is `start` plus the offset in the region. An escape such as backslash-n
 becomes a space and the character it means, doubled braces of a format string a space and a brace, a replacement field an
-identifier. Standard library only.
+identifier. For languages beside CUDA: `other_regions`. Standard library only.
 """
 
 from __future__ import annotations
@@ -52,8 +52,19 @@ _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
 _MEANS = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
+# What C, C++ and Swift take for a string or a comment; `raw`, `triple` and `plain` are what stands in a literal.
+_C_TOKEN = re.compile(
+    r"//[^\n]*|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?"
+    r'|"""(?P<triple>[^"\\]*+(?:(?:\\[\s\S]?|"(?!""))[^"\\]*+)*+)(?:""")?'
+    r'|R"(?P<tag>[^()\\\s"]{0,16})\((?P<raw>(?:[^)]++|\)(?!(?P=tag)"))*+)(?:\)(?P=tag)")?'
+    r'|"(?P<plain>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)"?'
+    r"|'(?:[^'\\\n]|\\.){1,10}'"
+)
+_LITERALS = ("raw", "triple", "plain")
+
+
 class Region(NamedTuple):
-    """CUDA source at `start` of the answer; `text` has the length of what it stands for."""
+    """Source at `start` of the answer; `text` has the length of what it stands for."""
 
     start: int
     text: str
@@ -84,6 +95,59 @@ def _block_regions(start: int, block: str, tag: str, has_code: Callable[[str], b
     # A block of CUDA may be tagged as anything.
     is_code = tag not in NO_CODE or starts_as_code(block) or looks_like_code(block)
     return [Region(start, block)] if is_code else []
+
+
+def other_regions(text: str, has_code: Callable[[str], bool], *, python: bool) -> tuple[list[Region], list[Region]]:
+    """The regions of an answer in another language than CUDA: those in its blocks, and what stands outside of blocks.
+
+    python: whether the language is Python. If not, source in the string literals of a host program counts, too.
+    """
+    answer = read_answer(text)
+    inside: list[Region] = []
+    for block in answer.blocks:
+        source = answer.source(block)
+        if has_code(source):
+            inside += _source_regions(block.start, source, block.tag, has_code, python)
+    start, outside = answer.outside(has_code)
+    start = max(start, 0)
+    return inside, _source_regions(start, outside[start:], "", has_code, python) if has_code(outside) else []
+
+
+def _source_regions(start: int, source: str, tag: str, has_code: Callable[[str], bool], python: bool) -> list[Region]:
+    if tag in SHELLS:
+        return heredoc_regions(start, source, has_code, python=python)
+    if source.lstrip()[:1] in ("{", "[") or (
+        not python and is_python(source)
+    ):  # JSON, or Python that holds the source
+        return python_regions(start, source, has_code)
+    return [Region(start, source), *([] if python else c_literal_regions(start, source, has_code))]
+
+
+def c_literal_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[Region]:
+    """Source in the string literals of C, C++ or Swift, adjacent literals as one."""
+    regions: list[Region] = []
+    pieces: list[str] = []  # of adjacent literals, with spaces between
+    begin = last = behind = 0  # where the first starts, where the last one's text ends, and the last one itself
+
+    def flush() -> None:
+        source = "".join(pieces)
+        if has_code(source) and _is_source(source):
+            regions.append(Region(start + begin, source))
+        pieces.clear()
+
+    for match in _C_TOKEN.finditer(text):
+        form = next((form for form in _LITERALS if match[form] is not None), None)
+        if pieces and text[behind : match.start()].strip(" \t\r\n\\"):
+            flush()
+        behind = match.end()
+        if form:
+            first, end = match.span(form)
+            if not pieces:
+                begin = last = first
+            pieces += " " * (first - last), _decode(match[form], raw=form == "raw", formatted=False)
+            last = end
+    flush()
+    return regions
 
 
 def is_python(text: str) -> bool:
@@ -139,8 +203,8 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
     return regions
 
 
-def heredoc_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[Region]:
-    """Source that a shell script writes to a file with a here-document."""
+def heredoc_regions(start: int, text: str, has_code: Callable[[str], bool], *, python: bool = False) -> list[Region]:
+    """Source that a shell script writes to a file with a here-document. python: whether the source is Python, or may stand in some."""
     regions: list[Region] = []
     position = 0
     while match := _HEREDOC.search(text, position):
@@ -149,7 +213,7 @@ def heredoc_regions(start: int, text: str, has_code: Callable[[str], bool]) -> l
         body = text[match.end() : closing.start() if closing else len(text)]
         if has_code(body):
             at = start + match.end()
-            regions += python_regions(at, body, has_code) if is_python(body) else [Region(at, body)]
+            regions += python_regions(at, body, has_code) if not python and is_python(body) else [Region(at, body)]
     return regions
 
 

@@ -1,34 +1,60 @@
 """`find_spans`: which characters of an answer are CUDA-sensitive (CuSeT, arXiv 2606.16231, Eq. 3).
 
 regions.py finds the source in the answer; lexer.py finds the spans in each region, and patterns.py those of the kinds that only
-the analysis uses. This file combines them.
+the analysis uses. This file combines them. Other languages than CUDA: languages.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..named_functions import is_function_name
 from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Span, check_aliases, check_kinds, merged
+from .languages import CUDA, LANGUAGES, check_language, language_spans, own_spans
 from .lexer import device_functions, kernels, launches, lex
 from .patterns import might_match, pattern_spans, signature
 from .regions import Region, find_regions
 
 
-def find_spans(text: str, kinds: Sequence[str] = DEFAULT_KINDS, *, aliases: Iterable[str] = ()) -> list[Span]:
+def find_spans(
+    text: str, kinds: Sequence[str] = DEFAULT_KINDS, *, aliases: Iterable[str] = (), language: str = "cuda"
+) -> list[Span]:
     """The spans of the chosen kinds in a whole answer of a language model, sorted by (start, end).
 
     text: prose with fenced blocks, bare code, Python with CUDA in string literals, with reasoning before it or cut off
         by the token limit. An end-of-turn marker after the code is left out of every span.
     kinds: see `KINDS`. The default is the paper's mask.
-    aliases: macros that stand for `__global__` beyond `KERNEL_ALIASES` and those the text defines.
+    aliases: macros that stand for `__global__` (OpenCL: `__kernel`) beyond those that are known and those the text defines.
+    language: `cuda` (HIP too), `hip`, `triton`, `cute`, `tilelang`, `opencl`, `metal`, several separated by commas, `auto` for all of
+        which the text shows signs, or `my_module:my_function` or `path.py:my_function` for spans of your own.
 
-    Spans are half-open str indices of `text`, not empty, and spans of one kind do not overlap. Never raises on `text`.
+    Spans are half-open str indices of `text`, not empty, and spans of one kind do not overlap. Never raises on `text`; a function of
+    your own may.
 
     Raises:
-        ValueError: an unknown kind, or an alias that is not an identifier.
+        ValueError: an unknown kind or language, an alias that is not an identifier, or a function of your own that is not found, fails
+            or returns no spans.
     """
     chosen = check_kinds(kinds)
     extra = check_aliases(aliases)
+    languages = check_language(language)
+    if is_function_name(languages[0]):
+        return own_spans(text, languages[0], chosen)
+    auto = languages == ("auto",)
+    others = [name for name in LANGUAGES if auto or name in languages]
+    spans = set(_cuda_spans(text, chosen, extra)) if auto or not set(CUDA).isdisjoint(languages) else set()
+    for name in others:
+        spans |= language_spans(text, name, chosen, extra, sure=not auto)
+    if len(others) + (spans != set()) > 1:  # of several languages: spans of one kind must not overlap
+        spans = {
+            Span(start, end, kind)
+            for kind in chosen
+            for start, end in merged(((a, b) for a, b, found in spans if found == kind), kind == "kernel_body")
+        }
+    return sorted(spans)
+
+
+def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> set[Span]:
     names = (*KERNEL_ALIASES, *extra)
 
     def has_kernel(stretch: str) -> bool:
@@ -50,7 +76,7 @@ def find_spans(text: str, kinds: Sequence[str] = DEFAULT_KINDS, *, aliases: Iter
         if wanted and test(text):
             for region in find_regions(text, test):
                 spans |= _region_spans(region, wanted, extra)
-    return sorted(spans)
+    return spans
 
 
 def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ...]) -> set[Span]:

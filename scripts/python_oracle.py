@@ -1,0 +1,162 @@
+"""Kernels and launches in Python files by Python's own parser: what scripts/measure_languages.py and the tests hold the lexer to.
+
+A body goes from its first statement or comment to its last, comments deeper than the `def` included. Where a file alone does not tell
+whether `name[...](...)` is a launch, the names of all kernels of its repository do; what they leave open is not counted.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+Extent = tuple[int, int]
+
+
+class Found(NamedTuple):
+    """Extents in str indices; `unknown` are subscripts of which nobody can tell whether they launch."""
+
+    bodies: list[Extent]
+    launches: list[Extent]
+    unknown: list[Extent]
+
+
+class _Positions:
+    """Lines and columns, in bytes as `ast` has them or in characters as `tokenize` has them, as str indices."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")  # as the parser: "\r\n" ends with "\n", and nothing else does
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+
+    def at(self, line: int, byte: int) -> int:
+        text = self.lines[line - 1]
+        column = byte if text.isascii() else len(text.encode()[:byte].decode())
+        return self.starts[line - 1] + column
+
+    def start(self, node: ast.AST) -> int:
+        """Where a statement starts, its decorators included."""
+        first = min([node, *getattr(node, "decorator_list", [])], key=lambda each: each.lineno)
+        return self.starts[first.lineno - 1] + len(
+            self.lines[first.lineno - 1][: node.col_offset].encode()[: node.col_offset].decode()
+        )
+
+    def end(self, node: ast.AST) -> int:
+        return self.at(node.end_lineno, node.end_col_offset)
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` of a decorator or callee, a call's function without its arguments."""
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node)
+
+
+def is_jit(function: ast.AST) -> bool:
+    """Whether a decorator makes a Triton kernel of the function."""
+    return any(
+        name.split(".")[-1] == "jit" and (name.split(".")[0] in ("triton", "gluon", "tr", "jit"))
+        for decorator in function.decorator_list
+        for name in (dotted(each) for each in ast.walk(decorator) if isinstance(each, ast.Attribute | ast.Name))
+    )
+
+
+def triton_names(trees: Iterable[ast.AST]) -> set[str]:
+    """Names of a repository's kernels, and of variables that hold one."""
+    trees = list(trees)
+    names = {
+        node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_jit(node)
+    }
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and any(
+                isinstance(part, ast.Name)
+                and part.id in names
+                or isinstance(part, ast.Attribute)
+                and dotted(part) == "triton.jit"
+                for part in ast.walk(node.value)
+                if not isinstance(node.value, ast.Call) or part is not node.value
+            ):
+                if not any(
+                    isinstance(part, ast.Subscript) for part in ast.walk(node.value)
+                ):  # a launch's result is no kernel
+                    names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def find(text: str, tree: ast.AST, language: str, kernels: set[str] = frozenset()) -> Found:
+    """Kernels and launches of a file. kernels: `triton_names` of its repository."""
+    places = _Positions(text)
+    comments = list(_comments(text))
+    bodies: list[Extent] = []
+    launches: list[Extent] = []
+    unknown: list[Extent] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if _is_kernel(node, language):
+                bodies.append(_body(places, comments, node))
+        elif isinstance(node, ast.With) and language == "tilelang":
+            for item in node.items:
+                call = item.context_expr
+                if (
+                    isinstance(call, ast.Call)
+                    and isinstance(call.func, ast.Attribute)
+                    and call.func.attr.endswith("Kernel")
+                ):
+                    bodies.append(_body(places, comments, node))
+                    launches.append(_from(text, "(", places.end(call.func), places.end(call)))
+        elif isinstance(node, ast.Call) and language == "triton" and isinstance(node.func, ast.Subscript):
+            extent = _from(text, "[", places.end(node.func.value), places.end(node.func))
+            names = {part.id for part in ast.walk(node.func.value) if isinstance(part, ast.Name)}
+            names |= {part.attr for part in ast.walk(node.func.value) if isinstance(part, ast.Attribute)}
+            if names & kernels:
+                launches.append(extent)
+            elif not isinstance(node.func.slice, ast.Constant):
+                unknown.append(extent)
+        elif isinstance(node, ast.Call) and language == "cute" and isinstance(node.func, ast.Attribute):
+            keys = {keyword.arg for keyword in node.keywords}
+            if node.func.attr == "launch" and keys & {"grid", "block", None}:
+                launches.append(_from(text, "(", places.end(node.func), places.end(node)))
+    return Found(sorted(bodies), sorted(launches), sorted(unknown))
+
+
+def _is_kernel(node: ast.FunctionDef, language: str) -> bool:
+    names = [dotted(decorator).split(".") for decorator in node.decorator_list]
+    if language == "triton":
+        return is_jit(node)
+    if language == "cute":
+        return any(name[-1] == "kernel" and "cute" in name[0] for name in names)
+    return any(name[-1] == "prim_func" for name in names)
+
+
+def _from(text: str, bracket: str, position: int, end: int) -> Extent:
+    return text.index(bracket, position), end
+
+
+def _comments(text: str) -> Iterator[tuple[int, int, int, bool]]:
+    """(start, end, column, whether it has its line alone) of every comment."""
+    places = _Positions(text)
+    for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
+        if token.type == tokenize.COMMENT:
+            start = places.starts[token.start[0] - 1] + token.start[1]
+            yield start, start + len(token.string.rstrip()), token.start[1], not token.line[: token.start[1]].strip()
+
+
+def _body(places: _Positions, comments: list[tuple[int, int, int, bool]], node: ast.AST) -> Extent:
+    text = places.text
+    start, end = places.start(node.body[0]), places.end(node.body[-1])
+    column = len(places.lines[node.lineno - 1]) - len(places.lines[node.lineno - 1].lstrip())
+    for begin, _, at, alone in reversed(comments):  # between the head and the first statement
+        if begin < start and alone and at > column and begin >= places.at(node.lineno, node.col_offset):
+            between = text[begin:start]
+            if all(not line.strip() or line.strip().startswith("#") for line in between.split("\n")):
+                start = begin
+    for begin, finish, at, alone in comments:  # behind the last one
+        if begin >= end and (at > column or not alone):
+            between = text[end:begin].split("\n")
+            if all(not line.strip() or line.strip().startswith("#") for line in between):
+                end = finish
+    return start, end
