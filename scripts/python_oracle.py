@@ -67,24 +67,33 @@ def is_jit(function: ast.AST) -> bool:
 def triton_names(trees: Iterable[ast.AST]) -> set[str]:
     """Names of a repository's kernels, and of variables that hold one."""
     trees = list(trees)
-    names = {
-        node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_jit(node)
-    }
+    functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    names = {node.name for node in functions if is_jit(node)} | set().union(*map(wrapped_names, trees))
     for tree in trees:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and any(
-                isinstance(part, ast.Name)
-                and part.id in names
-                or isinstance(part, ast.Attribute)
-                and dotted(part) == "triton.jit"
-                for part in ast.walk(node.value)
-                if not isinstance(node.value, ast.Call) or part is not node.value
-            ):
-                if not any(
-                    isinstance(part, ast.Subscript) for part in ast.walk(node.value)
-                ):  # a launch's result is no kernel
-                    names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            if isinstance(node, ast.Assign) and _holds_kernel(node.value, names):
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return names
+
+
+def wrapped_names(tree: ast.AST) -> set[str]:
+    """Names of functions in `triton.jit(function)`."""
+    return {
+        node.args[0].id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and node.args
+        and dotted(node) == "triton.jit"
+        and isinstance(node.args[0], ast.Name)
+    }
+
+
+def _holds_kernel(value: ast.AST, names: set[str]) -> bool:
+    """Whether an assigned value is a kernel, and not the result of a launch."""
+    parts = list(ast.walk(value))
+    return any(isinstance(part, ast.Name) and part.id in names for part in parts) and not any(
+        isinstance(part, ast.Subscript) for part in parts
+    )
 
 
 def find(text: str, tree: ast.AST, language: str, kernels: set[str] = frozenset()) -> Found:
@@ -94,9 +103,10 @@ def find(text: str, tree: ast.AST, language: str, kernels: set[str] = frozenset(
     bodies: list[Extent] = []
     launches: list[Extent] = []
     unknown: list[Extent] = []
+    wrapped = wrapped_names(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if _is_kernel(node, language):
+            if _is_kernel(node, language) or (language == "triton" and node.name in wrapped):
                 bodies.append(_body(places, comments, node))
         elif isinstance(node, ast.With) and language == "tilelang":
             for item in node.items:

@@ -312,6 +312,7 @@ def keys_page() -> str:
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
+    from cuset_stage.spans.languages import table as languages
 
     kinds = [[f"`{kind}`", prose(meaning), "yes" if kind in DEFAULT_KINDS else ""] for kind, meaning in KINDS.items()]
     parts = [
@@ -324,6 +325,9 @@ def keys_page() -> str:
         "## Kinds of span\n",
         "For `cuset_sensitive_kinds`; those in the last column are the default, the paper's mask.\n",
         table(["kind", "what it covers", "default"], kinds) + "\n",
+        "## Languages\n",
+        "For `cuset_language`. A body goes from `{` to `}`; in Python from its first statement or comment to its last.\n",
+        table(["language", "kernel_body is the body of", "launch_config is"], languages()) + "\n",
         "## Of the commands\n",
         "A command takes `[FILE.yaml] key=value`: keys in the file, on the command line, or both; the command line wins.\n",
     ]

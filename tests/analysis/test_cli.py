@@ -73,6 +73,15 @@ def test_spans_of_standard_input(run):
     assert "kernel_body" in result.output and "3:27" in result.output and "*x = 1;" in result.output
 
 
+@pytest.mark.parametrize("language", ["triton", "auto"])
+def test_spans_of_another_language(run, language):
+    code = "import triton\n\n@triton.jit\ndef k(x):\n    f(x)\n\nk[(1,)](x)\n"
+    output = run("spans", "-", "--language", language, input=code).output
+    assert "kernel_body" in output and "f(x)" in output and "[(1,)]" in output
+    failed = run("spans", "-", "--language", "tritn", input=code)
+    assert failed.exit_code == 2 and "did you mean triton" in failed.stderr
+
+
 def test_spans_as_json(run, tmp_path):
     file = tmp_path / "answer.md"
     file.write_text(CODE, encoding="utf-8")

@@ -9,6 +9,7 @@ from llamafactory.hparams.finetuning_args import FinetuningArguments
 from cuset_stage.stage.arguments import (
     check_layout,
     kernel_aliases,
+    kernel_language,
     objective_settings,
     sensitive_kinds,
     unused_keys_note,
@@ -48,6 +49,7 @@ def test_the_defaults_are_the_paper_s(parse):
     assert settings.use_confidence_mask and settings.use_cuda_mask and settings.use_region_weight
     assert sensitive_kinds(finetuning_args) == ("kernel_body", "launch_config")
     assert kernel_aliases(finetuning_args) == ()
+    assert kernel_language(finetuning_args) == "cuda"
 
 
 def test_every_key_reaches_the_objective(parse):
@@ -62,6 +64,7 @@ def test_every_key_reaches_the_objective(parse):
         cuset_normalization="samples",
         cuset_sensitive_kinds="kernel_body, shared_memory",
         cuset_kernel_aliases="MY_KERNEL, OTHER",
+        cuset_language=["cuda", "triton"],
     )
     settings = objective_settings(finetuning_args)
     assert (settings.tau, settings.lam, settings.window) == (0.3, 2, 64)
@@ -69,6 +72,7 @@ def test_every_key_reaches_the_objective(parse):
     assert (settings.region_scope, settings.normalization) == ("cuda", "samples")
     assert sensitive_kinds(finetuning_args) == ("kernel_body", "shared_memory")
     assert kernel_aliases(finetuning_args) == ("MY_KERNEL", "OTHER")
+    assert kernel_language(finetuning_args) == "cuda,triton"
 
 
 def test_profit_s_own_keys_are_accepted(parse):
@@ -112,6 +116,12 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(cuset_kernel_aliases=True, cuset_sensitive_kinds=["launch"]), r"cuset_sensitive_kinds=\['launch'\]"),
         (dict(cuset_kernel_aliases=5), "cuset_kernel_aliases=5: .*'5' is not a macro name"),
         (dict(cuset_kernel_aliases="MY KERNEL"), "cuset_kernel_aliases='MY KERNEL': .* is not a macro name"),
+        (dict(cuset_language="tritn"), "cuset_language='tritn': 'tritn' is no language; did you mean triton"),
+        (dict(cuset_language=""), "cuset_language='': expected one of cuda, hip, triton"),
+        (
+            dict(cuset_language="no_such.py:find_spans"),
+            "cuset_language='no_such.py:find_spans': there is no file no_such.py",
+        ),
         (dict(use_dft_loss=True), "use_dft_loss: true .* cuset_objective: dft, or use stage: sft"),
         (dict(use_eaft_loss=True), "cuset_objective: eaft"),
         (dict(use_asft_loss=True), "cuset_objective: asft"),

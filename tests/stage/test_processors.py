@@ -199,8 +199,9 @@ def test_the_cache_of_datasets_depends_on_the_rules(byte_level, data_args):
         LabelRules(("kernel_body",)),
         LabelRules(RULES.kinds, aliases=("KERNEL",)),
         LabelRules(RULES.kinds, label_version="another"),
+        LabelRules(RULES.kinds, language="triton"),
     ]
-    assert len({fingerprint(rules) for rules in [RULES, *others]}) == 4
+    assert len({fingerprint(rules) for rules in [RULES, *others]}) == 5
 
 
 @pytest.mark.parametrize("options", [{}, {"packing": True}], ids=str)
@@ -238,3 +239,40 @@ def test_the_training_example_shows_the_cuda_tokens(byte_level, data_args, rows,
     assert "CUDA tokens, between ⟦ and ⟧:" in shown
     for span in answers.spans:
         assert re.search(r"⟦\s*" + re.escape(span) + r".{0,3}⟧", shown, re.DOTALL)
+
+
+TRITON = (
+    "```python\nimport triton\nimport triton.language as tl\n\n\n@triton.jit\ndef add(x, n: tl.constexpr):\n    pid = tl.program_id(0)\n\n\n"
+    "add[(4,)](x, 4)\n```"
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("cuda", []),
+        ("triton", ["    pid = tl.program_id(0)", "[(4,)]("]),
+        ("auto", ["    pid = tl.program_id(0)", "[(4,)]("]),
+        ("{}/own_language.py:find", ["import triton"]),
+    ],
+)
+def test_the_language_decides_the_labels(byte_level, data_args, rows, tmp_path, language, expected):
+    file = tmp_path / "own_language.py"
+    file.write_text(
+        "import re\n\n\ndef find(text):\n    return [m.span() for m in re.finditer('import triton$|Add', text, re.M)]\n"
+    )
+    rules = LabelRules(RULES.kinds, language=language.format(tmp_path))
+    args = data_args()
+    processor = LabelledProcessor(get_template_and_fix_tokenizer(byte_level, args), byte_level, None, args, rules)
+    found = cuda_text(byte_level, processor.preprocess_dataset(rows(["Add.", TRITON])))
+    assert len(found) == len(expected)
+    assert all(wanted.strip("( ") in text for wanted, text in zip(expected, found, strict=True))
+
+
+def test_a_function_of_ones_own_that_changes_makes_caches_miss(tmp_path):
+    file = tmp_path / "own_spans.py"
+    file.write_text("def find(text):\n    return []\n")
+    first = LabelRules(RULES.kinds, language=f"{file}:find")
+    assert first == LabelRules(RULES.kinds, language=f"{file}:find")
+    file.write_text("def find(text):\n    return [(0, 1)]\n")
+    assert first != LabelRules(RULES.kinds, language=f"{file}:find")

@@ -57,7 +57,7 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
 
 def _rows(settings: HeatmapSettings, tokenizer: Any) -> list[tuple[str, dict[str, Any], str]]:
     """The rows to read, each with a name before it and what was asked behind it."""
-    rules = LabelRules(settings.kinds, settings.aliases)
+    rules = LabelRules(settings.kinds, settings.aliases, language=settings.language)
     rows = []
     for name in settings.dataset:
         options = {"dataset": [name], "max_samples": settings.samples, **settings.options()}

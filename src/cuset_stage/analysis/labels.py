@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..spans import KINDS, LABEL_VERSION, find_spans
+from ..spans import KINDS, LABEL_VERSION
 from ..stage.loading import LabelledRows, open_rows, open_tokenizer
 from ..stage.pretrained import explained
 from ..stage.processors import LabelRules
@@ -62,7 +62,7 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     Raises:
         SettingsError: a tokenizer, a data set or a template that does not exist or cannot be read.
     """
-    rules = LabelRules(settings.kinds, settings.aliases)
+    rules = LabelRules(settings.kinds, settings.aliases, language=settings.language)
     options = {"dataset": settings.dataset, "max_samples": settings.max_samples, **settings.options()}
     with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
         tokenizer = open_tokenizer(settings.model, trust_remote_code=settings.trust_remote_code)
@@ -71,7 +71,7 @@ def summarise(settings: LabelSettings) -> LabelSummary:
         table = rows.count(settings.workers or len(os.sched_getaffinity(0)))
 
     shown = settings.model_dump(
-        include={"model", "dataset_dir", "template", "cutoff_len", "kinds", "aliases"}, mode="json"
+        include={"model", "dataset_dir", "template", "cutoff_len", "kinds", "aliases", "language"}, mode="json"
     )
     record = {"label_version": LABEL_VERSION, **shown, "datasets": list(settings.dataset), **_record(table)}
     # What the page shows first is what needs looking at: rows without CUDA, then some from everywhere.
@@ -131,7 +131,7 @@ def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
     for response in responses:
         start = len(shown) + 2 * bool(shown)
         shown = shown.ljust(start, "\n") + response[: max(0, SHOWN_CHARS - start)]
-        found = find_spans(shown[start:], rules.kinds, aliases=rules.aliases)
+        found = rules.find_spans(shown[start:])
         spans += [(start + span.start, start + span.end, span.kind) for span in found]
     return Example(row, "\n\n".join(prompts)[:600], shown, spans, cut_off)
 

@@ -15,6 +15,12 @@ def _spans_check(name: str) -> AfterValidator:
     return AfterValidator(lambda value: getattr(import_module("cuset_stage.spans.kinds"), name)(value))
 
 
+def _checked_language(value: str) -> str:
+    languages = import_module("cuset_stage.spans.languages")
+    languages.load_language(value)
+    return value
+
+
 Kinds = Annotated[Names, _spans_check("check_kinds")]
 DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {
@@ -22,6 +28,7 @@ MASK_KEYS = {
     "lam": "cuset_lambda",
     "window": "cuset_window",
     "kinds": "cuset_sensitive_kinds",
+    "language": "cuset_language",
 }
 
 
@@ -35,6 +42,9 @@ class RowSettings(Settings):
     cutoff_len: int = Field(4096, description="tokens a row is cut to, as in the recipe", ge=2)
     kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds")
     aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
+    language: Annotated[str, AfterValidator(_checked_language)] = Field(
+        "cuda", description="the kernels' language, as cuset_language"
+    )
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
 
     def options(self) -> dict[str, Any]:

@@ -47,6 +47,13 @@ def spans(
         ),
     ] = "kernel_body,launch_config",
     aliases: Annotated[str, typer.Option(help="Further macros that stand for __global__, comma-separated.")] = "",
+    language: Annotated[
+        str,
+        typer.Option(
+            help="Language of the kernels: cuda (HIP too), hip, triton, cute, tilelang, opencl, metal, several separated by commas, auto, "
+            "or my_module:find_spans."
+        ),
+    ] = "cuda",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the CUDA-sensitive spans of a text: what the CUDA mask covers."""
@@ -60,7 +67,7 @@ def spans(
             # Bytes, because line ends are characters that offsets count.
             data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
             text = data.decode("utf-8", errors="replace")
-            found = find_spans(text, wanted, aliases=split_names(aliases))
+            found = find_spans(text, wanted, aliases=split_names(aliases), language=language)
         except OSError as error:
             raise fail(f"cannot read {name}: {error.strerror}. Give a file, or - for standard input.") from None
         except ValueError as error:

@@ -44,7 +44,7 @@ LANGUAGES: dict[str, Language] = {
         triton,
         "a function under `@triton.jit`, among whatever other decorators, or in `triton.jit(function)`; helpers, too, because nothing tells "
         "them apart",
-        "`[grid]` of `kernel[grid](...)`",
+        "`[grid]` of `kernel[grid](x, ...)`",
         re.compile(r"jit\b|\]\s*\(|\["),
         re.compile(r"\btriton\b|\bgluon\b"),
     ),
@@ -93,11 +93,11 @@ LANGUAGES: dict[str, Language] = {
 NAMES = (*CUDA, *LANGUAGES, "auto")
 
 
-def check_language(language: object, key: str = "language") -> tuple[str, ...]:
+def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
     """The languages that a value names: one, several separated by commas, `auto`, or a function of the user's own (which is not loaded).
 
     Raises:
-        InputError: an unknown language, or a function's name beside others; names `key` and the fix.
+        InputError: an unknown language, or `auto` beside others; names `key` and the fix.
     """
     if not isinstance(language, str) or not language.strip():
         raise InputError(
@@ -114,6 +114,16 @@ def check_language(language: object, key: str = "language") -> tuple[str, ...]:
     if "auto" in names and len(names) > 1:
         raise InputError(f"{key}={language!r}: auto reads every language by itself; name it alone.")
     return names
+
+
+def load_language(language: object) -> None:
+    """Check a recipe's `cuset_language` before anything else is loaded.
+
+    Raises:
+        InputError: as `check_language`, or a function that cannot be imported.
+    """
+    if is_function_name(check_language(language)[0]):
+        load_function(language, KEY)
 
 
 def language_spans(text: str, name: str, kinds: tuple[str, ...], aliases: tuple[str, ...], *, sure: bool) -> set[Span]:
@@ -188,6 +198,6 @@ def _own_span(text: str, name: str, item: Any) -> Span:
 
 def table() -> Iterable[tuple[str, str, str]]:
     """(name, kernel, launch) of every language, for the documentation."""
-    yield "`cuda`, `hip`", "the body of a `__global__` function", "`<<<...>>>`"
+    yield "`cuda`, `hip`", "a `__global__` function", "`<<<...>>>`"
     for name, language in LANGUAGES.items():
         yield f"`{name}`", language.kernel, language.launch

@@ -21,7 +21,6 @@ _TRITON_JIT = r"(?:triton(?:\.\w+)*|gluon)\.jit\b"
 _JIT_IMPORT = re.compile(r"^[ \t]*from[ \t]+triton[\w.]*[ \t]+import[^\n]*\bjit\b", re.MULTILINE)
 _TRITON_ALIAS = re.compile(r"^[ \t]*import[ \t]+triton[ \t]+as[ \t]+(\w+)", re.MULTILINE)
 _WRAPPED = r"(?<![@\w.])(?:{jit})\([ \t]*(\w+)[ \t]*[,)]"
-_CALLEE = re.compile(r"[\w.]+\Z|\)\Z")
 _CALLEE_LIMIT = 200  # characters of a kernel's name
 _NO_GRID = re.compile(r"\s*(?:'*|-?\d+|\w+)\s*\Z")  # a key, an index, a name
 _GRID = re.compile(r"\s*(?:\w*grid\w*|\d+)\s*\Z", re.IGNORECASE)
@@ -60,21 +59,30 @@ def _grids(source: Source, names: set[str]) -> list[tuple[int, int]]:
     last = len(code.rstrip())
     found = []
     for at, end in pairs.items():
-        if code[at] == "[" and (code.startswith("(", end) or end >= last):
-            callee = _CALLEE.search(code[max(0, at - _CALLEE_LIMIT) : at])
-            if callee and _is_launch(callee[0], code[at + 1 : end - 1] if end < last else "", names):
-                found.append((at, end))
+        called = code.startswith("(", end)
+        grid = code[at + 1 : end - 1] if called else ""
+        if code[at] == "[" and (called or end >= last) and _is_launch(_callee(code, at), grid, names):
+            found.append((at, end))
     for at in still_open:
-        callee = _CALLEE.search(code[max(0, at - _CALLEE_LIMIT) : at]) if code[at] == "[" else None
-        if callee and _is_launch(callee[0], "", names):
+        if code[at] == "[" and _is_launch(_callee(code, at), "", names):
             found.append((at, source.end))
             break
     return found
 
 
+def _callee(code: str, end: int) -> str:
+    """The dotted name that ends here, `)` for what a call returns, "" for anything else."""
+    start = end
+    while start > max(0, end - _CALLEE_LIMIT) and (code[start - 1].isalnum() or code[start - 1] in "._"):
+        start -= 1
+    return code[start:end] or (")" if code.endswith(")", 0, end) else "")
+
+
 def _is_launch(callee: str, grid: str, names: set[str]) -> bool:
     """Whether `callee[grid]` is called as a kernel is. grid: "" where the text ends before it or before the call."""
     parts = callee.split(".")
+    if not callee:
+        return False
     if not names.isdisjoint(parts):
         return True
     named = _KERNEL_NAME.search(callee) is not None
@@ -128,7 +136,8 @@ def _calls(source: Source, openings: list[int], keys: re.Pattern[str] | None = N
     pairs, still_open = bracket_pairs(source)
     found = []
     for opening in openings:
-        end = pairs.get(opening) or (source.end if opening in still_open else 0)
-        if end and (keys is None or end == source.end or keys.search(source.code, opening, end)):
-            found.append((opening, end))
+        if opening in still_open:
+            found.append((opening, source.end))
+        elif opening in pairs and (keys is None or keys.search(source.code, opening, pairs[opening])):
+            found.append((opening, pairs[opening]))
     return found

@@ -60,6 +60,7 @@ _C_TOKEN = re.compile(
     r'|"(?P<plain>[^"\\\n]*+(?:\\(?:\r\n|[\s\S])?[^"\\\n]*+)*+)"?'
     r"|'(?:[^'\\\n]|\\.){1,10}'"
 )
+_JSON = re.compile(r"\s*+[\[{]\s*+(?:\[\s*+)*+[\"{]")
 _LITERALS = ("raw", "triple", "plain")
 
 
@@ -116,9 +117,7 @@ def other_regions(text: str, has_code: Callable[[str], bool], *, python: bool) -
 def _source_regions(start: int, source: str, tag: str, has_code: Callable[[str], bool], python: bool) -> list[Region]:
     if tag in SHELLS:
         return heredoc_regions(start, source, has_code, python=python)
-    if source.lstrip()[:1] in ("{", "[") or (
-        not python and is_python(source)
-    ):  # JSON, or Python that holds the source
+    if _JSON.match(source) or (not python and is_python(source)):  # JSON, or Python that holds the source
         return python_regions(start, source, has_code)
     return [Region(start, source), *([] if python else c_literal_regions(start, source, has_code))]
 

@@ -77,6 +77,11 @@ def extend(base: type) -> type:
         cuset_think_weight: float = _argument(
             1.0, "Weight of reasoning (<think> ... </think> and the like) in the loss, at least 0."
         )
+        cuset_language: str = _argument(
+            "cuda",
+            "Language of the kernels that the mask covers: cuda (HIP too), hip, triton, cute, tilelang, opencl, metal, several separated "
+            "by commas, auto, or my_module:find_spans for spans of your own.",
+        )
         cuset_region_scope: Literal["response", "cuda"] = _argument(
             "response", "; ".join(f"{k}: {v}" for k, v in REGION_SCOPES.items()) + "."
         )
@@ -146,6 +151,11 @@ def kernel_aliases(args: Any) -> tuple[str, ...]:
     return _names(args.cuset_kernel_aliases)
 
 
+def kernel_language(args: Any) -> str:
+    """The language or languages of the run's kernels, separated by commas."""
+    return ",".join(_names(args.cuset_language))
+
+
 def objective_settings(args: Any) -> ObjectiveSettings:
     """The run's objective. Raises ValueError, naming the key, for a value out of range."""
     threshold = "0.1" if args.prob_threshold is None else args.prob_threshold
@@ -199,6 +209,7 @@ def hyper_parameters(args: Any) -> dict[str, str]:
         }
     if args.cuset_objective == "cuset":
         values["cuset_sensitive_kinds"] = ",".join(sensitive_kinds(args))
+        values["cuset_language"] = kernel_language(args)
     if args.cuset_think_weight != 1.0:
         values["cuset_think_weight"] = args.cuset_think_weight
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
@@ -215,6 +226,7 @@ def _check(args: Any) -> None:
     """Refuse what this group of keys alone can tell to be wrong. `ObjectiveSettings` knows the ranges of the objective's values."""
     from .._compatibility import check as check_patches
     from ..spans.kinds import KINDS, check_aliases, check_kinds
+    from ..spans.languages import load_language
 
     check_patches()
     for key in SWITCHES:
@@ -231,6 +243,7 @@ def _check(args: Any) -> None:
             check(names)
         except ValueError as error:
             raise ValueError(f"{key}={getattr(args, key)!r}: {error}") from None
+    load_language(kernel_language(args))
     if not sensitive_kinds(args):
         raise ValueError(
             f"cuset_sensitive_kinds={args.cuset_sensitive_kinds!r}: name one or more of {', '.join(KINDS)}."

@@ -84,6 +84,8 @@ def check_saved_rules(path: Path, rules: LabelRules) -> None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
     expected = json.loads(json.dumps(asdict(rules)))
+    # A file from before there were these keys was written with their defaults.
+    saved = {"think_weight": 1.0, "language": "cuda", "language_digest": ""} | saved
     if saved != expected:
         changed = [key for key in expected if saved.get(key) != expected[key]]
         details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)
@@ -118,9 +120,9 @@ def report_cuda_share(dataset: Any, name: str) -> list[str]:
     if supervised and not cuda:
         logger.warning_rank0(
             f"NOT ONE CUDA TOKEN was found in the {name} data ({rows:,} rows, {supervised:,} supervised tokens), so the CUDA mask does "
-            "nothing. Check that the responses hold kernels (a __global__ definition or a <<<...>>> launch), that the columns of "
-            "dataset_info.json map the response to the assistant's side, that cutoff_len does not cut the code off, and "
-            "cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
+            "nothing. Check that the responses hold kernels (a __global__ definition or a <<<...>>> launch, unless cuset_language names "
+            "another language than CUDA), that the columns of dataset_info.json map the response to the assistant's side, that cutoff_len "
+            "does not cut the code off, and cuset_sensitive_kinds; macros that stand for __global__ go into cuset_kernel_aliases."
         )
     return [summary]
 

@@ -27,7 +27,7 @@ from llamafactory.hparams import DataArguments, FinetuningArguments, ModelArgume
 from llamafactory.model import load_model, load_tokenizer
 
 from ..progress import Progress
-from ..spans import KINDS, find_spans
+from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import find_fault
 from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
@@ -184,7 +184,7 @@ def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices
         lost = size[1] - kept[1], size[2] - kept[2]
         found[row] |= {"usable": True} | dict(zip(NUMBERS, (size[0], *kept, *lost), strict=True))
         for text in _contents([*usable["_prompt"][index][1::2], *usable["_response"][index]]):
-            for span in find_spans(text, tuple(KINDS), aliases=processor.rules.aliases):
+            for span in processor.rules.find_spans(text, tuple(KINDS)):
                 found[row][span.kind] += 1
     return {name: [numbers[name] for numbers in found.values()] for name in ("row", "usable", *NUMBERS, *KINDS)}
 

@@ -11,13 +11,14 @@ its labels in its upper bits until LLaMA-Factory is done; whatever happens to a 
 import copy
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from llamafactory.extras.constants import IGNORE_INDEX
 
 from ..answers import read_answer
+from ..named_functions import function_digest, is_function_name
 from ..spans import LABEL_VERSION, Span, find_spans
 from ..spans.tokenizers import TokenAligner
 from ..text import InputError, shown
@@ -37,6 +38,16 @@ class LabelRules:
     aliases: tuple[str, ...] = ()
     think_weight: float = 1.0  # what reasoning is weighed with
     label_version: str = str(LABEL_VERSION)
+    language: str = "cuda"
+    language_digest: str = field(default="", init=False)  # of the file with a function of the user's own
+
+    def __post_init__(self) -> None:
+        if is_function_name(self.language):
+            object.__setattr__(self, "language_digest", function_digest(self.language, "cuset_language"))
+
+    def find_spans(self, text: str, kinds: tuple[str, ...] | None = None) -> list[Span]:
+        """The spans of a response; kinds: others than the rules'."""
+        return find_spans(text, self.kinds if kinds is None else kinds, aliases=self.aliases, language=self.language)
 
 
 class PassageTable(NamedTuple):
@@ -154,7 +165,7 @@ class LabellingTokenizer:
     def _labels(self, response: Response, text: str) -> tuple[list[Span], list[tuple[int, int, float]]]:
         """The CUDA spans of a response as the template shows it, and (start, end, weight) of what weighs otherwise than the rest."""
         rules = self._rules
-        spans = find_spans(text, rules.kinds, aliases=rules.aliases)
+        spans = rules.find_spans(text)
         layers = []
         if response.given.spans:
             kept = kept_ranges(response.text, text, self._thought_words)

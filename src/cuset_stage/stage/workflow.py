@@ -12,7 +12,14 @@ from llamafactory.train.sft import workflow as sft_workflow
 from llamafactory.train.trainer_utils import create_ref_model
 
 from . import proof
-from .arguments import check_combination, hyper_parameters, kernel_aliases, objective_settings, sensitive_kinds
+from .arguments import (
+    check_combination,
+    hyper_parameters,
+    kernel_aliases,
+    kernel_language,
+    objective_settings,
+    sensitive_kinds,
+)
 from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
 from .dataset import labelled_dataset
@@ -40,6 +47,7 @@ def run_cuset(
         sensitive_kinds(finetuning_args),
         kernel_aliases(finetuning_args),
         think_weight=float(finetuning_args.cuset_think_weight),
+        language=kernel_language(finetuning_args),
     )
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")

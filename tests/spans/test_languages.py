@@ -1,0 +1,459 @@
+"""Kernels of other languages than CUDA: exact substrings, every form of an answer, Python's own parser as the other opinion."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuset_stage.spans import DEFAULT_KINDS, KINDS, LANGUAGES, find_spans
+from cuset_stage.spans.languages import NAMES, check_language
+from cuset_stage.text import InputError
+
+
+sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+import python_oracle
+
+
+TRITON_BODY = '''"""Adds.
+
+Not at the margin:
+dedented text ( [
+"""
+    pid = tl.program_id(axis=0)  # it's [ not closed
+    offsets = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = (offsets <
+n)  # a line of its own level
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + 1, mask=mask)
+    # the end'''
+TRITON = f"""import torch
+import triton
+import triton.language as tl
+
+
+@triton.autotune(
+    configs=[triton.Config({{"BLOCK": 128}}, num_warps=w) for w in (4, 8)],
+    key=["n"],
+)
+@triton.heuristics({{"EVEN": lambda args: args["n"] % 128 == 0}})
+@triton.jit
+def add_kernel(x, out, n,
+               BLOCK: tl.constexpr):  # the head
+    {TRITON_BODY}
+
+def add(x):
+    out, n = torch.empty_like(x), x.numel()
+    table["x"](n); stages[0](n)
+    add_kernel[(triton.cdiv(n, 128),)](x, out, n)
+    return out
+"""
+CUTE_BODY = """tidx, _, _ = cute.arch.thread_idx()
+    gC[tidx] = gA[tidx]"""
+CUTE = f"""import cutlass.cute as cute
+
+
+@cute.kernel
+def copy_kernel(gA: cute.Tensor, gC: cute.Tensor):
+    {CUTE_BODY}
+
+
+@cute.jit
+def copy(mA, mC):
+    copy_kernel(mA, mC).launch(
+        grid=[1, 1, 1],
+        block=[256, 1, 1],
+    )
+"""
+TILE_BODY = """with T.Kernel(T.ceildiv(N, 128), threads=128) as bx:
+            for i in T.Parallel(128):
+                B[bx * 128 + i] = A[bx * 128 + i]"""
+TILELANG = f"""import tilelang
+import tilelang.language as T
+
+
+def copy(N):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float"), B: T.Tensor((N,), "float")):
+        {TILE_BODY}
+
+    return main
+"""
+OPENCL_BODY = """{
+    int i = get_global_id(0);  // it's }
+    if (i < n) { y[i] = a * x[i]; }
+}"""
+OPENCL = f"""
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void axpy(__global const float *x, __global float *y, float a, int n)
+{OPENCL_BODY}
+"""
+METAL_BODY = """{
+    if (i < n) { y[i] = a * x[i]; }
+}"""
+METAL = f"""#include <metal_stdlib>
+using namespace metal;
+
+kernel void axpy(device const float *x [[buffer(0)]], device float *y [[buffer(1)]], constant float &a [[buffer(2)]],
+                 constant uint &n [[buffer(3)]], uint i [[thread_position_in_grid]])
+{METAL_BODY}
+"""
+SOURCES = {
+    "triton": (TRITON, [TRITON_BODY, "[(triton.cdiv(n, 128),)]"]),
+    "cute": (CUTE, [CUTE_BODY, "(\n        grid=[1, 1, 1],\n        block=[256, 1, 1],\n    )"]),
+    "tilelang": (TILELANG, [TILE_BODY, "(T.ceildiv(N, 128), threads=128)"]),
+    "opencl": (OPENCL, [OPENCL_BODY]),
+    "metal": (METAL, [METAL_BODY]),
+}
+PYTHON = [name for name, language in LANGUAGES.items() if language.python]
+
+
+def labelled(text: str, language: str, *kinds: str) -> list[str]:
+    return [text[start:end] for start, end, _ in find_spans(text, kinds or DEFAULT_KINDS, language=language)]
+
+
+def test_every_language_has_a_source_here():
+    assert SOURCES.keys() == LANGUAGES.keys()
+
+
+@pytest.mark.parametrize("by", ["name", "auto"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_form_of_an_answer(name, by):
+    source, expected = SOURCES[name]
+    prose = "It's launched as `k[grid](x)`, <<<with>>> (a kernel void of meaning) {:\n\n"
+    language = name if by == "name" else "auto"
+    for text in (
+        source,
+        f"{prose}```\n{source}```\nDone; don't run `k[g](x)`.",
+        f"{prose}```python\n{source}```\n" if name in PYTHON else f"{prose}```cpp\n{source}```\n",
+        f"{prose}```{name}\n{source}",
+        f"<think>\n```\n{source}```\n</think>\n```\n{source}```",
+        f"```bash\nls [a](b)\n```\n\n```{name}\n{source}```<|im_end|>",
+        f"```bash\ncat > k << 'EOF'\n{source}EOF\n```",
+    ):
+        assert labelled(text, language) == expected, text
+    windows = f"```\n{source}```".replace("\n", "\r\n")
+    assert labelled(windows, language) == [span.replace("\n", "\r\n") for span in expected]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_default_reads_cuda_alone(name):
+    assert find_spans(SOURCES[name][0]) == []
+
+
+def test_several_languages():
+    cuda = "__global__ void k() { f(); }\nvoid h() { k<<<1, 2>>>(); }\n"
+    text = f"```cuda\n{cuda}```\n\n```python\n{TRITON}```\n"
+    expected = ["{ f(); }", "<<<1, 2>>>", *SOURCES["triton"][1]]
+    assert labelled(text, "auto") == labelled(text, "cuda, triton") == labelled(text, "hip,triton") == expected
+    assert labelled(text, "triton") == expected[2:] and labelled(text, "cuda") == labelled(text, "hip") == expected[:2]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("head", ["", "Text.\n\n```\n"])
+def test_every_cut_has_the_spans_of_the_whole_up_to_it(name, head):
+    text = head + SOURCES[name][0]
+    whole = find_spans(text, language=name)
+    for cut in range(len(head), len(text) + 1):
+        found = [(start, end) for start, end, _ in find_spans(text[:cut], language=name)]
+        solid = len(text[:cut].rstrip())
+        expected = [(start, min(end, solid)) for start, end, _ in whole if start < solid]
+        # The name of a launch may not be there yet; behind a body, a comment or a line that is not there yet may be part of it.
+        assert [(start, min(end, solid)) for start, end in found][: len(expected)] == expected or (
+            len(text[:cut]) - len(text[:cut].rstrip("( \n")) and found == expected[:-1]
+        ), (cut, text[:cut][-60:])
+
+
+TRITON_FORMS = {
+    "arguments of jit": ("@triton.jit(do_not_specialize=['n'])\ndef k(x, n):\n    f(x)\n", ["f(x)"]),
+    "imported": ("from triton import jit\n@jit\ndef k(x):\n    f(x)\n", ["f(x)"]),
+    "another name": ("import triton as tr\n@tr.jit\ndef k(x):\n    f(x)\n", ["f(x)"]),
+    "other jits": ("@jit\ndef k(x):\n    f(x)\n@numba.jit\ndef g(x):\n    f(x)\n@torch.jit.script\ndef h():\n    f()\n", []),
+    "gluon": ("@gluon.jit\ndef k(x):\n    f(x)\n", ["f(x)"]),
+    "called": ("def k(x):\n    f(x)\nk = triton.jit(k)\nk[1, 2](x)\n", ["f(x)", "[1, 2]"]),
+    "partial": ("@partial(triton.jit, noinline=True)\ndef k(x):\n    f(x)\n", ["f(x)"]),
+    "one line": ("@triton.jit\ndef k(x): return x + 1  # one\ny = 2\n", ["return x + 1  # one"]),
+    "a type of the result": ("@triton.jit\ndef k(x: tl.tensor = {1: 2}) -> dict[str, int]:\n    f(x)\n", ["f(x)"]),
+    "in a class, tabs": ("class A:\n\t@staticmethod\n\t@triton.jit\n\tdef k(x):\n\t\tf(x)\n\tdef g(x):\n\t\tpass\n", ["f(x)"]),
+    "comments around": ("@triton.jit\n# why\ndef k(x):\n\n    # first\n    f(x)\n# no\n    g(x)  # last\n\n# after\ny = 1\n", ["# first\n    f(x)\n# no\n    g(x)  # last"]),
+    "a bracket too many": ("@triton.jit\ndef k(x):\n    f((x)\n    g(x)\n\ndef host(x):\n    pass\n", ["f((x)\n    g(x)"]),
+    "a quote too many": ("@triton.jit\ndef k(x):\n    f('x)\n    g(x)\ndef z():\n    g()\n", ["f('x)\n    g(x)"]),
+    "a backslash": ("@triton.jit\ndef k(x):\n    y = x + \\\n1\nz = 1\n", ["y = x + \\\n1"]),
+    "twice": ("@triton.jit\ndef a(x):\n    f(x)\n@triton.jit\ndef b(x):\n    g(x)\n", ["f(x)", "g(x)"]),
+    "in a comment": ("# @triton.jit\ndef k(x):\n    f(x)\n", []),
+    "in a docstring": ('"""\n@triton.jit\ndef k(x):\n    f(x)\nk[grid](x)\n"""\n', []),
+    "no definition": ("@triton.jit\nx = 1\ndef k(x):\n    f(x)\n", []),
+    "unknown kernels": ("my_kernel[grid](x)\nfwd[grid,](x)\nself.fwd_kernel[lambda m: (1,)](x)\n", ["[grid]", "[grid,]", "[lambda m: (1,)]"]),
+    "wrapped": ("wrap_triton(k)[(n,)](x)\n", ["[(n,)]"]),
+    "by a number": ("@triton.jit\ndef k(x):\n    f(x)\nk[1](x)\n", ["f(x)", "[1]"]),
+    "no launches": ("a['k'](x); b[0](x); c[key](x); Dict[str, int](x); d[i, j]; kernels[0](x); List[int]()\n", []),
+    "json": ('[{"code": "@triton.jit\\ndef k(x):\\n    f(x)\\n\\nk[(1,)](x)\\n"}]', ["f(x)", "[(1,)]"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), TRITON_FORMS.values(), ids=TRITON_FORMS)
+def test_triton(text, expected):
+    assert labelled(text, "triton") == expected
+
+
+def test_cute():
+    text = (
+        "@cute.kernel(is_experimental=True)\ndef k(a):\n    f(a)\n\n@cute.jit\ndef g(a):\n    h(a)\n\nclass A:\n    @cute.kernel\n"
+        "    def k(self, a):\n        f(a)\n\n    def __call__(self):\n        self.k(a).launch(**config)\n        server.launch(port=1)\n"
+    )
+    assert labelled(text, "cute") == ["f(a)", "f(a)", "(**config)"]
+    assert labelled(text, "cute", "device_function") == ["@cute.jit\ndef g(a):\n    h(a)"]
+    assert labelled(text, "cute", "kernel_signature")[1] == "@cute.kernel\n    def k(self, a):"
+
+
+def test_tilelang():
+    text = "@tilelang.jit\ndef copy(A):\n    N = T.const('N')\n    with T.Kernel(N, threads=2) as bx:\n        f(bx)\n    return A\n@T.macro\ndef m(x):\n    g(x)\n"
+    assert labelled(text, "tilelang") == ["(N, threads=2)", "f(bx)"]
+    assert labelled(text, "tilelang", "device_function") == ["@T.macro\ndef m(x):\n    g(x)"]
+
+
+HOST = "int main() {\n  int e = clEnqueueNDRangeKernel(q, k, 1, NULL, &g, &l, 0, NULL, NULL);\n}\n"
+OPENCL_FORMS = {
+    "a launch": (HOST, ["(q, k, 1, NULL, &g, &l, 0, NULL, NULL)"]),
+    "checked": ("CHECK(clEnqueueNDRangeKernel(q, k));", ["(q, k)"]),
+    "the C++ wrapper": ("queue.enqueueNDRangeKernel(k, cl::NullRange, cl::NDRange(n));", ["(k, cl::NullRange, cl::NDRange(n))"]),
+    "a declaration": ("cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k);", []),
+    "variables named kernel": ("cl_kernel kernel = f(); int *kernel(void) { return 0; }\nkernel(1) { }\nvoid g(float *kernel) { h(); }\n", []),
+    "other order": ("__attribute__((x)) kernel void k(global int *a) { f(a); }\nvoid __kernel b(int c) { g(); }\n", ["{ f(a); }", "{ g(); }"]),
+    "a macro": ("#define K __kernel void\nK k(int a) { f(a); }", ["{ f(a); }"]),
+    "a declaration of a kernel": ("__kernel void k(int a);\nvoid f() { g(); }\n", []),
+    "adjacent literals": ('const char *s =\n"__kernel void k(int a)\\n" // the head\n"{ f(\\"a\\"); }\\n";\n' + HOST, ['{ f(\\"a\\"); }', "(q, k, 1, NULL, &g, &l, 0, NULL, NULL)"]),
+    "a raw literal": ('auto s = R"CLC(\n__kernel void k(int a) { f("a"); }\n)CLC";\n', ['{ f("a"); }']),
+    "a message": ('printf("the __kernel void k(int a) { } failed");\n', []),
+    "Python": ('import pyopencl as cl\nprg = cl.Program(ctx, """\n__kernel void k(__global int *a) { f(a); }\n""").build()\n', ["{ f(a); }"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), OPENCL_FORMS.values(), ids=OPENCL_FORMS)
+def test_opencl(text, expected):
+    assert labelled(text, "opencl") == expected
+
+
+def test_aliases_of_opencl():
+    text = "KERNEL k(int a) { f(a); }\nMY_KERNEL h(int a) { g(a); }\n"
+    assert find_spans(text, language="opencl") == []
+    assert [text[a:b] for a, b, _ in find_spans(text, language="opencl", aliases=("MY_KERNEL",))] == ["{ g(a); }"]
+
+
+METAL_FORMS = {
+    "attribute": ("[[kernel]] void k(device int *a [[buffer(0)]]) { f(a); }", ["{ f(a); }"]),
+    "attribute with others": ("[[kernel, max_total_threads_per_threadgroup(64)]] void k(device int *a) { f(a); }", ["{ f(a); }"]),
+    "template": ("template <typename T>\nkernel void k(device T *a [[buffer(0)]]) { f(a); }", ["{ f(a); }"]),
+    "instantiation": ('template [[host_name("k")]] kernel void k<float>(device float *a);\nvoid f() { g(); }', []),
+    "vertex shader": ("vertex float4 v(uint i [[vertex_id]]) { return f(i); }", []),
+    "Objective-C": ("[e dispatchThreadgroups:MTLSizeMake(1, 1, [x y]) threadsPerThreadgroup:tg];", ["dispatchThreadgroups:MTLSizeMake(1, 1, [x y]) threadsPerThreadgroup:tg"]),
+    "Swift": ("encoder.dispatchThreads(grid, threadsPerThreadgroup: MTLSize(width: 1, height: 1, depth: 1))", ["(grid, threadsPerThreadgroup: MTLSize(width: 1, height: 1, depth: 1))"]),
+    "C++": ("enc->dispatchThreads(MTL::Size(n, 1, 1), tg);", ["(MTL::Size(n, 1, 1), tg)"]),
+    "Rust": ("encoder.dispatch_thread_groups(a, b);", ["(a, b)"]),
+    "Swift literal": ('let source = """\nkernel void k(device int *a [[buffer(0)]]) {\n  f(a);\n}\n"""\n', ["{\n  f(a);\n}"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), METAL_FORMS.values(), ids=METAL_FORMS)
+def test_metal(text, expected):
+    assert labelled(text, "metal") == expected
+
+
+# ---- Python's own parser
+
+
+names = st.sampled_from(["a", "b", "k", "add_kernel", "x1"])
+expressions = st.sampled_from(
+    [
+        "x",
+        "(x,\n y)",
+        "'it\\'s'",
+        "f(x)[0]",
+        '"""a\n b"""',
+        "[\n1, # one\n2]",
+        "{'a': '#'}",
+        "x if y else z",
+        "lambda q: q",
+        "'''\n@triton.jit\ndef n():\n'''",
+    ]
+)
+simple = (
+    st.builds("{} = {}".format, names, expressions)
+    | expressions
+    | st.sampled_from(["pass", "return", "# why", "x = \\\n 1", "assert x, 'y'  # z"])
+)
+
+
+def indented(lines: list[str], by: str) -> str:
+    return "\n".join(by + line for line in lines)
+
+
+def function(decorators: list[str], name: str, body: list[str], by: str) -> str:
+    head = [*decorators, f"def {name}(x, y=(1,\n 2)) -> int:  # head"]
+    return "\n".join(head) + "\n" + indented([*body, "pass"], by)
+
+
+statements = st.recursive(
+    simple,
+    lambda inner: st.builds(
+        lambda body: "if x:\n" + "\n".join("  " + line for line in [*body, "pass"] if "\n" not in line),
+        st.lists(inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+decorators = st.lists(
+    st.sampled_from(
+        [
+            "@triton.jit",
+            "@triton.jit(a=1)",
+            "@triton.autotune(\n  configs=[],\n)",
+            "@other",
+            "# comment",
+            "@functools.partial(triton.jit, x=1)",
+        ]
+    ),
+    max_size=3,
+)
+launches = st.builds(
+    "{}[{}]({})".format,
+    names,
+    st.sampled_from(["grid", "(1,)", "lambda m: (m['B'],)", "1, 2", "'a'"]),
+    st.sampled_from(["", "x, B=1", "\n x,\n"]),
+)
+programs = st.lists(st.builds(function, decorators, names, st.lists(statements, max_size=5), st.sampled_from(["    ", "\t", " "])) | simple | launches, max_size=6).map("\n".join)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(programs)
+def test_the_lexer_finds_what_python_finds(text):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return
+    truth = python_oracle.find(text, tree, "triton", python_oracle.triton_names([tree]))
+    found = find_spans(f"`````\n{text}\n`````", language="triton")
+    bodies = [(span.start - 6, span.end - 6) for span in found if span.kind == "kernel_body"]
+    assert bodies == truth.bodies
+    inside = [(span.start - 6, span.end - 6) for span in found if span.kind == "launch_config"]
+    assert set(truth.launches) <= set(inside) <= {*truth.launches, *truth.unknown}
+
+
+# ---- nothing raises, nothing hangs
+
+PIECES = [
+    "@triton.jit\n", "def k(x):\n", "    f(x)\n", "k[grid](x)\n", "@cute.kernel\n", "@cute.jit\n", ".launch(grid=1, ", "@T.prim_func\n",
+    "with T.Kernel(1) as b:\n", "__kernel void k(", "kernel void k(", "[[kernel]] void ", "{", "}", "(", ")", "[", "]", ":", ";", "\n", "\r\n",
+    " ", "\t", "#", "'", '"', '"""', "'''", 'R"x(', ')x"', "\\", "```", "```python\n", "```metal\n", "<think>", "clEnqueueNDRangeKernel(q",
+    "dispatchThreads:", ".dispatchThreads(", "#define K __kernel\n", "K", "<|im_end|>", "é", "\0", "\ud800", "lambda", "->", "import triton\n",
+]  # fmt: skip
+anything = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(anything, st.sampled_from([*LANGUAGES, "auto"]))
+def test_no_text_raises(text, language):
+    found = find_spans(text, tuple(KINDS), language=language)
+    assert found == sorted(found)
+    assert all(0 <= start < end <= len(text) for start, end, _ in found)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [piece for piece in PIECES if piece.strip()]
+    + [
+        "k[",
+        "k[1](",
+        "@triton.jit\ndef k(x):\n    x\n",
+        "@triton.jit\ndef k(x):\n",
+        'x = "__kernel ',
+        "a.launch(",
+        "with T.Kernel(1):\n ",
+    ],
+    ids=repr,
+)
+def test_time_grows_with_the_length(unit):
+    import time
+
+    def seconds(length: int) -> float:
+        text = "import triton\n@triton.jit\n__kernel void [[kernel]]\n" + unit * (length // len(unit))
+        times = []
+        for _ in range(2):
+            start = time.process_time()
+            find_spans(text, tuple(KINDS), language="auto")
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(40_000) < 30 * seconds(5_000) + 0.1
+
+
+# ---- names, and functions of one's own
+
+
+def test_names():
+    assert check_language("auto") == ("auto",) and check_language(" triton , cuda,triton ") == ("triton", "cuda")
+    assert set(NAMES) == {"cuda", "hip", "auto", *LANGUAGES}
+    for wrong, message in [
+        ("tritn", "'tritn' is no language; did you mean triton"), ("", "expected one of cuda"), (3, "cuset_language=3"),
+        ("auto,cuda", "name it alone"), (None, "expected one of"),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            find_spans("x", language=wrong)
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    numbers = iter(range(100))
+
+    def write(body: str) -> str:
+        name = f"own_spans_{next(numbers)}.py"
+        Path(name).write_text(f"import re\n\n\ndef find(text):\n    {body}\n")
+        return f"{name}:find"
+
+    return write
+
+
+def test_a_function_of_ones_own(own):
+    text = "a kernel, and a launch of the kernel"
+    name = own('return [m.span() for m in re.finditer("kernel", text)]')
+    assert labelled(text, name) == ["kernel"] * 2 and labelled(text, name, "atomic") == []
+    name = own('return ((*m.span(), "launch_config") for m in re.finditer("launch", text))')
+    assert find_spans(text, language=name) == [(16, 22, "launch_config")]
+    name = own("return [(0, 8), (2, 10)]")
+    assert labelled(text, name) == ["a kernel, "]
+    assert labelled("0123456789", "own_spans_2:find") == ["0123456789"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return [(0, 900)]", r"returned \(0, 900\) for a text of 9 characters. Return 0 <= start < end"),
+        ("return [(3, 3)]", r"returned \(3, 3\)"),
+        ("return [(-1, 3)]", r"returned \(-1, 3\)"),
+        (
+            "return [(4, 5), (1, 2)]",
+            r"returned \(1, 2, 'kernel_body'\) after \(4, 5, 'kernel_body'\). Return the spans sorted",
+        ),
+        ("return [(1, 2, 'kernel')]", "returned the kind 'kernel'; did you mean"),
+        ("return [1]", r"returned 1; expected \(start, end\)"),
+        ("return [('a', 'b')]", r"returned \('a', 'b'\); expected \(start, end\)"),
+        ("return [(1.5, 2.5)]", r"returned \(1.5, 2.5\); expected \(start, end\)"),
+        (
+            "return None",
+            "failed with TypeError: 'NoneType' object is not iterable on the text that begins 'some text'",
+        ),
+        ("return {}['x']", "failed with KeyError: 'x'"),
+    ],
+)
+def test_what_a_function_of_ones_own_gets_wrong(own, body, message):
+    name = own(body)
+    with pytest.raises(InputError, match=f"cuset_language='{re.escape(name)}' {message}"):
+        find_spans("some text", language=name)
+
+
+def test_a_function_that_is_not_there():
+    with pytest.raises(InputError, match=r"cuset_language='no_such.py:find': there is no file"):
+        find_spans("some text", language="no_such.py:find")
