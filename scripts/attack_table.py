@@ -304,10 +304,12 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
     reference, options = cheats.REFERENCE, {}
     if gpus:
         reference, recorder = cheats.on_a_gpu(reference), find_recorder()
-        options = {"gpus": GpuPool(gpus[:1]), "arch": gpus[0].arch, "trials": 20, "budget_s": 4.0}
+        options = {"gpus": GpuPool(gpus[:1]), "arch": gpus[0].arch, "trials": 20, "budget_s": 3.0}
         options["recorder"] = recorder if isinstance(recorder, Recorder) else None
     limits = Limits(wall_s=60.0, processes=256)
-    judge = ModuleJudge(device="cuda" if gpus else "cpu", seeds=3, limits=limits, isolation=isolation, **options)
+    judge = ModuleJudge(
+        device="cuda" if gpus else "cpu", seeds=2 if gpus else 3, limits=limits, isolation=isolation, **options
+    )
     task = ModuleTask("cheated", "cheated", "level1", {1: ""}, None, reference, "cheats.py:1")
     honest = cheats.Cheat("honest", "", "does the work", cheats.RIGHT, gpu=bool(gpus))
     for cheat in (honest, *cheats.MODULES):

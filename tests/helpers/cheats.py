@@ -45,7 +45,8 @@ def on_a_gpu(code: str) -> str:
 class Cheat:
     """forward: its statements; `self.work(x)` is the honest work. before: code of the module. after: code that comes last, in which `held`,
     the object that serves the judge in the answer's process, is at hand. verdicts: that it may get; with "passed" it must not be paid: no
-    speed-up above PAID of the honest answer's. gpu: needs one."""
+    speed-up above PAID of the honest answer's. gpu: needs one. escapes: leaves processes or looks for other processes, so that it is for
+    a sandbox alone."""
 
     name: str
     group: str
@@ -55,6 +56,7 @@ class Cheat:
     before: str = ""
     after: str = ""
     gpu: bool = False
+    escapes: bool = False
 
     @property
     def code(self) -> str:
@@ -136,7 +138,7 @@ held.build, held.outputs = build, outputs
 """),
     Cheat("no_unmask", "work at another time", "leaves the mask on, and its time out", WRONG,
         after="held.unmask = lambda *_: None"),
-    Cheat("forked_worker", "work at another time", "a child process that outlives the call computes on shared memory", FAILS,
+    Cheat("forked_worker", "work at another time", "a child process that outlives the call computes on shared memory", FAILS, escapes=True,
         before="import os",
         forward="""
 self.calls = getattr(self, "calls", 0) + 1
@@ -158,7 +160,7 @@ out = self.work(x)
 torch.save(out.cpu(), place)
 return out
 """),
-    Cheat("results_by_version", "results of other calls", "keeps a result by address and tensor version", WRONG,
+    Cheat("results_by_version", "results of other calls", "keeps a result by address and tensor version, which each content changes", RIGHT,
         forward="""
 known = self.__dict__.setdefault("known", {})
 key = x.data_ptr(), x._version
@@ -243,7 +245,7 @@ held.outputs = outputs
     Cheat("nan_everywhere", "outputs that change", "NaN, which is neither larger nor smaller than any tolerance", WRONG,
         forward="return self.work(x) * float('nan')"),
     # ------------------------------------------------------------------------------------------ the judge's side
-    Cheat("other_processes", "reaching the judge", "looks for memory, sockets and files of other processes through /proc", RIGHT,
+    Cheat("other_processes", "reaching the judge", "looks for memory, sockets and files of other processes through /proc", RIGHT, escapes=True,
         before="""
 import os
 OWN, REACHED = os.getpid(), []
@@ -268,7 +270,7 @@ opened = [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd")
 assert not any("expected" in path or "given" in path for path in opened), opened
 return self.work(x)
 """),
-    Cheat("ends_the_judge", "reaching the judge", "sends signals to its parent, its group and all processes", FAILS,
+    Cheat("ends_the_judge", "reaching the judge", "sends signals to its parent, its group and all processes", FAILS, escapes=True,
         before="import os, signal",
         forward="""
 for target in (os.getppid(), -1):
@@ -278,7 +280,7 @@ for target in (os.getppid(), -1):
         pass
 return torch.zeros_like(self.work(x))
 """),
-    Cheat("files_through_the_socket", "reaching the judge", "sends open files with its replies, without end", RIGHT,
+    Cheat("files_through_the_socket", "reaching the judge", "sends open files with its replies, without end", FAILS + RIGHT,
         before="import array, os, socket",
         after="""
 def outputs(blobs=(), real=held.outputs):
@@ -353,7 +355,7 @@ return out
 """),
     Cheat("many_outputs", "blaming the judge", "returns five thousand tensors", FAILS,
         forward="return [self.work(x[:1])] * 5000"),
-    Cheat("slows_the_reference", "blaming the judge", "leaves processes that keep the processors busy", RIGHT,
+    Cheat("slows_the_reference", "blaming the judge", "leaves processes that keep the processors busy", RIGHT, escapes=True,
         before="""
 import os
 def busy():

@@ -193,7 +193,7 @@ UPLOADED = {
     "copies the result in managed memory": program(COPY, MANAGED + "  host(x.data(), dx, n);\n" + RUN + FROM_MANAGED),
 }
 NOT_FROM_GPU = {
-    "empty kernel, nothing comes back": program(EMPTY, ALLOCATE + UP + RUN + HOST),
+    "empty kernel, nothing comes back": program(EMPTY, ALLOCATE + UP + RUN + "  cudaDeviceSynchronize();\n" + HOST),
     "kernel beside the work": program(RIGHT, ALLOCATE + UP + RUN + "  cudaDeviceSynchronize();\n" + HOST),
 }
 NOT_NEEDED = {

@@ -1,6 +1,7 @@
 """The parts of judging a module that need no process of its own: masks and digests, the GPU's account, speed, precision, closeness."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ import torch
 
 from cuset_stage.judge.closeness import first_difference, module_distance
 from cuset_stage.judge.gpu_activity import Activity, Kernel
+from cuset_stage.judge.gpu_counters import Counted
 from cuset_stage.judge.gpu_work import kernel_uses
 from cuset_stage.judge.modules import handover
-from cuset_stage.judge.modules.account import MISSING, MORE, NO_KERNEL, calls_of, second_opinion
+from cuset_stage.judge.modules.account import MISSING, MORE, NO_KERNEL, TENSOR, Counts, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.session import HANDOVER, Saved
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, speed
@@ -104,6 +106,18 @@ def test_the_gpus_opinion() -> None:
     assert second_opinion(None, 9e-6) == {"flags": [MISSING], "speedup": None}
 
 
+def test_the_gpus_counters_against_the_clock() -> None:
+    """25 calls, each with 60 us of the GPU beside the call, 40 of them in a call of nothing."""
+    nothing, reference = Counted(3.0, 25 * 40e-6, 0.0), Counted(3.0, 25 * 140e-6, 1e-9)
+    counts = Counts(nothing, reference, Counted(3.0, 25 * 60e-6, 0.0), 25)
+    assert counts.busy_s == pytest.approx(20e-6)
+    assert counts.opinion(21e-6) == counts.opinion(None) == {"flags": []}
+    assert counts.opinion(9e-6)["flags"] == [MORE] and counts.opinion(9e-6)["speedup"] is None
+    tensor = replace(counts, answer=replace(counts.answer, tensor_s=25 * 5e-6))
+    assert tensor.opinion(21e-6) == {"flags": [TENSOR]} and tensor.tensor_cores
+    assert not replace(tensor, reference=replace(reference, tensor_s=25 * 5e-6)).tensor_cores  # it uses them, too
+
+
 @pytest.mark.parametrize(
     ("name", "own"),
     [
@@ -165,6 +179,10 @@ HONEST = {
     "reversed": lambda a, b: a.flip(1) @ b.flip(0),
     "three_tf32": lambda a, b: tf32(a) @ tf32(b) + (a - tf32(a)) @ tf32(b) + tf32(a) @ (b - tf32(b)),
 }
+ONE_OPERAND = {
+    "first": lambda a, b: tf32(a) @ b,
+    "second": lambda a, b: a @ tf32(b),
+}
 LOWERED = {
     "tf32": lambda a, b: tf32(a) @ tf32(b),
     "half": lambda a, b: a.half().float() @ b.half().float(),
@@ -179,19 +197,36 @@ AFTER = {
 }
 
 
+def outputs_of(way: str, after: str, shift: float, scale: float, folder: Path) -> list[list[Saved]]:
+    """In float64, as PyTorch has them, and in the way that is tried."""
+    torch.manual_seed(0)
+    a, b = torch.randn(64, 512) + shift, torch.randn(512, 64) * scale + shift / 100
+    product = (HONEST | LOWERED | ONE_OPERAND)[way](a, b)
+    saved = []
+    for name, y in (("exact", a.double() @ b.double()), ("right", a @ b), ("found", product)):
+        tensor = AFTER[after](y)
+        tensor.numpy().tofile(folder / name)
+        saved.append([Saved("y", str(tensor.dtype), list(tensor.shape), folder / name)])
+    return saved
+
+
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("way", [*HONEST, *LOWERED])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
 def test_precision(way: str, after: str, shift: float, tmp_path: Path) -> None:
     """All lower precisions show in a matrix product, and none of the honest ways; positive numbers add to large sums."""
-    torch.manual_seed(0)
-    a, b = torch.randn(64, 512) + shift, torch.randn(512, 64) / 23 + shift / 100
-    exact, right, found = (AFTER[after](y) for y in (a.double() @ b.double(), a @ b, (HONEST | LOWERED)[way](a, b)))
-    saved = []
-    for name, tensor in (("exact", exact), ("right", right), ("found", found)):
-        tensor.numpy().tofile(tmp_path / name)
-        saved.append([Saved("y", str(tensor.dtype), list(tensor.shape), tmp_path / name)])
+    saved = outputs_of(way, after, shift, 1 / 23, tmp_path)
     assert (lower_precision(*saved) is None) is (way in HONEST)
+
+
+@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize("shift", [0.0, 3.0])
+def test_precision_where_tensor_cores_worked(after: str, shift: float, tmp_path: Path) -> None:
+    """Errors that are no larger than some of scalar code's show, of one operand alone and where a sum is nearly all of an output."""
+    for way in ("same", "three_tf32", *LOWERED, *ONE_OPERAND):
+        saved = outputs_of(way, after, shift, 1 / 230, tmp_path)
+        assert (lower_precision(*saved, strictly=True) is None) is (way in HONEST), way
+    assert lower_precision(*outputs_of("first", "softmax", 3.0, 1 / 230, tmp_path)) is None
 
 
 @pytest.mark.parametrize(
