@@ -76,7 +76,7 @@ def make_mutants(source: str, *, per_operator: int = 2, seed: int = 0) -> list[M
 
 def _choose(program: Program, operator: str, count: int, rng: random.Random, seen: set[str]) -> list[Mutant]:
     """The best edits of one operator: by tier, then other kinds of error and other lines before the same again."""
-    edits = sorted({edit for edit in OPERATORS[operator](program) if _in_code(program, edit)})
+    edits = sorted({edit for edit in OPERATORS[operator](program) if in_code(program, edit)})
     if any(edit.tier < 2 for edit in edits):
         edits = [edit for edit in edits if edit.tier < 2]
     rng.shuffle(edits)
@@ -86,7 +86,7 @@ def _choose(program: Program, operator: str, count: int, rng: random.Random, see
     while edits and len(mutants) < count:
         edit = min(edits, key=lambda one: (one.tier, taken[one.variant], taken[lines[one]]))
         edits.remove(edit)
-        mutant = _apply(program, edit, operator)
+        mutant = apply_edit(program, edit, operator)
         signature = _signature(mutant.source)
         if signature not in seen:
             seen.add(signature)
@@ -95,7 +95,7 @@ def _choose(program: Program, operator: str, count: int, rng: random.Random, see
     return mutants
 
 
-def _in_code(program: Program, edit: Edit) -> bool:
+def in_code(program: Program, edit: Edit) -> bool:
     """Whether an edit changes code alone. An edit that removes a call may remove its string literals, but no comment."""
     source, code = program.source[edit.start : edit.end], program.code[edit.start : edit.end]
     return code.split() in (source.split(), _LITERAL.sub(" ", source).split())
@@ -106,7 +106,7 @@ def _signature(source: str) -> str:
     return "".join(scrub(source).split())
 
 
-def _apply(program: Program, edit: Edit, operator: str) -> Mutant:
+def apply_edit(program: Program, edit: Edit, operator: str) -> Mutant:
     """The mutant that an edit makes; a line that becomes empty is removed."""
     source, (start, end, replacement, _, _), (first, last) = program.source, edit, program.clause(edit)
     line = source.count("\n", 0, start) + 1

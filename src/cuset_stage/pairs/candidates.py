@@ -1,0 +1,92 @@
+"""Programs that may become pairs, and a choice among them that is even over tasks, kinds and lengths."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..cuda_source import tokens
+from ..mutants import make_mutants
+from ..mutants.equivalent import EQUIVALENT, make_equivalents
+from ..tasks import ProgramTask
+
+
+PER_KIND = 40  # versions of one kind of one program: more than most have
+MOST_LONGER = 8  # tokens of C++ by which a version may be longer or shorter than the program
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A changed version of a task's right program.
+
+    kind: of the change. longer: tokens of C++ more than the right program has; a model's own tokens differ little from these in sign.
+    """
+
+    task: ProgramTask
+    kind: str
+    change: str
+    code: str
+    longer: int
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.code.encode()).hexdigest()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Of what a verdict depends on beside the judge."""
+        return self.task.fingerprint, self.sha256
+
+    @property
+    def is_floor(self) -> bool:
+        return self.kind == EQUIVALENT
+
+
+def find_candidates(tasks: Iterable[ProgramTask], seed: int) -> list[Candidate]:
+    """The mutants and the equivalent versions of the tasks' own programs that are about as long as these. Deterministic."""
+    found = []
+    for task in tasks:
+        size = len(tokens(task.solution))
+        versions = make_mutants(task.solution, per_operator=PER_KIND, seed=seed)
+        versions += make_equivalents(task.solution, count=PER_KIND, seed=seed)
+        found += [
+            Candidate(task, one.operator, one.description, one.source, len(tokens(one.source)) - size)
+            for one in versions
+        ]
+    return [one for one in found if abs(one.longer) <= MOST_LONGER]
+
+
+def choose(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:
+    """At most `count` of them: as evenly over tasks as they allow, then as many longer than the right program as shorter, then evenly
+    over kinds, then those of about its length; chance, from the seed, decides what is left. In the order of the choice.
+    """
+    left = sorted(candidates, key=lambda one: (one.task.id, one.sha256))
+    random.Random(seed).shuffle(left)
+    per_task: Counter[str] = Counter()
+    per_kind: Counter[str] = Counter()
+    balance = 0  # of those chosen, longer ones less shorter ones
+    chosen: list[Candidate] = []
+    while left and len(chosen) < count:
+        best = min(
+            left,
+            key=lambda one: (
+                per_task[one.task.id],
+                sign(one.longer) * sign(balance) > 0,
+                per_kind[one.kind],
+                abs(one.longer),
+            ),
+        )
+        left.remove(best)
+        chosen.append(best)
+        per_task[best.task.id] += 1
+        per_kind[best.kind] += 1
+        balance += sign(best.longer)
+    return chosen
+
+
+def sign(number: float) -> int:
+    return (number > 0) - (number < 0)

@@ -1,0 +1,184 @@
+"""Make a pair file: choose versions of right programs, have the judge confirm what they are, write what it confirms.
+
+The choice takes for granted that a mutant is wrong and an equivalent version right until the judge has said otherwise; then the next
+choice is made without it. Verdicts are kept in a file, so that no program is judged twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ..files import write_atomically
+from ..jsonl import Appender, read_objects, to_line
+from ..judge.bench import Bench
+from ..judge.judgement import Judgement
+from ..judge.pipeline import Job
+from ..sandbox import SandboxError, Verdict, list_gpus
+from ..tasks import ProgramTask, TaskError, load_tasks
+from ..text import shorten
+from .candidates import Candidate, choose, find_candidates
+from .settings import MakeSettings
+
+
+logger = logging.getLogger(__name__)
+WRONG = frozenset(
+    {
+        *(Verdict.MISMATCH, Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR, Verdict.TIMEOUT),
+        *(Verdict.RACE, Verdict.MEMORY_ERROR, Verdict.UNDEFINED),  # found with thorough=true alone
+    }
+)
+"""What is verified to be wrong. A program that does not compile is not in it: a compiler tells that at once."""
+RIGHT = "right"  # the kind of a task's own program, which has to pass first
+MESSAGE_CHARS = 160
+
+
+class Evidence:
+    """What the judge said of programs: a JSONL file with a line each, and `Candidate.key` -> verdict.
+
+    thorough: whether what has passed without compute-sanitizer is to be judged again.
+    """
+
+    def __init__(self, path: Path, thorough: bool = False) -> None:
+        self._appender = Appender(path)
+        self.close = self._appender.close
+        self._verdicts = {
+            (row["fingerprint"], row["sha256"]): Verdict(row["verdict"])
+            for _, row in read_objects(path)
+            if not (thorough and row["verdict"] == Verdict.PASSED and not row["thorough"])
+            and not (row["kind"] == RIGHT and row["verdict"] != Verdict.PASSED)  # perhaps it was the machine
+        }
+
+    def get(self, candidate: Candidate) -> Verdict | None:
+        return self._verdicts.get(candidate.key)
+
+    def add(self, candidate: Candidate, judgement: Judgement, machine: dict[str, Any]) -> None:
+        fingerprint, sha256 = candidate.key
+        record = {"task": candidate.task.id, "fingerprint": fingerprint, "sha256": sha256, "kind": candidate.kind}
+        record |= {"change": candidate.change, "verdict": judgement.verdict.value, "case": judgement.case}
+        self._appender.append({**record, "message": shorten(judgement.message, MESSAGE_CHARS), **machine})
+        self._verdicts[candidate.key] = judgement.verdict
+
+    def allows(self, candidate: Candidate) -> bool:
+        """Whether nothing is known against a candidate."""
+        verdict = self.get(candidate)
+        return verdict is None or (verdict is Verdict.PASSED if candidate.is_floor else verdict in WRONG)
+
+
+def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dict[str, Any]]:
+    """Write the pair file and return its rows.
+
+    progress: makes the bar of one round of judging, as `Progress`.
+
+    Raises:
+        TaskError: no task has a right program.
+        SandboxError: programs are left to judge, and there is no GPU or no nvcc here.
+    """
+    task_set = load_tasks(settings.tasks, split=settings.split, only=settings.only)
+    tasks = [task for task in task_set if isinstance(task, ProgramTask) and task.solution and not task.project]
+    if not tasks:
+        raise TaskError(f"{settings.tasks}: no task has a `solution`, a whole right program to make wrong ones of.")
+    path = settings.evidence or settings.output.with_suffix(".evidence.jsonl")
+    with closing(Evidence(path, settings.thorough)) as evidence:
+        right = [Candidate(task, RIGHT, "", task.solution, 0) for task in tasks]
+        if left := [one for one in right if evidence.get(one) is None]:
+            _judge(left, evidence, settings, path, progress)
+        tasks = [one.task for one in right if evidence.get(one) is Verdict.PASSED]
+        failed = [f"{one.task.id} ({evidence.get(one)})" for one in right if evidence.get(one) is not Verdict.PASSED]
+        if failed:
+            logger.warning("left out, because their own solution does not pass (see %s): %s", path, ", ".join(failed))
+        if not tasks:
+            raise TaskError(f"{settings.tasks}: no task's own solution passes on this machine; {path} says why.")
+        candidates = find_candidates(tasks, settings.seed)
+        chosen = _choose(candidates, evidence, settings)
+        while left := [one for one in chosen if evidence.get(one) is None]:
+            _judge(left, evidence, settings, path, progress)
+            chosen = _choose(candidates, evidence, settings)
+        order = {task.id: at for at, task in enumerate(tasks)}
+        chosen.sort(key=lambda one: (one.is_floor, order[one.task.id], one.kind, one.change))
+        rows = [pair_row(one, evidence.get(one)) for one in chosen]
+    write_atomically(settings.output, map(to_line, rows))
+    return rows
+
+
+def _choose(candidates: Sequence[Candidate], evidence: Evidence, settings: MakeSettings) -> list[Candidate]:
+    open_ = [one for one in candidates if evidence.allows(one)]
+    wrong = choose((one for one in open_ if not one.is_floor), settings.pairs, settings.seed)
+    return wrong + choose((one for one in open_ if one.is_floor), settings.floor, settings.seed)
+
+
+def _judge(
+    candidates: Sequence[Candidate],
+    evidence: Evidence,
+    settings: MakeSettings,
+    path: Path,
+    progress: Callable[..., Any],
+) -> None:
+    """Judge each candidate as an answer to its task.
+
+    Raises:
+        SandboxError: there is nothing to judge with, or the judge failed on a program.
+    """
+    if settings.runs_on_gpus and not list_gpus():
+        raise SandboxError(
+            f"{len(candidates)} programs are not verified yet, and there is no NVIDIA GPU here to run them on. Run the same command on a "
+            f"machine with a GPU and nvcc, or bring {path} from there. The bundled pairs (pairs=cuset_mini) need neither."
+        )
+    bench = Bench(settings, "cuda")
+    machine = {"gpu": ", ".join(bench.pool.names) if bench.pool else None, "toolkit": bench.settings["toolkit"]}
+    machine["thorough"] = settings.thorough
+    unsure = _judge_once(candidates, bench, False, lambda *found: evidence.add(*found, machine), settings, progress)
+    _judge_once(unsure, bench, True, lambda *found: evidence.add(*found, machine), settings, progress)
+
+
+def _judge_once(
+    candidates: Sequence[Candidate],
+    bench: Bench,
+    confirms: bool,
+    keep: Callable[[Candidate, Judgement], None],
+    settings: MakeSettings,
+    progress: Callable[..., Any],
+) -> list[Candidate]:
+    """Judge candidates and `keep` what is certain; returns those whose failure may be that of another program on the GPU.
+
+    confirms: run what fails once more alone, so that nothing is uncertain.
+    """
+    bench.judge.confirms = confirms
+    alone = confirms or settings.per_gpu == 1
+    pipeline = bench.pipeline(jobs=settings.jobs)
+    judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])
+    unsure, problem = [], ""
+    try:
+        for job, judgement in progress(judged, total=len(candidates), unit="program", desc="judged"):
+            if judgement.infra:
+                problem = judgement.message
+            elif not alone and judgement.verdict in (Verdict.RUNTIME_ERROR, Verdict.TIMEOUT):
+                unsure.append(job.samples[0])
+            else:
+                keep(job.samples[0], judgement)
+    finally:
+        judged.close()
+        pipeline.join()
+    if problem:
+        raise SandboxError(f"the judge itself failed: {problem}. Run the same command again for what is left.")
+    return unsure
+
+
+def as_response(code: str) -> str:
+    """A program as the bundled training set has it in its responses."""
+    return f"```cpp\n{code.rstrip()}\n```"
+
+
+def pair_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
+    """The line of the pair file."""
+    return {
+        "task": candidate.task.id,
+        "right": as_response(candidate.task.solution),
+        "wrong": as_response(candidate.code),
+        "kind": candidate.kind,
+        "change": candidate.change,
+        "verdict": verdict.value,
+    }

@@ -1,0 +1,99 @@
+"""Pair files: JSONL with `task`, `right`, `wrong`, `kind`, and the prompt where the task set does not have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from .. import bundled
+from ..jsonl import LinesError, read_objects
+from ..mutants.equivalent import EQUIVALENT
+from ..row_checks import RowModel, Text, wrong_value
+from ..tasks import TaskError, load_tasks
+from ..tasks.messages import chat_messages
+from ..text import InputError
+
+
+BUNDLED = {"cuset_mini": ("cuset_pairs.jsonl", "cuset_mini.jsonl")}
+"""Name -> the pair file and the task set in data/."""
+
+
+class PairsError(InputError):
+    """A pair file or its tasks cannot be used; the message names the file, the line and the key."""
+
+
+class Pair(RowModel):
+    """Two answers to one task.
+
+    task: its id, the unit of every interval. right, wrong: whole responses, as a model writes them. kind: of the error in `wrong`; of kind
+    `equivalent` both are right. prompt, system: what was asked; without them the task set says it. change: what was changed, for people.
+    verdict: the judge's, on `wrong`.
+    """
+
+    task: Text
+    right: Text
+    wrong: Text
+    kind: Text
+    prompt: Text | None = None
+    system: Text | None = None
+    change: Text | None = None
+    verdict: Text | None = None
+    messages: list[dict[str, str]] = Field(default=[], exclude=True)
+
+    @property
+    def is_floor(self) -> bool:
+        return self.kind == EQUIVALENT
+
+
+def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
+    """The pairs of a file, or of a bundled set, each with the `messages` that ask for the answer.
+
+    name: a file, or a key of `BUNDLED`. tasks: the task set with the prompts of rows that bring none.
+
+    Raises:
+        PairsError: no such file; a line that is no pair, with equal answers, or an empty one; a prompt that is missing.
+    """
+    path = Path(name)
+    if name in BUNDLED:
+        pairs_file, tasks_file = BUNDLED[name]
+        path, tasks = bundled.data() / pairs_file, tasks or bundled.data() / tasks_file
+    if not path.is_file():
+        raise PairsError(
+            f"pairs={name}: no such file; give a JSONL file with task, right, wrong and kind, or {', '.join(BUNDLED)}."
+        )
+    try:
+        task_set = load_tasks(tasks) if tasks else None
+        pairs = [_read_pair(record, f"{path}:{line}", task_set) for line, record in read_objects(path, torn=False)]
+    except (LinesError, TaskError) as error:
+        raise PairsError(str(error)) from None
+    if not pairs:
+        raise PairsError(f"{path}: no pairs in this file; expected an object with task, right, wrong and kind a line.")
+    return pairs
+
+
+def _read_pair(record: Mapping[str, Any], source: str, tasks: Any) -> Pair:
+    try:
+        pair = Pair(**{key: record[key] for key in Pair.model_fields if key in record and key != "messages"})
+    except ValidationError as error:
+        raise PairsError(f"{source}: {wrong_value(error, Pair, record)}.") from None
+    for key in ("right", "wrong"):
+        if not getattr(pair, key).strip():
+            raise PairsError(f"{source}: {key} is empty; expected a whole response.")
+    if pair.right == pair.wrong:
+        raise PairsError(f"{source}: right and wrong are the same text: no model can prefer one of them.")
+    if pair.prompt is not None:
+        system = [{"role": "system", "content": pair.system}] if pair.system else []
+        messages = [*system, {"role": "user", "content": pair.prompt}]
+    elif tasks is None:
+        raise PairsError(
+            f"{source}: prompt is missing; add it to the row, or name the task set that has it: tasks=FILE."
+        )
+    else:
+        try:
+            messages = chat_messages(tasks.by_id(pair.task))
+        except TaskError as error:
+            raise PairsError(f"{source}: task: {error}") from None
+    return pair.model_copy(update={"messages": messages})

@@ -1,0 +1,34 @@
+"""What `cuset pairs` and `cuset pairs make` can be told. Light: --help is made from it."""
+
+from pathlib import Path
+from typing import ClassVar, Self
+
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+
+from ..judge.judge_spec import JudgeSpec
+from ..settings import Names, OutputFile
+
+
+class MakeSettings(JudgeSpec):
+    """`cuset pairs make`."""
+
+    positional: ClassVar[tuple[str, ...]] = ("tasks",)
+
+    tasks: Path = Field(description="the task set; each task needs its right program (solution)")
+    output: OutputFile = Field(description="the pair file (JSONL)")
+    evidence: OutputFile | None = Field(
+        None,
+        description="what the judge said of each program (JSONL), where an interrupted run resumes; without it beside the output",
+    )
+    split: str | None = Field(None, description="only the tasks of this split")
+    only: Names = Field((), description="only these tasks, ids or names")
+    pairs: PositiveInt = Field(600, description="pairs with a wrong program, at most")
+    floor: NonNegativeInt = Field(120, description="pairs of two right programs, at most")
+    seed: NonNegativeInt = Field(0, description="decides among programs that are equally good")
+    jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
+
+    @model_validator(mode="after")
+    def _check_runs(self) -> Self:
+        if self.compile_only:
+            raise ValueError("compile_only says nothing of what a program computes: leave it out")
+        return self
