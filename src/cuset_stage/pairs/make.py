@@ -19,6 +19,7 @@ from ..judge.judgement import Judgement
 from ..judge.pipeline import Job
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
+from ..tasks.messages import chat_messages
 from ..text import shorten
 from .candidates import Candidate, choose, find_candidates
 from .settings import MakeSettings
@@ -99,7 +100,7 @@ def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dic
             chosen = _choose(candidates, evidence, settings)
         order = {task.id: at for at, task in enumerate(tasks)}
         chosen.sort(key=lambda one: (one.is_floor, order[one.task.id], one.kind, one.change))
-        rows = [pair_row(one, evidence.get(one)) for one in chosen]
+        rows = [pair_row(one, evidence.get(one), settings.prompts) for one in chosen]
     write_atomically(settings.output, map(to_line, rows))
     return rows
 
@@ -172,9 +173,9 @@ def as_response(code: str) -> str:
     return f"```cpp\n{code.rstrip()}\n```"
 
 
-def pair_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
+def pair_row(candidate: Candidate, verdict: Verdict, with_prompt: bool = False) -> dict[str, Any]:
     """The line of the pair file."""
-    return {
+    row = {
         "task": candidate.task.id,
         "right": as_response(candidate.task.solution),
         "wrong": as_response(candidate.code),
@@ -182,3 +183,7 @@ def pair_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
         "change": candidate.change,
         "verdict": verdict.value,
     }
+    if with_prompt:
+        said = {message["role"]: message["content"] for message in chat_messages(candidate.task)}
+        row |= {"prompt": said["user"]} | ({"system": said["system"]} if "system" in said else {})
+    return row

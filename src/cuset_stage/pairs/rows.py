@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +99,17 @@ def _read_pair(record: Mapping[str, Any], source: str, tasks: Any) -> Pair:
         except TaskError as error:
             raise PairsError(f"{source}: task: {error}") from None
     return pair.model_copy(update={"messages": messages})
+
+
+def evenly(pairs: Sequence[Pair], count: int | None) -> list[Pair]:
+    """`count` of the pairs, or all where it is None or there are fewer: as many of each task, drawn alike each time, in their order."""
+    if count is None or count >= len(pairs):
+        return list(pairs)
+    order = list(range(len(pairs)))
+    random.Random(0).shuffle(order)
+    rank: Counter[str] = Counter()
+    turns = {}
+    for at in order:
+        turns[at] = rank[pairs[at].task]
+        rank[pairs[at].task] += 1
+    return [pairs[at] for at in sorted(sorted(order, key=turns.__getitem__)[:count])]

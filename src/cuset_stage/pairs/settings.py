@@ -24,6 +24,9 @@ class MakeSettings(JudgeSpec):
     only: Names = Field((), description="only these tasks, ids or names")
     pairs: PositiveInt = Field(600, description="pairs with a wrong program, at most")
     floor: NonNegativeInt = Field(120, description="pairs of two right programs, at most")
+    prompts: bool = Field(
+        True, description="write each task's prompt into its rows; without it `cuset pairs` needs tasks=..."
+    )
     seed: NonNegativeInt = Field(0, description="decides among programs that are equally good")
     jobs: PositiveInt | None = Field(None, description="compilations at a time; without it one a CPU")
 

@@ -93,6 +93,11 @@ def extend(base: type) -> type:
             "auto",
             "Compute the loss in the output layer, without logits: auto: where it can; on: or stop; off: never.",
         )
+        cuset_pairs: str | None = _argument(
+            None,
+            "Log cuset/pairs_accuracy at each evaluation: a pair file of `cuset pairs`, or cuset_mini: the bundled one.",
+        )
+        cuset_pairs_samples: int | None = _argument(None, "Only so many of these pairs, evenly over tasks.")
         prob_threshold: str | None = _argument(
             None, "ProFit's threshold (0.1), or `low,high` for threshold_direction: middle."
         )
@@ -252,6 +257,8 @@ def _check(args: Any) -> None:
     weight = args.cuset_think_weight
     if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
         raise ValueError(f"cuset_think_weight={weight!r}: expected a number of at least 0.")
+    if args.cuset_pairs_samples is not None and args.cuset_pairs_samples < 1:
+        raise ValueError(f"cuset_pairs_samples={args.cuset_pairs_samples}: expected a number of pairs, at least 1.")
 
     for name in ("dft", "eaft", "asft"):
         if getattr(args, f"use_{name}_loss", False):

@@ -32,12 +32,11 @@ def log_statistics(trainer: Any) -> None:
 
     def with_statistics(write: Any, output_dir: str, logs: dict[str, Any]) -> None:
         # Written in another thread: the step may not be the newest any more.
+        kind = next((key for key in ("loss", "eval_loss") if key in logs), None)
         entries = (
-            one
-            for one in reversed(trainer.state.log_history)
-            if one["step"] == logs["current_steps"] and "loss" in one
+            one for one in reversed(trainer.state.log_history) if one["step"] == logs["current_steps"] and kind in one
         )
-        own = next(entries, {}) if "loss" in logs else {}
+        own = next(entries, {}) if kind else {}
         write(output_dir, logs | {key: value for key, value in own.items() if key.startswith(LOG_PREFIX)})
 
     for callback in trainer.callback_handler.callbacks:

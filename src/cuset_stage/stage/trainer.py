@@ -1,7 +1,7 @@
 """LLaMA-Factory's SFT trainer with the loss, the log and the evaluation of CuSeT."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -23,20 +23,30 @@ logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers an
 GIVEN_CONFIDENCE = "given_confidence"  # a column of the batch where the recipe names a confidence file
 
 
+Metric = Callable[["CusetTrainer"], dict[str, float]]
+
+
 class CusetTrainer(CustomSeq2SeqTrainer):
     """Trains with one of the objectives of `cuset_stage.objective`; everything else is LLaMA-Factory's.
 
     The loss of a micro-batch is its sum over tokens divided by the count of the whole optimizer step (`num_items_in_batch`, over
     accumulation and ranks); the Trainer then multiplies by the number of ranks, because gradients are averaged over them.
     fused: auto, on or off, as `cuset_fused`; label_summaries: sentences on the labels, logged once more when training begins, because
-    those of loading the model stand between; kwargs: LLaMA-Factory's.
+    those of loading the model stand between; metrics: each is called with the trainer at an evaluation, on every rank, and gives entries
+    of its log; kwargs: LLaMA-Factory's.
     """
 
     def __init__(
-        self, objective: ObjectiveSettings, fused: str = "auto", label_summaries: Sequence[str] = (), **kwargs: Any
+        self,
+        objective: ObjectiveSettings,
+        fused: str = "auto",
+        label_summaries: Sequence[str] = (),
+        metrics: Sequence[Metric] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self._label_summaries = label_summaries
+        self._metrics = metrics
         # accelerate makes one from the environment, too
         check_layout(getattr(self.accelerator, "parallelism_config", None))
         self.objective = objective
@@ -67,6 +77,11 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             )
         logger.info_rank0(f"The loss is computed from materialised logits: {reason}.")
         self._fused_head = None
+
+    @property
+    def fused_head(self) -> FusedHead | None:
+        """What covers the model's output layer; None where the loss is computed from logits."""
+        return self._fused_head
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         proof.begin()
@@ -250,6 +265,9 @@ class CusetTrainer(CustomSeq2SeqTrainer):
     def evaluation_loop(self, *args: Any, metric_key_prefix: str = "eval", **kwargs: Any) -> EvalLoopOutput:
         self._evaluated_rows = []
         output = super().evaluation_loop(*args, metric_key_prefix=metric_key_prefix, **kwargs)
+        if metric_key_prefix.startswith("eval") and output.metrics is not None:
+            for metric in self._metrics:
+                output.metrics.update(metric(self))
         if self._evaluated_rows and output.metrics is not None:
             loss, tokens, samples = torch.stack(self._evaluated_rows).sum(dim=0).tolist()
             count = tokens if self.objective.normalization == "tokens" else samples

@@ -5,6 +5,7 @@ so whatever else SFT does there, and will do in a later version, is done here to
 """
 
 import copy
+from importlib import import_module
 from typing import Any
 
 from llamafactory.extras import logging
@@ -25,7 +26,7 @@ from .collator import CusetDataCollator
 from .dataset import labelled_dataset
 from .processors import LabelRules
 from .rebinding import rebind_globals
-from .trainer import CusetTrainer
+from .trainer import CusetTrainer, Metric
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
@@ -52,13 +53,14 @@ def run_cuset(
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")
 
+    metrics = open_metrics(finetuning_args)
     label_summaries: list[str] = []
 
     def make_trainer(**kwargs: Any) -> CusetTrainer:
         if objective.needs_reference:
             kwargs["ref_model"] = reference_model(kwargs["model"], model_args, finetuning_args)
-        fused = finetuning_args.cuset_fused
-        trainer = CusetTrainer(objective=objective, fused=fused, label_summaries=label_summaries, **kwargs)
+        options = {"fused": finetuning_args.cuset_fused, "label_summaries": label_summaries, "metrics": metrics}
+        trainer = CusetTrainer(objective=objective, **options, **kwargs)
         log_statistics(trainer)
         return trainer
 
@@ -80,6 +82,17 @@ def run_cuset(
     )
     run(model_args, data_args, training_args, finetuning_args, generating_args, callbacks)
     proof.finish()
+
+
+def open_metrics(finetuning_args: Any) -> list[Metric]:
+    """What is measured at every evaluation beside the loss. Its packages stand above this one and are loaded only when they are wanted.
+
+    Raises ValueError, before a model is loaded, for a file that cannot be used.
+    """
+    if not finetuning_args.cuset_pairs:
+        return []
+    pairs = import_module("cuset_stage.pairs.metric")
+    return [pairs.PairsMetric(finetuning_args.cuset_pairs, finetuning_args.cuset_pairs_samples)]
 
 
 def reference_model(model: Any, model_args: Any, finetuning_args: Any) -> Any:

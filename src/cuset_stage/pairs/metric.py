@@ -1,0 +1,61 @@
+"""The share of right programs preferred, as a metric of a training run: `cuset_pairs` in a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from accelerate.utils import gather_object
+from transformers.integrations import is_deepspeed_zero3_enabled
+
+from ..analysis.token_probabilities import token_log_probabilities
+from ..stage.artifacts import LOG_PREFIX
+from ..stage.trainer import evaluating
+from .likelihood import Row, differences
+from .rows import evenly, read_pairs
+from .summary import mean_over_tasks, preferences
+
+
+NAME = f"{LOG_PREFIX}pairs_accuracy"
+
+
+class PairsMetric:
+    """Called with a trainer, it gives the accuracy of the trainer's model as it is now: the mean over tasks, see `summary.summarise`.
+
+    name, count: `cuset_pairs` and `cuset_pairs_samples`. Pairs of two right programs are left out.
+
+    Raises:
+        PairsError: a pair file that cannot be used.
+    """
+
+    def __init__(self, name: str, count: int | None) -> None:
+        self.pairs = evenly([pair for pair in read_pairs(name) if not pair.is_floor], count)
+        self._known: tuple[int, dict[str, float]] | None = (
+            None  # with several evaluation sets a step asks several times
+        )
+
+    def __call__(self, trainer: Any) -> dict[str, float]:
+        step = trainer.state.global_step
+        if self._known is None or self._known[0] != step:
+            self._known = step, {NAME: self._measure(trainer)}
+        return self._known[1]
+
+    def _measure(self, trainer: Any) -> float:
+        # Ranks share the pairs. Where weights are sharded, all ranks have to run the same passes: each takes all pairs.
+        is_sharded = trainer.is_fsdp_enabled or is_deepspeed_zero3_enabled()
+        world, rank = (1, 0) if is_sharded else (trainer.args.world_size, trainer.args.process_index)
+        own = np.array_split(np.arange(len(self.pairs)), world)[rank].tolist()
+        model = trainer.model_wrapped if is_sharded else trainer.accelerator.unwrap_model(trainer.model)
+
+        def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
+            tokens = trainer.args.per_device_eval_batch_size * 4096
+            return token_log_probabilities(model, rows, batch_tokens=tokens, head=trainer.fused_head)
+
+        with evaluating(model), trainer.compute_loss_context_manager():
+            collator = trainer.data_collator
+            found = differences([self.pairs[at] for at in own], collator.template, collator.tokenizer, score)
+            preferred = list(zip(own, preferences(list(found), "from_change").tolist(), strict=True))
+        if world > 1:
+            preferred = gather_object(preferred)
+        return mean_over_tasks([self.pairs[at].task for at, _ in preferred], [value for _, value in preferred])

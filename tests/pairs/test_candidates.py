@@ -1,0 +1,66 @@
+"""The choice among candidates: even over tasks, lengths and kinds."""
+
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuset_stage.pairs.candidates import MOST_LONGER, Candidate, choose, find_candidates, sign
+from cuset_stage.tasks import ProgramTask, load_tasks
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def task(name):
+    return ProgramTask(name, name, "f", {1: "p"}, None, (), None, "code", "tests")
+
+
+TASKS = {name: task(name) for name in "abc"}
+candidates = st.builds(
+    lambda name, kind, longer, code: Candidate(TASKS[name], kind, "", code, longer),
+    st.sampled_from("abc"), st.sampled_from(["x", "y", "z"]), st.integers(-3, 3), st.text("01", min_size=8, max_size=8),
+)  # fmt: skip
+several = st.lists(candidates, max_size=40, unique_by=lambda one: (one.task.id, one.code))
+
+
+@settings(max_examples=60, deadline=None)
+@given(several, st.integers(1, 50))
+def test_tasks_come_before_everything(found, count):
+    chosen = choose(found, count, seed=0)
+    assert len(chosen) == min(count, len(found)) == len({(one.task.id, one.code) for one in chosen})
+    there, taken = (Counter(one.task.id for one in group) for group in (found, chosen))
+    most = max(taken.values(), default=0)
+    assert all(taken[name] >= min(there[name], most - 1) for name in there)
+
+
+@settings(max_examples=60, deadline=None)
+@given(several)
+def test_the_order_of_candidates_does_not_matter(found):
+    assert choose(found, 10, seed=3) == choose(list(reversed(found)), 10, seed=3)
+
+
+def test_as_many_are_longer_as_shorter_where_there_are_both():
+    found = [Candidate(TASKS["a"], "x", "", f"{n}", longer) for n, longer in enumerate([1] * 20 + [-1] * 6 + [0] * 4)]
+    lengths = Counter(sign(one.longer) for one in choose(found, 16, seed=0))
+    assert lengths == {1: 6, -1: 6, 0: 4}
+    assert Counter(sign(one.longer) for one in choose(found, 30, seed=0)) == {1: 20, -1: 6, 0: 4}
+
+
+def test_kinds_are_even_where_tasks_and_lengths_allow():
+    found = [
+        Candidate(TASKS["a"], kind, "", f"{kind}{n}", 0)
+        for kind, many in (("x", 20), ("y", 20), ("z", 2))
+        for n in range(many)
+    ]
+    assert Counter(one.kind for one in choose(found, 12, seed=0)) == {"x": 5, "y": 5, "z": 2}
+
+
+def test_candidates_are_about_as_long_as_the_program_and_alike_each_time():
+    tasks = list(load_tasks(ROOT / "data" / "cuset_mini.jsonl", only=("row_argmax", "lcg_skip_ahead")))
+    found = find_candidates(tasks, seed=0)
+    assert found == find_candidates(tasks, seed=0)
+    assert all(abs(one.longer) <= MOST_LONGER for one in found)
+    assert {one.task.id for one in found if not one.is_floor} == {"row_argmax", "lcg_skip_ahead"}
+    assert len({one.key for one in found}) == len(found)

@@ -1,0 +1,124 @@
+"""Differences of log-likelihoods against a model asked by hand, in double precision, and against what training sees."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from llamafactory.hparams import DataArguments
+from transformers import AutoModelForCausalLM
+
+from cuset_stage.analysis.token_probabilities import token_log_probabilities
+from cuset_stage.pairs.likelihood import common_ends, compare, differences, encode
+from cuset_stage.pairs.rows import Pair
+from cuset_stage.stage.loading import open_rows, open_template, open_tokenizer
+from cuset_stage.stage.processors import LabelRules
+
+
+RIGHT = "```cpp\nint i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) y[i] = x[i];\n```"
+PAIRS = [
+    Pair(task=task, right=RIGHT, wrong=wrong, kind="k", messages=[{"role": "user", "content": asked}])
+    for task, asked, wrong in (
+        ("copy", "Copy x to y.", RIGHT.replace("i < n", "i <= n")),
+        ("copy", "Copy x to y.", RIGHT.replace("if (i < n) ", "")),
+        ("again", "Copy x to y, please.", RIGHT.replace("blockIdx.x * ", "")),
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_model):
+    return open_tokenizer(str(tiny_model))
+
+
+@pytest.fixture(scope="module")
+def template(tokenizer):
+    return open_template(tokenizer, DataArguments(template="qwen"))
+
+
+@pytest.fixture(scope="module")
+def model(tiny_model):
+    return AutoModelForCausalLM.from_pretrained(tiny_model).eval()
+
+
+@torch.no_grad()
+def by_hand(model, row):
+    """log p of the supervised tokens, one row alone."""
+    ids = torch.tensor(row["input_ids"])
+    log_p = model(ids[None]).logits[0].double().log_softmax(dim=-1)
+    return [float(log_p[at - 1, ids[at]]) for at in range(1, len(ids)) if row["labels"][at] != -100]
+
+
+def test_differences_against_sums_by_hand(model, tokenizer, template):
+    found = list(differences(PAIRS, template, tokenizer, lambda rows: token_log_probabilities(model, rows)))
+    for pair, one in zip(PAIRS, found, strict=True):
+        right, wrong = (by_hand(model, encode(pair, text, template, tokenizer)) for text in (pair.right, pair.wrong))
+        assert one.whole == pytest.approx(sum(right) - sum(wrong), abs=1e-3)
+        assert one.changed + one.following == pytest.approx(one.whole, abs=1e-3)  # what stands before is the same
+        assert one.per_token == pytest.approx(np.mean(right) - np.mean(wrong), abs=1e-5)
+        assert (one.right_tokens, one.wrong_tokens) == (len(right), len(wrong))
+    assert found[1].longer < 0 and found[1].changed < -10  # tokens that are only in the right one
+    assert abs(found[0].following) > 0
+
+
+def test_each_response_is_scored_once(tokenizer, template):
+    asked = []
+
+    def score(rows):
+        asked.extend(rows)
+        return (np.zeros(sum(label != -100 for label in row["labels"]), np.float32) for row in asked)
+
+    found = list(differences(PAIRS, template, tokenizer, score))
+    assert len(asked) == 5  # two prompts, with one right response each, and three wrong ones
+    assert [one.whole for one in found] == [0, 0, 0]
+
+
+def test_rows_are_those_of_training(tmp_path, tiny_model, tokenizer, template):
+    import json
+
+    rows = [{"instruction": pair.messages[0]["content"], "input": "", "output": pair.wrong} for pair in PAIRS]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}))
+    options = {"dataset": ["rows"], "dataset_dir": str(tmp_path), "template": "qwen", "cutoff_len": 4096}
+    opened = open_rows(tokenizer, str(tiny_model), LabelRules(("kernel_body",), ()), **options)
+    for pair, row in zip(PAIRS, opened.tokens(), strict=True):
+        assert encode(pair, pair.wrong, template, tokenizer) == {key: row[key] for key in ("input_ids", "labels")}
+
+
+def test_a_system_message_is_part_of_the_prompt(tokenizer, template):
+    said = [{"role": "system", "content": "Be brief."}, *PAIRS[0].messages]
+    row = encode(PAIRS[0].model_copy(update={"messages": said}), RIGHT, template, tokenizer)
+    prompt = tokenizer.decode([token for token, label in zip(*row.values(), strict=True) if label == -100])
+    assert "Be brief." in prompt and "Copy x to y." in prompt
+
+
+def test_responses_of_the_same_tokens_are_refused(tokenizer, template):
+    class Deaf:
+        efficient_eos = False
+
+        def encode_multiturn(self, *_):
+            return [([1], [2, 3])]
+
+    with pytest.raises(ValueError, match=r"task copy, kind k: .* same tokens"):
+        list(differences(PAIRS[:1], Deaf(), tokenizer, lambda rows: iter([np.zeros(2, np.float32)] * len(rows))))
+
+
+words = st.lists(st.integers(0, 2), max_size=8)
+
+
+@given(words, words)
+def test_common_ends(one, other):
+    begin, end = common_ends(one, other)
+    most = max(n for n in range(min(len(one), len(other)) + 1) if one[:n] == other[:n])
+    assert begin == most
+    left = [each[begin:] for each in (one, other)]
+    assert end == max(
+        n for n in range(min(map(len, left)) + 1) if left[0][len(left[0]) - n :] == left[1][len(left[1]) - n :]
+    )
+
+
+def test_the_parts_of_a_difference():
+    log_p = [np.array(values, np.float32) for values in ([-1, -2, -3, -4], [-1, -5, -1])]
+    one = compare([7, 8, 9, 4], [7, 5, 4], *log_p)
+    assert (one.changed, one.following, one.whole) == (-5 + 5, -4 + 1, -10 + 7)
+    assert one.per_token == pytest.approx(-10 / 4 + 7 / 3) and one.longer == -1

@@ -1,0 +1,89 @@
+"""Accuracies, lengths and comparisons on differences that are written down."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cuset_stage.pairs.likelihood import Difference
+from cuset_stage.pairs.rows import Pair
+from cuset_stage.pairs.summary import compare_models, mean_over_tasks, preferences, sign_flip_test, summarise
+
+
+def pair(task, kind="x"):
+    return Pair(task=task, right="r", wrong="w", kind=kind)
+
+
+def gap(nats, longer=0):
+    """A difference of which half is in the changed tokens."""
+    return Difference(nats, nats / 2, nats / 2, nats / 100, 100, 100 + longer)
+
+
+PAIRS = [pair("a"), pair("a", "y"), pair("a"), pair("b"), pair("b", "equivalent")]
+FOUND = [gap(3, 1), gap(-1, -1), gap(0), gap(2), gap(-5)]
+
+
+def test_an_accuracy_is_the_mean_of_the_tasks_shares():
+    summary = summarise(PAIRS, FOUND)
+    assert summary["accuracy"]["whole"]["value"] == pytest.approx(((1 + 0 + 0.5) / 3 + 1) / 2)
+    assert summary["tasks"] == {"a": pytest.approx(0.5), "b": 1.0}
+    assert summary["floor"]["whole"]["value"] == 0.0 and summary["floor"]["whole"]["tasks"] == 1
+    assert summary["kinds"]["x"]["value"] == pytest.approx((0.75 + 1) / 2) and summary["kinds"]["x"]["pairs"] == 3
+    assert set(summary["kinds"]) == {"x", "y"}
+    assert mean_over_tasks(["a", "a", "b"], [1, 0, 1]) == 0.75
+
+
+def test_lengths():
+    lengths = summarise(PAIRS, FOUND)["lengths"]
+    assert (lengths["wrong_longer"]["value"], lengths["wrong_shorter"]["value"]) == (1.0, 0.0)
+    assert lengths["pairs"] == {"wrong_longer": 1, "same_length": 2, "wrong_shorter": 1}
+    assert lengths["prefer_shorter"]["value"] == pytest.approx((0.5 + 0.5) / 2)
+    assert lengths["mean_tokens_longer"] == 0 and lengths["rank_correlation"] > 0
+
+
+def test_what_is_not_there_is_none():
+    summary = summarise(PAIRS[:1], FOUND[:1])
+    assert summary["floor"]["whole"] is None and summary["lengths"]["wrong_shorter"] is None
+    assert summary["lengths"]["rank_correlation"] is None
+
+
+def test_measures_prefer_each_for_itself():
+    one = Difference(whole=1.0, changed=-1.0, following=0.5, per_token=0.0, right_tokens=3, wrong_tokens=3)
+    assert [float(preferences([one], name)[0]) for name in ("whole", "changed", "following", "per_token", "from_change")] == [
+        1, 0, 1, 0.5, 0,
+    ]  # fmt: skip
+
+
+def test_the_sign_flip_test_counts_all_signs():
+    gaps = np.array([0.3, 0.1, -0.1, 0.4, 0.2, 0.25])
+    sums = [abs(np.dot(signs, gaps)) for signs in itertools.product((-1, 1), repeat=len(gaps))]
+    exact = np.mean(np.array(sums) >= abs(gaps.sum()) - 1e-12)
+    assert sign_flip_test(gaps) == pytest.approx(exact)
+    assert sign_flip_test(np.zeros(6)) == 1.0
+
+
+def test_two_models_are_compared_on_tasks():
+    tasks = [f"t{n}" for n in range(12)]
+    pairs = [pair(task) for task in tasks for _ in range(4)] + [pair("t0", "equivalent")]
+    worse = [gap(1 if n % 2 else -1) for n in range(48)] + [gap(1)]
+    better = [gap(1 if n % 4 else -1) for n in range(48)] + [gap(-1)]
+    (same,) = compare_models(pairs, {"a": worse, "b": worse})
+    assert same["difference"]["value"] == 0 and same["p_value"] == same["p_pairs"] == same["p_holm"] == 1
+    (found,) = compare_models(pairs, {"a": worse, "b": better})
+    assert (found["first"], found["second"]) == ("b", "a")
+    assert found["difference"]["value"] == pytest.approx(0.25)  # the pair of two right programs does not count
+    assert found["p_value"] == pytest.approx(2 / 2**12, abs=1e-3)
+    assert len(compare_models(pairs, {"a": worse, "b": better, "c": worse})) == 3
+
+
+def test_an_untrained_model_s_interval_covers_chance_about_as_often_as_it_says():
+    """Tasks differ from each other: an interval over pairs would be too narrow, the one over tasks is not."""
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(25):
+        shares = np.clip(0.5 + rng.normal(0, 0.2, 20), 0, 1)
+        signs = np.where(rng.random((20, 30)) < shares[:, None], 1.0, -1.0)
+        pairs = [pair(f"t{task}") for task in range(20) for _ in range(30)]
+        (found,) = [summarise(pairs, [gap(sign) for sign in signs.ravel()])["accuracy"]["whole"]]
+        covered += found["low"] <= 0.5 <= found["high"]
+    assert covered >= 20
