@@ -151,8 +151,12 @@ def _checked_models(value: dict[str, Any]) -> dict[str, ModelRequest]:
     return found
 
 
+Models = Annotated[dict[str, Any], BeforeValidator(_named_models), AfterValidator(_checked_models)]
+"""Models by name: `a,b` on the command line; in YAML a list, or a mapping from names to folders or to the keys of `ModelRequest`."""
+
+
 class AnalyzeSettings(Settings):
-    models: Annotated[dict[str, Any], BeforeValidator(_named_models), AfterValidator(_checked_models)] = Field(
+    models: Models = Field(
         description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
         + ", ".join(ModelRequest.model_fields)
     )

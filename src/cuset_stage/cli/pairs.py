@@ -1,21 +1,54 @@
 """`cuset pairs`: does a model prefer the right program? And `cuset pairs make`: pairs from tasks of one's own."""
 
+import json
 from collections import Counter
+from typing import Any
 
 import typer
 
-from ..pairs.settings import MakeSettings
-from ._app import Group, app, command
+from ..pairs.settings import MakeSettings, PairsSettings
+from ..settings import check_writable
+from ._app import COMMANDS, Group, app, command
 
 
+class PairsGroup(Group):
+    """`cuset pairs make ...`; anything else is for `cuset pairs` itself."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands:
+            args = [MEASURE, *args]
+        return super().parse_args(ctx, args)
+
+
+MEASURE = "measure"
 pairs = typer.Typer(
     name="pairs",
-    cls=Group,
-    help="Measure whether a model prefers right programs to wrong ones, and make the pairs.",
+    cls=PairsGroup,
+    help="Measure whether models prefer right programs to wrong ones, or make such pairs. `measure` may be left out.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 app.add_typer(pairs)
+
+
+@command(pairs, MEASURE, PairsSettings)
+def measure(settings: PairsSettings) -> None:
+    """Measure how often models find a right program likelier than a wrong one: `cuset pairs [FILE.yaml] [KEY=VALUE ...]`.
+
+    Forward passes alone: no sampling, no sandbox. `cuset pairs make --help` says how pairs are made.
+    """
+    check_writable("output", settings.output)  # before torch is imported
+    from ..files import write_atomically
+    from ..pairs.measure import measure as run
+    from ..pairs.table import print_tables
+
+    record = run(settings)
+    write_atomically(settings.output, json.dumps(record, indent=1) + "\n")
+    print_tables(record)
+    typer.echo(f"results: {settings.output}")
+
+
+COMMANDS["pairs"] = COMMANDS.pop(f"pairs {MEASURE}")
 
 
 @command(pairs, "make", MakeSettings)

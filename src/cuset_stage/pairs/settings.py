@@ -5,8 +5,9 @@ from typing import ClassVar, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
+from ..analysis.requests import ModelRequest, Models
 from ..judge.judge_spec import JudgeSpec
-from ..settings import Names, OutputFile
+from ..settings import Names, OutputFile, Settings
 
 
 class MakeSettings(JudgeSpec):
@@ -35,3 +36,25 @@ class MakeSettings(JudgeSpec):
         if self.compile_only:
             raise ValueError("compile_only says nothing of what a program computes: leave it out")
         return self
+
+
+class PairsSettings(Settings):
+    """`cuset pairs`."""
+
+    positional: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    pairs: str = Field("cuset_mini", description="a pair file (JSONL), or cuset_mini: the bundled one")
+    models: Models = Field(
+        description="models to ask: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
+        + ", ".join(ModelRequest.model_fields)
+    )
+    tasks: Path | None = Field(None, description="the task set with the prompts of pairs that bring none")
+    samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
+    template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
+    output: OutputFile = Field(Path("pairs.json"), description="the results (JSON), which `cuset report` takes")
+    device: str = Field("auto", description="auto, cpu, cuda:0, ...")
+    batch_tokens: int = Field(8192, description="tokens of a forward pass; halved whenever memory runs out", ge=1)
+    seed: NonNegativeInt = Field(0, description="of the bootstrap over tasks and of the test")
+    concurrency: int = Field(8, description="requests to a server in flight", ge=1)
+    api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the server's key")
+    trust_remote_code: bool = Field(False, description="run code that comes with the models")

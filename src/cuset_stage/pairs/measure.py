@@ -1,0 +1,88 @@
+"""`cuset pairs`: every model on the same pairs, and the record of it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from llamafactory.hparams import DataArguments
+from transformers.utils import logging as transformers_logging
+
+from .. import __version__
+from ..analysis.readers import ServerReader, open_reader, read_rows
+from ..analysis.requests import ModelRequest
+from ..progress import Progress
+from ..stage.loading import open_template, open_tokenizer
+from ..stage.pretrained import explained
+from .likelihood import Difference, Row, differences
+from .rows import Pair, evenly, read_pairs
+from .settings import PairsSettings
+from .summary import compare_models, summarise
+
+
+FORMAT = 1
+
+
+def measure(settings: PairsSettings) -> dict[str, Any]:
+    """The record of `cuset pairs`: what each model made of the pairs, and their comparisons.
+
+    Raises:
+        PairsError: a pair file that cannot be used.
+        SettingsError: a model, an adapter, a template or a server that does not exist or does not fit.
+    """
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    pairs = evenly(read_pairs(settings.pairs, settings.tasks), settings.samples)
+    found = {}
+    models = {}
+    for name, request in settings.models.items():
+        began = time.perf_counter()
+        found[name] = _ask(name, request, pairs, settings)
+        models[name] = {
+            **request.model_dump(exclude_none=True),
+            **summarise(pairs, found[name], settings.seed),
+            "seconds": round(time.perf_counter() - began, 1),
+            "differences": [round(one.changed + one.following, 4) for one in found[name]],
+        }
+    kinds = Counter(pair.kind for pair in pairs)
+    about = {"name": settings.pairs, "count": len(pairs), "tasks": len({pair.task for pair in pairs}), "kinds": kinds}
+    return {
+        "type": "pairs",
+        "format": FORMAT,
+        "cuset_stage": __version__,
+        "pairs": about,
+        "template": settings.template,
+        "seed": settings.seed,
+        "models": models,
+        "comparisons": compare_models(pairs, found, settings.seed),
+    }
+
+
+def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: PairsSettings) -> list[Difference]:
+    device = settings.device
+    if device == "auto":
+        device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    trusted = {"trust_remote_code": settings.trust_remote_code}
+    source = request.tokenizer or request.model
+    with explained(f"{source}: its tokenizer cannot be loaded"):
+        tokenizer = open_tokenizer(source, **trusted)
+    with explained():
+        template = open_template(tokenizer, DataArguments(template=request.template or settings.template))
+    if request.endpoint is not None:
+        options = {"concurrency": settings.concurrency, "api_key_env": settings.api_key_env}
+        reader: Any = ServerReader(request.endpoint, request.model, **options)
+    else:
+        reader = open_reader(request, tokenizer, device, **trusted)
+
+    def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
+        rows = list(rows)
+        return iter(
+            Progress(read_rows(reader, rows, settings.batch_tokens), total=len(rows), unit="response", desc=name)
+        )
+
+    with explained(name):
+        return list(differences(pairs, template, tokenizer, score))

@@ -1,0 +1,70 @@
+"""`cuset pairs` on tiny models."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory, load_script):
+    """Another tiny model with the same tokenizer."""
+    from pathlib import Path
+
+    path = tmp_path_factory.mktemp("model") / "second"
+    data = Path(__file__).parents[2] / "data"
+    load_script("make_tiny_model").make_model(path, data, hidden_size=32, layers=2, vocab_size=1024, seed=1)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["pairs", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory, pair_file, tiny_model, second):
+    folder = tmp_path_factory.mktemp("out")
+    (folder / "pairs.yaml").write_text(
+        f"pairs: {pair_file}\nmodels: {{first: {tiny_model}, again: {tiny_model}, second: {{model: {second}}}}}\n"
+    )
+    result = run(folder / "pairs.yaml", f"output={folder / 'pairs.json'}", "device=cpu")
+    assert result.exit_code == 0, result.output
+    assert "right preferred" in result.output and "second - first" in result.output
+    return json.loads((folder / "pairs.json").read_text())
+
+
+def test_what_is_recorded(record, tiny_model):
+    assert record["type"] == "pairs" and record["pairs"]["count"] == 16 and record["pairs"]["kinds"]["equivalent"] == 1
+    first, again, second = record["models"].values()
+    assert first["model"] == str(tiny_model) and len(first["differences"]) == 16
+    assert {key: first[key] for key in ("accuracy", "kinds", "lengths")} == {
+        key: again[key] for key in ("accuracy", "kinds", "lengths")
+    }
+    assert first["differences"] != second["differences"]
+    assert first["accuracy"]["from_change"]["tasks"] == 3 and first["floor"]["from_change"]["tasks"] == 1
+    # By hand, from the differences that the record keeps.
+    rows = [(gap > 0) + 0.5 * (gap == 0) for gap in first["differences"][:15]]
+    assert first["accuracy"]["from_change"]["value"] == pytest.approx(sum(rows) / 15)
+
+
+def test_models_are_compared(record):
+    names = [(one["first"], one["second"]) for one in record["comparisons"]]
+    assert names == [("again", "first"), ("second", "first"), ("second", "again")]
+    assert record["comparisons"][0]["difference"]["value"] == 0 and record["comparisons"][0]["p_value"] == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["models=/nowhere/model"], "there is no such folder"),
+        (["pairs=nowhere.jsonl", "models={model}"], "pairs=nowhere.jsonl: no such file"),
+        (["pairs={pairs}", "models={model}", "template=qwem"], "no template 'qwem'; did you mean"),
+        (["pairs={pairs}", "models={model}", "sample=3"], "sample: no such key; did you mean samples"),
+    ],
+)
+def test_errors_name_the_key(arguments, message, pair_file, tiny_model):
+    filled = [one.format(model=tiny_model, pairs=pair_file) for one in arguments]
+    result = run(*filled, "device=cpu")
+    assert result.exit_code == 2 and message in result.output

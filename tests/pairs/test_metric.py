@@ -1,0 +1,66 @@
+"""`cuset_pairs` in a recipe: what is logged is what the model's own differences say, however the run is made."""
+
+import json
+
+import pytest
+from features import deepspeed
+from llamafactory.hparams import DataArguments
+from transformers import AutoModelForCausalLM
+
+from cuset_stage.analysis.token_probabilities import token_log_probabilities
+from cuset_stage.pairs.likelihood import differences
+from cuset_stage.pairs.rows import read_pairs
+from cuset_stage.pairs.summary import summarise
+from cuset_stage.stage.loading import open_template, open_tokenizer
+
+
+KEYS = {
+    "stage": "cuset",
+    "learning_rate": 0.0,
+    "max_steps": 2,
+    "val_size": 2,
+    "eval_strategy": "steps",
+    "eval_steps": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def expected(pair_file, tiny_model):
+    """The accuracy of the model before training."""
+    tokenizer = open_tokenizer(str(tiny_model))
+    template = open_template(tokenizer, DataArguments(template="qwen"))
+    model = AutoModelForCausalLM.from_pretrained(tiny_model).eval()
+    pairs = read_pairs(str(pair_file))
+    found = differences(pairs, template, tokenizer, lambda rows: token_log_probabilities(model, rows))
+    return summarise(pairs, list(found))["accuracy"]["from_change"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "ranks"),
+    [
+        ({"finetuning_type": "full"}, 1),
+        ({"packing": True, "neat_packing": True, "cuset_fused": "off"}, 2),
+        ({"finetuning_type": "full", "deepspeed": deepspeed(2)}, 2),
+    ],
+    ids=["full", "LoRA, packed, two ranks, from logits", "ZeRO-2, two ranks"],
+)
+def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys, ranks):
+    run = llamafactory({**KEYS, **keys, "cuset_pairs": str(pair_file)}, ranks=ranks)
+    logged = [entry["cuset/pairs_accuracy"] for entry in run.evaluations]
+    assert logged == [pytest.approx(expected)] * 2
+    lines = map(json.loads, (run.output_dir / "trainer_log.jsonl").read_text().splitlines())
+    assert [line["cuset/pairs_accuracy"] for line in lines if "eval_loss" in line] == logged
+
+
+def test_a_quantised_model_is_measured(llamafactory, pair_file):
+    pytest.importorskip("bitsandbytes")
+    keys = {"quantization_bit": 4, "cuset_pairs": str(pair_file), "cuset_pairs_samples": 6}
+    (first, second) = llamafactory({**KEYS, **keys}).evaluations
+    assert first["cuset/pairs_accuracy"] == second["cuset/pairs_accuracy"] and 0 <= first["cuset/pairs_accuracy"] <= 1
+
+
+def test_a_file_that_cannot_be_used_is_refused_before_the_model_loads(llamafactory, pair_file):
+    run = llamafactory({**KEYS, "model_name_or_path": "nowhere", "cuset_pairs": "nowhere.jsonl"}, check=False)
+    assert run.returncode and "pairs=nowhere.jsonl: no such file" in run.output
+    run = llamafactory({**KEYS, "cuset_pairs": str(pair_file), "cuset_pairs_samples": 0}, check=False)
+    assert run.returncode and "cuset_pairs_samples=0: expected a number of pairs, at least 1" in run.output
