@@ -68,3 +68,18 @@ def report_page(tmp_path_factory) -> str:
         )
     run("report", *results, output=folder / "report", format="html")
     return (folder / "report" / "report.html").as_uri()
+
+
+@pytest.fixture(scope="session")
+def analyze_page(tiny_model, surer_model, tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("analyze")
+    models = f"{{untrained: {tiny_model}, 'surer <b>': {surer_model}}}"
+    code = f"{ROOT / 'data/kernels/tiled_sgemm'},{ROOT / 'data/kernels/exclusive_scan'}"
+    run("analyze", models=models, code=code, output=folder, device="cpu", resamples=100)
+    assert {path.name for path in folder.iterdir()} == {
+        "confidence.json",
+        "confidence.html",
+        "tokens.png",
+        "windows.png",
+    }
+    return (folder / "confidence.html").as_uri()

@@ -55,6 +55,18 @@ def test_the_label_page_is_readable(browser, label_page):
         )
 
 
+def test_the_page_of_confidence_is_readable(browser, analyze_page):
+    with opened(browser, analyze_page) as tab:
+        tab.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        assert faults(tab) == []
+        assert tab.locator("section#eq3 figure").count() == 4  # two models, a density and a cumulative curve of each
+        assert tab.locator("section#section3 tr", has_text="surer <b>").count() > 3
+        heights = tab.locator("svg polyline").evaluate_all(
+            "all => all.map(line => line.getBoundingClientRect().height)"
+        )
+        assert min(heights) > 0  # something is drawn
+
+
 def test_the_report_is_readable_and_its_tables_are_whole(browser, report_page):
     with opened(browser, report_page) as tab:
         cut = tab.locator(".scroll").evaluate_all(
@@ -105,11 +117,12 @@ def test_the_links_of_the_report(browser, report_page):
         assert targets == []
 
 
-def test_cuda_has_one_colour(browser, heat_map, label_page, report_page):
+def test_cuda_has_one_colour(browser, heat_map, label_page, report_page, analyze_page):
     expected = "rgb({}, {}, {})".format(*bytes.fromhex(CUDA_COLOR.removeprefix("#")))
     for address, element, style in (
         (heat_map, ".key-cuda", "borderBottomColor"),
         (label_page, ".bar", "backgroundColor"),
+        (analyze_page, "polyline.sensitive", "stroke"),
         (f"{report_page}#run=CuSeT&task=3&sample=1", ".t-cuda", "color"),
     ):
         with opened(browser, address, color_scheme="light") as tab:

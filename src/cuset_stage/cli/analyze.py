@@ -16,9 +16,13 @@ def analyze(settings: AnalyzeSettings) -> None:
     if settings.save_confidence is not None:
         check_writable("save_confidence", settings.save_confidence / "model.arrow")
     from ..analysis.analyze import analyze as measure
+    from ..analysis.analyze_page import draw, print_summary, render
     from ..files import write_atomically
 
     record = measure(settings)
-    path = settings.output / "confidence.json"
-    write_atomically(path, json.dumps(record, indent=1) + "\n")
-    typer.echo(str(path))
+    numbers, page = (settings.output / f"confidence.{kind}" for kind in ("json", "html"))
+    write_atomically(numbers, json.dumps(record, indent=1) + "\n")
+    write_atomically(page, render(record))
+    print_summary(record)
+    for path in (page, numbers, *draw(record, settings.output)):
+        typer.echo(str(path))
