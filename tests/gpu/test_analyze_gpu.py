@@ -11,7 +11,7 @@ from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.stage.loading import open_tokenizer
 
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")]
 
 
 @pytest.fixture(scope="module")
