@@ -89,12 +89,16 @@ class Appender:
         self._repair()
 
     def append(self, record: Mapping[str, Any], *, sync: bool = True) -> None:
-        """sync: flush to the disk; else the line outlives this process, but not a loss of power.
+        """One object; see `append_lines`."""
+        self.append_lines(to_line(record), sync=sync)
+
+    def append_lines(self, lines: str, *, sync: bool = True) -> None:
+        """Whole lines. sync: flush to the disk; else they outlive this process, but not a loss of power.
 
         Raises:
-            LinesError: the disk is full; a part of a line that was written by then is removed.
+            LinesError: the disk is full; what was written of them by then is removed.
         """
-        line = to_line(record).encode()
+        line = lines.encode()
         size = os.fstat(self._handle).st_size
         try:
             written = 0

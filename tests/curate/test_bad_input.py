@@ -144,7 +144,12 @@ def test_a_byte_order_mark_does_not_cost_the_first_row(tmp_path):
 
 def test_later_stages_name_the_rows_number_in_the_source_and_its_own_key(tmp_path):
     path = tmp_path / "rows.jsonl"
-    rows = [{"text": 1}, {"text": 2}, {"text": KERNEL, "number": "a7"}, {"text": KERNEL, "number": "a8", "task": TASK}]
+    rows = [
+        {"text": 1},
+        {"text": 2},
+        {"text": KERNEL.replace("x", "y"), "number": "a7"},
+        {"text": KERNEL, "number": "a8", "task": TASK},
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     read_in(tmp_path / "work", path, "code=text,key=number,task=task")
     adapt(tmp_path / "work")

@@ -50,10 +50,11 @@ def curated(tmp_path_factory):
 def test_every_file_is_accounted_for(curated):
     work, out = curated
     funnel = {each["stage"]: each for each in json.loads(run("funnel", work, "format=json"))}
-    assert [funnel[stage]["read"] for stage in ("import", "adapt", "prove", "select", "export")] == [6, 6, 4, 3, 2]
+    stages = ("import", "split", "deduplicate", "adapt", "prove", "select", "export")
+    assert [funnel[stage]["read"] for stage in stages] == [6, 6, 6, 5, 3, 2, 2]
+    assert funnel["deduplicate"]["reasons"] == {"duplicate": 1}
     assert funnel["adapt"]["reasons"] == {"bad_task": 1, "no_task": 1}
     assert funnel["prove"]["reasons"] == {"mismatch": 1}
-    assert set(funnel["select"]["reasons"]) == {"duplicate_exact"}
     assert "funnel" in out and "data card" in out
 
 
@@ -64,7 +65,13 @@ def test_what_a_verdict_depends_on_is_in_the_row(curated):
     assert verified["verdict"] == "passed" and verified["times"] == 2 and len(verified["cases"]) == 5
     assert all(len(case["run_s"]) == 2 for case in verified["cases"]) and verified["toolkit"]
     assert verified["gpu"] is None and rows["square.cu"]["task"]["family"] == "element-wise"
-    assert [entry["stage"] for entry in rows["square.cu"]["provenance"]] == ["import", "adapt", "prove"]
+    assert [entry["stage"] for entry in rows["square.cu"]["provenance"]] == [
+        "import",
+        "split",
+        "deduplicate",
+        "adapt",
+        "prove",
+    ]
     wrong = by_id(work / "prove" / "dropped.jsonl")["wrong.cu"]
     assert "values are wrong" in wrong["detail"]
 
@@ -82,7 +89,7 @@ def test_the_same_command_again_does_nothing_twice(curated):
     work, _ = curated
     before = (work / "prove" / "rows.jsonl").read_bytes()
     out = run("prove", work, "no_gpu=true")
-    assert "4 rows (4 of them before)" in out and (work / "prove" / "rows.jsonl").read_bytes() == before
+    assert "3 rows (3 of them before)" in out and (work / "prove" / "rows.jsonl").read_bytes() == before
 
 
 WORKING = """

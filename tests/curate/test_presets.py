@@ -130,7 +130,7 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
     assert imported.reasons == {"licence_unknown": 1} and not kept
     _, kept, dropped = adapted(tmp_path / "graph2", graph, "regrapht", allow_unknown=True)
     # A kernel alone: nothing says on which inputs it runs.
-    assert not kept and dropped[0]["reason"] == "no_task" and dropped[0]["data"]["name"] == "two"
+    assert not kept and dropped[0]["reason"] == "no_task" and dropped[0]["data"]["kernel"] == "two"
 
     answer = f"Here it is.\n```python\nimport torch\n{MODULE.replace('class Model', 'class ModelNew') % '2 * x'}```\n"
     concur = tmp_path / "concur.arrow"
@@ -166,7 +166,10 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
         "level2_prompt": "Double every x.",
         "level3_prompt": "y = 2 x.",
     }
-    bench.write_text(json.dumps(row) + "\n" + json.dumps({**row, "id": 1, "gen.py": ""}) + "\n", encoding="utf-8")
+    other = kernel.replace("2 * x[i]", "3 * x[i]")
+    bench.write_text(
+        json.dumps(row) + "\n" + json.dumps({**row, "id": 1, "gen.py": "", "bench.cu": other}) + "\n", encoding="utf-8"
+    )
     _, kept, dropped = adapted(tmp_path / "bench", bench, "cudabench", allow_unknown=True)
     assert kept[0]["prompt"] == "Double x." and kept[0]["description"].startswith("Doubles")
     assert kept[0]["form"] == "task" and kept[0]["program"] == kernel and "data/x.bin" in kept[0]["task"]["prompt"]

@@ -93,9 +93,9 @@ def test_a_stage_before_that_was_run_again_is_noticed(tmp_path):
 
 def test_a_source_that_was_added_makes_what_follows_out_of_date(tmp_path):
     put(tmp_path / "import" / "one" / "rows.jsonl", rows(1))
-    stage(tmp_path, "adapt", rows_of(tmp_path, "import"))
+    stage(tmp_path, "split", rows_of(tmp_path, "import"))
     put(tmp_path / "import" / "two" / "rows.jsonl", rows(1, first=1))
-    assert "import/two/rows.jsonl" in stale_stages(tmp_path)["adapt"]
+    assert "import/two/rows.jsonl" in stale_stages(tmp_path)["split"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"a": '])
@@ -194,7 +194,7 @@ def test_run_reads_its_sources_from_a_yaml_file_each_with_its_own_columns(tmp_pa
         (("one.jsonl", "validation=1"), "validation='1': expected less than 1"),
         (("one.jsonl", "--per-gpu", "4"), "settings are written key=value: per_gpu=4"),
         (("one.jsonl", "workers=0"), "workers='0': expected greater than 0"),
-        (("one.jsonl", "executor=rya"), "executor='rya': expected 'threads' or 'ray'"),
+        (("one.jsonl", "executor=rya"), "executor='rya': expected 'local' or 'ray'"),
     ],
 )
 def test_what_is_wrong_with_a_run_is_said_before_it_begins(tmp_path, monkeypatch, given, said):

@@ -4,11 +4,21 @@ import json
 from pathlib import Path
 
 from cuset_stage.curate.adapt import run_adapt
+from cuset_stage.curate.deduplicate import run_deduplicate
 from cuset_stage.curate.export import run_export
 from cuset_stage.curate.importing import run_import
 from cuset_stage.curate.prove import run_prove
 from cuset_stage.curate.select import run_select
-from cuset_stage.curate.settings import AdaptSettings, ExportSettings, ImportSettings, ProveSettings, SelectSettings
+from cuset_stage.curate.settings import (
+    AdaptSettings,
+    DeduplicateSettings,
+    ExportSettings,
+    ImportSettings,
+    ProveSettings,
+    SelectSettings,
+    SplitSettings,
+)
+from cuset_stage.curate.split import run_split
 from cuset_stage.curate.stage import Summary
 
 
@@ -16,7 +26,18 @@ def take_in(work: Path, path: Path, **keys) -> Summary:
     return run_import(ImportSettings(folder=work, path=path, **keys))
 
 
+def split(work: Path, *files: Path, **keys) -> Summary:
+    return run_split(SplitSettings(folder=work, input=files, **keys))
+
+
+def deduplicate(work: Path, *files: Path, **keys) -> Summary:
+    return run_deduplicate(DeduplicateSettings(folder=work, input=files, **keys))
+
+
 def adapt(work: Path, **keys) -> Summary:
+    """What was imported, through the stages between."""
+    split(work)
+    deduplicate(work)
     return run_adapt(AdaptSettings(folder=work, **keys))
 
 

@@ -12,11 +12,13 @@ from pydantic import Field
 from ..curate.folders import only_sources, stage_folders
 from ..curate.settings import (
     AdaptSettings,
+    DeduplicateSettings,
     ExportSettings,
     ImportSettings,
     ProveSettings,
     RunSettings,
     SelectSettings,
+    SplitSettings,
 )
 from ..jsonl import read_objects
 from ..settings import Settings
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 curate = typer.Typer(
     name="curate",
     cls=Group,
-    help="Make a training set from kernels found anywhere: import, adapt, prove, select, export. Every stage keeps its rows, what it "
+    help="Make a training set from kernels found anywhere: import, split, deduplicate, adapt, prove, select, export. Every stage keeps its rows, what it "
     "dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -41,6 +43,18 @@ app.add_typer(curate)
 def import_(settings: ImportSettings) -> None:
     """Read a source on this machine; nothing is downloaded. May be run for several sources."""
     _stage("import", settings)
+
+
+@command(curate, "split", SplitSettings)
+def split(settings: SplitSettings) -> None:
+    """Make a row of each kernel with what it needs. Rows that come as tasks stay whole."""
+    _stage("split", settings)
+
+
+@command(curate, "deduplicate", DeduplicateSettings)
+def deduplicate(settings: DeduplicateSettings) -> None:
+    """Remove kernels that are there twice, and rows from benchmarks."""
+    _stage("deduplicate", settings)
 
 
 @command(curate, "adapt", AdaptSettings)
@@ -57,7 +71,7 @@ def prove(settings: ProveSettings) -> None:
 
 @command(curate, "select", SelectSettings)
 def select(settings: SelectSettings) -> None:
-    """Remove duplicates and rows from benchmarks; keep the best, in balance; report lengths."""
+    """Of answers that are alike keep the fastest; keep the best, in balance; report lengths."""
     _stage("select", settings)
 
 
@@ -79,6 +93,13 @@ _renamed("verify", "prove")
 _renamed("write", "export")
 
 
+# In order, after `import`. A stage that has a model write tasks of kernels belongs before `adapt`.
+_STAGES = {
+    "split": SplitSettings, "deduplicate": DeduplicateSettings, "adapt": AdaptSettings, "prove": ProveSettings, "select": SelectSettings,
+    "export": ExportSettings,
+}  # fmt: skip
+
+
 @command(curate, "run", RunSettings)
 def run(settings: RunSettings) -> None:
     """All stages, one after the other, and the funnel. If interrupted, run the same command again to resume."""
@@ -87,12 +108,11 @@ def run(settings: RunSettings) -> None:
 
     read_benchmarks(settings.against)  # better known now than after hours of running
     only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
-    common = {"folder": settings.folder, "fresh": settings.fresh}
+    common = {key: getattr(settings, key) for key in ("folder", "fresh", "executor", "workers")}
     _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
     target = settings.of(ExportSettings)
-    for name, given in (("adapt", AdaptSettings), ("prove", ProveSettings), ("select", SelectSettings)):
+    for name, given in _STAGES.items():
         _stage(name, settings.of(given))
-    _stage("export", target)
     print_funnel(read_funnel(settings.folder))
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
 

@@ -4,8 +4,21 @@ The tree is tree-sitter-cuda's. Kernels and device functions that it misses are 
 May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 """
 
+from .excerpt import excerpts
+from .normal_form import kernel_features
 from .source import Function, Source, answer_code, functions
 from .tokens import Token, chosen_names, normalised, tokens
 
 
-__all__ = ["Function", "Source", "Token", "answer_code", "chosen_names", "functions", "normalised", "tokens"]
+__all__ = [
+    "Function",
+    "Source",
+    "Token",
+    "answer_code",
+    "chosen_names",
+    "excerpts",
+    "functions",
+    "kernel_features",
+    "normalised",
+    "tokens",
+]

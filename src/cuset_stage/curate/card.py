@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 from jinja2 import Environment
 
 from .. import __version__
-from .folders import read_state
+from ..jsonl import read_objects
 from .funnel import read_funnel
 from .settings import ExportSettings
 from .stage_rows import CurationError
@@ -111,10 +112,9 @@ def data_card(settings: ExportSettings, facts: Any, entries: Mapping[str, Mappin
     with suppress(CurationError):
         steps = [step for step in read_funnel(settings.folder) if step.stage != "export"]
     by_stage = {step.stage: step for step in steps}
-    found = {}
-    with suppress(CurationError):
-        selection = settings.folder / "select" / "selection.json"
-        found = read_state(selection, ("found_in_benchmarks",))["found_in_benchmarks"]
+    contaminated = settings.folder / "deduplicate" / "contamination.jsonl"
+    rows = read_objects(contaminated) if contaminated.is_file() else ()
+    found = Counter(f"{row['benchmark']}: {row['method']}" for _, row in rows)
     page = Environment(trim_blocks=True, lstrip_blocks=True, autoescape=False, keep_trailing_newline=True)
     page.filters["n"] = "{:,}".format
     page.filters["counts"] = lambda counts, sign: ", ".join(f"{what}{sign}{n:,}" for what, n in counts.items())
@@ -132,6 +132,6 @@ def data_card(settings: ExportSettings, facts: Any, entries: Mapping[str, Mappin
             ("Licences", "licence", facts.licences),
             ("Sources", "source and revision", facts.sources),
         ],
-        against=by_stage["select"].settings.get("against", {}) if "select" in by_stage else {},
+        against=by_stage["deduplicate"].settings.get("against", {}) if "deduplicate" in by_stage else {},
         found=found,
     )

@@ -1,30 +1,32 @@
-"""Which rows come from a benchmark: held against the user's own copies, by code, by single kernels, and by prompt.
+"""Which rows come from a benchmark: held against the user's own copies, kernel by kernel, by module, and by prompt.
 
-Nobody else's benchmark is kept here; a path to a local copy is all we take.
+A kernel that every course has (common_kernels.cu) says nothing: a row with one comes from a benchmark when its prompt does, or the whole
+program. Nobody else's benchmark is kept here; a path to a local copy is all we take.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..cuda_source import normalised
 from ..tasks import ModuleTask, Task, TaskError, TaskSet, load_tasks
-from .similarity import code_print, compared_code, jaccard, module_print, prose_print
-from .stage_rows import CurationError, Row
-from .training_text import own_prompt
+from .prints import kernel_prints, module_print, prints_of, prose_print, unpacked
+from .stage_rows import CurationError, Row, digest
 
 
 _NUMBERED = re.compile(r"\d+_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
+COMMON = Path(__file__).with_name("common_kernels.cu")
 
 
 @dataclass(frozen=True)
 class Contamination:
-    """A row found in a benchmark. method: exact, normalised, kernel, near, module, name or prompt."""
+    """A row found in a benchmark. method: program, kernel, module, name or prompt."""
 
     benchmark: str
     task: str
@@ -36,11 +38,11 @@ class Contamination:
 
 
 class Benchmarks:
-    """The fingerprints of named benchmarks.
+    """The prints of named benchmarks.
 
     Args:
         paths: name -> a file or folder that `load_tasks` reads (CUDABench, KernelBench, our own format).
-        code_threshold, prompt_threshold: Jaccard similarity from which a program or a prompt counts as the benchmark's.
+        code_threshold, prompt_threshold: Jaccard similarity from which a kernel, a module or a prompt counts as the benchmark's.
 
     Raises:
         CurationError: a path cannot be read as a task set.
@@ -49,69 +51,76 @@ class Benchmarks:
     def __init__(
         self, paths: Mapping[str, Path], *, code_threshold: float = 0.6, prompt_threshold: float = 0.7
     ) -> None:
-        self._thresholds = {"near": code_threshold, "module": code_threshold, "prompt": prompt_threshold}
-        self._equal: dict[tuple[str, str], str] = {}  # (kind, digest) -> task
-        self._near: dict[str, list[tuple[np.ndarray, str]]] = defaultdict(list)
+        self._thresholds = {"kernel": code_threshold, "module": code_threshold, "prompt": prompt_threshold}
+        self._equal: dict[tuple[str, str], str] = {}  # (method, digest) -> task
+        self._near: dict[str, tuple[list[str], list[np.ndarray]]] = {}  # method -> tasks and their MinHashes
         self.record: dict[str, dict[str, object]] = {}
         for name, loaded in read_benchmarks(paths).items():
             for task in loaded:
                 self._add_task(f"{name}\t{task.id}", task)
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
+        self._stacked = {method: (tasks, np.stack(found)) for method, (tasks, found) in self._near.items()}
+        self._common = (
+            np.stack([unpacked(each) for each in kernel_prints(COMMON.read_text(encoding="utf-8"))]) if paths else None
+        )
 
     def _add_task(self, name: str, task: Task) -> None:
         if isinstance(task, ModuleTask):  # its prompt is its code in our words, and not compared
-            found = module_print(task.own_source or task.reference)
-            self._add("module", name, found.exact, found.normalised, near=found.near)
+            self._add("module", name, *module_print(task.own_source or task.reference))
             if _NUMBERED.match(task.name):
-                self._add("name", name, task.name)
+                self._add("name", name, task.name, "")
             return
         if task.solution:
-            found = code_print(task.solution)
-            self._add("exact", name, found.exact)
-            self._add("normalised", name, found.normalised)
-            self._add("kernel", name, *found.kernels)
-            self._add("near", name, near=found.near)
+            self._add("program", name, digest(normalised(task.solution)), "")
+            for kernel in kernel_prints(task.solution):
+                self._add("kernel", name, kernel)
         for prompt in task.prompts.values():
-            found = prose_print(prompt)
-            self._add("prompt", name, found.exact, near=found.near)
+            self._add("prompt", name, *prose_print(prompt))
 
-    def _add(self, kind: str, name: str, *equal: str, near: np.ndarray | None = None) -> None:
-        for value in equal:
-            self._equal.setdefault((kind, value), name)
-        if near is not None:
-            self._near[kind].append((near, name))
+    def _add(self, method: str, name: str, *given: str) -> None:
+        """given: digests, and last a MinHash or nothing."""
+        for value in given[:-1]:
+            self._equal.setdefault((method, value), name)
+        sketch = unpacked(given[-1])
+        if sketch is not None:
+            tasks, sketches = self._near.setdefault(method, ([], []))
+            if not any(
+                (sketch == other).all() for other in sketches
+            ):  # a task at five sizes has its kernel five times
+                tasks.append(name)
+                sketches.append(sketch)
 
     def find(self, row: Row) -> Contamination | None:
         """What the row shares with a benchmark; the surest sign first."""
-        for method, equal, near in _signs(row):
-            found = [(1.0, self._equal[method, each]) for each in equal if (method, each) in self._equal]
-            if near is not None and not found:
-                found = [(jaccard(near, other), name) for other, name in self._near[method]]
-            similarity, name = max(found, default=(0.0, ""))
-            if similarity == 1 or similarity >= self._thresholds.get(method, 1):
-                return Contamination(*name.split("\t", 1), method, round(similarity, 3))
+        if not self.record:
+            return None
+        prints: dict[str, Any] = prints_of(row)
+        # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks.
+        names = [str(row.get("name")), str(row.get("description")), ""] if "module" in prints else [""]
+        kernels = [("kernel", [each]) for each in prints["kernels"] if not self._is_common(each)]
+        signs = [("program", [prints["program"], ""]), ("module", prints.get("module")), ("name", names), *kernels]
+        signs.append(("prompt", None if "module" in prints else prints.get("prompt")))
+        for method, given in signs:
+            if given and (found := self._held(method, given)):
+                return found
         return None
 
+    def _held(self, method: str, given: list[str]) -> Contamination | None:
+        task = next((self._equal[method, each] for each in given[:-1] if (method, each) in self._equal), None)
+        if task is not None:
+            return Contamination(*task.split("\t", 1), method, 1.0)
+        sketch = unpacked(given[-1])
+        if sketch is None or method not in self._stacked:
+            return None
+        tasks, sketches = self._stacked[method]
+        found = (sketches == sketch).mean(axis=1)
+        best = int(found.argmax())
+        if found[best] < self._thresholds[method]:
+            return None
+        return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
 
-def _signs(row: Row) -> Iterator[tuple[str, tuple[str, ...], np.ndarray | None]]:
-    """(method, digests, MinHash) by which a row may be a benchmark's."""
-    code = compared_code(row)
-    is_module = row.get("kind", "module" if row.get("module_code") else "program") == "module"  # `adapt` says it
-    if is_module:
-        for source in (str(row.get("module_code") or ""), code):
-            found = module_print(source)
-            yield "module", (found.exact, found.normalised), found.near
-        # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks.
-        yield "name", (str(row.get("name")), str(row.get("description"))), None
-    if code.strip():
-        found = code_print(code)
-        yield "exact", (found.exact,), None
-        yield "normalised", (found.normalised,), None
-        yield "kernel", found.kernels, None
-        yield "near", (), found.near
-    if not is_module:
-        found = prose_print(own_prompt(row))
-        yield "prompt", (found.exact,), found.near
+    def _is_common(self, kernel: str) -> bool:
+        return (self._common == unpacked(kernel)).mean(axis=1).max() >= self._thresholds["kernel"]
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:

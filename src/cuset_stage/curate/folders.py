@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,9 +21,9 @@ from .settings import StageSettings
 from .stage_rows import CurationError, StageRows
 
 
-STAGES = ("import", "adapt", "prove", "select", "export")
+STAGES = ("import", "split", "deduplicate", "adapt", "prove", "select", "export")
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
-_START = re.compile(r'\{"key": "([0-9a-f]{32})"(?:, "reason": "([a-z0-9_]{1,60})")?')
+_START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "of": ([0-9]+))?(?:, "reason": "([a-z0-9_]{1,60})")?')
 
 
 def input_rows(settings: StageSettings, before: str) -> StageRows:
@@ -38,7 +39,10 @@ def input_rows(settings: StageSettings, before: str) -> StageRows:
         raise CurationError(
             f"{settings.folder}: the stage `{before}` has not run there; run `cuset curate {before}` first."
         )
-    return StageRows(found)
+    ended = [path.with_name("summary.json") for path in found]
+    with suppress(CurationError):
+        return StageRows(found, total=sum(read_state(path, ("kept",))["kept"] for path in ended))
+    return StageRows(found)  # it was stopped
 
 
 def stage_folders(folder: Path, stage: str) -> list[Path]:
@@ -95,52 +99,101 @@ def empty(folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
+class Keys:
+    """A set of keys by 61 bits of each, 32 bytes of memory a key at most; of ten million keys two have the same in one of 40,000 cases."""
+
+    def __init__(self) -> None:
+        self._slots, self._count = array("Q", bytes(8 << 10)), 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, key: str) -> bool:
+        return self._slots[self._place(_bits(key))] != 0
+
+    def add(self, key: str) -> bool:
+        """Whether it was not there."""
+        bits = _bits(key)
+        place = self._place(bits)
+        if self._slots[place]:
+            return False
+        self._slots[place] = bits
+        self._count += 1
+        if 2 * self._count > len(self._slots):
+            old, self._slots = self._slots, array("Q", bytes(16 * len(self._slots)))
+            for each in filter(None, old):
+                self._slots[self._place(each)] = each
+        return True
+
+    def _place(self, bits: int) -> int:
+        slots, last = self._slots, len(self._slots) - 1
+        place = bits & last
+        while slots[place] not in (0, bits):
+            place = (place + 1) & last
+        return place
+
+
+def _bits(key: str) -> int:
+    return int(key, 16) % ((1 << 61) - 1) + 1  # 0 is an empty place
+
+
 @dataclass
 class Journal:
-    """Which rows have a result (16 bytes each), how many were kept, and how many dropped for which reason."""
+    """Which items have a result, how many of them were kept, in how many rows, and how many dropped for which reason.
 
-    keys: set[bytes] = field(default_factory=set)
+    whole: bytes of rows.jsonl up to the last item all of whose rows were written.
+    """
+
+    keys: Keys = field(default_factory=Keys)
+    items: int = 0
     kept: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    whole: int = 0
 
 
 def read_journal(folder: Path) -> Journal:
-    """What rows.jsonl and dropped.jsonl hold; a last line that was cut off is left out.
+    """What rows.jsonl and dropped.jsonl hold, without an item at the end of which not all was written.
 
     Raises:
         CurationError: a file was edited.
     """
     journal = Journal()
     for name in JOURNAL:
-        for key, reason, _ in _entries(folder / name):
-            if key not in journal.keys:
-                journal.keys.add(key)
-                journal.kept += not reason
+        here, at = 0, 0  # of the item's rows so far, and bytes
+        for key, of, reason, line in _entries(folder / name):
+            here, at = here + 1, at + len(line)
+            if here < of:
+                continue
+            if journal.keys.add(key):
+                journal.items += not reason
+                journal.kept += 0 if reason else of
                 journal.reasons += Counter([reason] if reason else ())
+            here = 0
+            journal.whole = journal.whole if reason else at
     return journal
 
 
-def forget(folder: Path, keys: Collection[bytes]) -> None:
-    """Take out results; each file is replaced at once."""
+def forget(folder: Path, without: Keys) -> None:
+    """Take out the results of all items but those; each file is replaced at once."""
     for path in (folder / name for name in JOURNAL):
-        write_atomically(path, (line for key, _, line in _entries(path) if key not in keys))
+        write_atomically(path, (line.decode("utf-8") for key, _, _, line in _entries(path) if key in without))
 
 
-def _entries(path: Path) -> Iterator[tuple[bytes, str, str]]:
-    """Key, reason of a dropped row, and the line."""
+def _entries(path: Path) -> Iterator[tuple[str, int, str, bytes]]:
+    """Key, how many rows its item has, reason of a dropped one, and the line."""
     if not path.is_file():
         return
-    with path.open(encoding="utf-8", newline="\n") as stream:
+    with path.open("rb") as stream:
         for line in stream:
             match = _START.match(line)
-            if not line.endswith("\n"):
+            if not line.endswith(b"\n"):
                 return
-            if not match or (path.name == JOURNAL[1]) != bool(match[2]):
+            if not match or (path.name == JOURNAL[1]) != bool(match[3]):
                 raise CurationError(
                     f"{path}: a line does not begin with the key, or the reason, that this stage writes; the file was edited. "
                     "Move the folder away, or run the stage with fresh=true."
                 )
-            yield bytes.fromhex(match[1]), match[2] or "", line
+            yield match[1].decode(), int(match[2] or 1), (match[3] or b"").decode(), line
 
 
 def hashes(root: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -51,10 +51,12 @@ def read_funnel(folder: Path) -> list[Step]:
         kept, reasons = sum(each.kept for each in journals), sum((each.reasons for each in journals), Counter())
         unsettled, stopped = sum(each["unsettled"] for each in summaries), len(ended) < len(begun)
         if stopped and stage != "import":
-            unsettled = max(0, (steps[-1].kept if steps else 0) - kept - reasons.total())
+            unsettled = max(
+                0, (steps[-1].kept if steps else 0) - sum(each.items for each in journals) - reasons.total()
+            )
         step = Step(
             stage=stage,
-            read=kept + reasons.total() + unsettled,
+            read=sum(each.items for each in journals) + reasons.total() + unsettled,
             kept=kept,
             dropped=reasons.total(),
             unsettled=unsettled,

@@ -51,6 +51,9 @@ def run_import(settings: ImportSettings) -> Summary:
             "licences": sorted(map(licences.spdx, settings.allow)),
             "allow_unknown": settings.allow_unknown,
         },
+        workers=settings.workers,
+        processes=True,
+        ray=settings.executor == "ray",
         fresh=settings.fresh,
     )
 

@@ -1,14 +1,27 @@
 """Work on many rows at once, in bounded memory: no more rows are read than can be worked on.
 
-Threads are enough, because the work is done by processes that the threads wait for (compilers, programs, oracles). With Ray
-the same function runs on every machine of a cluster, or on every one with GPUs. Standard library only, until Ray is asked for.
+Threads are enough where the work is done by processes that they wait for (compilers, programs, oracles); what Python itself computes
+goes to processes. With Ray the same function runs on every machine of a cluster, or on every one with GPUs. Standard library only,
+until Ray is asked for.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from functools import partial
+from itertools import chain, islice, repeat
 from math import ceil
 from typing import Any, TypeVar
 
@@ -18,6 +31,7 @@ from .stage_rows import CurationError
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+CHUNK = 64  # items that go to a process at a time
 RAY_RETRIES = 3  # of an item whose process or machine was lost
 
 
@@ -35,39 +49,99 @@ def unordered_map(
     items: Iterable[Given],
     *,
     workers: int | None = None,
+    processes: bool = False,
     ray: bool = False,
     per_gpu: int | None = None,
 ) -> Iterator[tuple[Given, Result | WorkerLost]]:
-    """(item, result) as the results come in; at most twice as many items as workers are held.
+    """(item, result) as the results come in; at most twice as many items as workers are held, or as many chunks of them.
 
     Args:
         work: raises nothing that should not end the run; for Ray it has to be picklable.
         workers: None: one a CPU (Ray: one a CPU of the cluster). 1: this thread.
+        processes: for work that Python does itself, in chunks of items; `work` has to be picklable. Fewer items than a chunk are done here.
         per_gpu: for Ray: items that use a GPU at a time on each. They go to machines with GPUs alone, as many as their CPUs and GPUs
             keep busy; each sees one GPU. None: items need no GPU.
 
     Raises:
         CurationError: Ray is not installed, or no machine has GPUs.
     """
+    if processes and workers != 1:
+        return _in_chunks(work, iter(items), workers, ray)
     if ray:
         return _ray(work, items, workers, per_gpu)
     if workers == 1:
         return ((item, work(item)) for item in items)
-    return _threads(work, items, workers or cpu_count())
+    count = workers or cpu_count()
+    return _pool(partial(ThreadPoolExecutor, count, thread_name_prefix="curate"), work, items, count)
 
 
-def _threads(work: Callable[[Given], Result], items: Iterable[Given], workers: int) -> Iterator[tuple[Given, Result]]:
+def _in_chunks(
+    work: Callable[[Given], Result], items: Iterator[Given], workers: int | None, ray: bool
+) -> Iterator[tuple[Given, Result | WorkerLost]]:
+    first = list(islice(items, CHUNK))
+    if len(first) < CHUNK:
+        yield from ((item, work(item)) for item in first)
+        return
+    count, items = workers or cpu_count(), chain(first, items)
+    context = multiprocessing.get_context("forkserver")
+    make = partial(ProcessPoolExecutor, count, mp_context=context, initializer=_end_with_parent)
+
+    def in_chunks(items: Iterator[Given], size: int) -> Iterator[tuple[Given, Result | WorkerLost]]:
+        chunks = iter(lambda: list(islice(items, size)), [])
+        each = partial(_each, work)
+        for chunk, results in _ray(each, chunks, workers, None) if ray else _pool(make, each, chunks, count):
+            yield from zip(chunk, repeat(results) if isinstance(results, WorkerLost) else results, strict=False)
+
+    lost = []
+    for item, result in in_chunks(items, CHUNK):
+        if isinstance(result, WorkerLost):
+            lost.append(item)
+        else:
+            yield item, result
+    yield from in_chunks(iter(lost), 1)  # which of a chunk it was
+
+
+def _each(work: Callable[[Given], Result], items: list[Given]) -> list[Result]:
+    return [work(item) for item in items]
+
+
+def _end_with_parent() -> None:
+    """A process that was killed must not leave its workers behind, who would wait for ever."""
+
+    def wait_for_parent() -> None:
+        multiprocessing.parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=wait_for_parent, daemon=True).start()
+
+
+def _pool(
+    make: Callable[[], Executor], work: Callable[[Given], Result], items: Iterable[Given], workers: int
+) -> Iterator[tuple[Given, Result | WorkerLost]]:
     waiting: dict[Future[Result], Given] = {}
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="curate")
+    pool = make()
 
-    def finished() -> Iterator[tuple[Given, Result]]:
+    def submit(item: Given) -> Future[Result]:
+        nonlocal pool
+        try:
+            return pool.submit(work, item)
+        except BrokenExecutor:
+            pool = make()
+            return pool.submit(work, item)
+
+    def finished() -> Iterator[tuple[Given, Result | WorkerLost]]:
         done, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in done:
-            yield waiting.pop(future), future.result()
+            item = waiting.pop(future)
+            try:
+                result = future.result()
+            except BrokenExecutor as error:
+                result = WorkerLost(f"its process was lost: {one_line(error, 500)}")
+            yield item, result
 
     try:
         for item in items:
-            waiting[pool.submit(work, item)] = item
+            waiting[submit(item)] = item
             if len(waiting) >= 2 * workers:
                 yield from finished()
         while waiting:

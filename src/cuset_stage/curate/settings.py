@@ -101,23 +101,57 @@ class _Fresh(Settings):
     fresh: bool = Field(False, description="delete earlier results first")
 
 
-class ImportSettings(_Stage, Source, _Fresh):
+class _Workers(Settings):
+    executor: Literal["local", "ray"] = Field(
+        "local", description="where rows are worked on; ray: a cluster, when Ray is installed"
+    )
+    workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
+
+
+class ImportSettings(_Stage, Source, _Workers, _Fresh):
     """One source."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "path")
+
+
+class SplitSettings(StageSettings, _Workers, _Fresh):
+    """Nothing but the folder and the workers."""
+
+
+class _Near(Settings):
+    near: Similarity = Field(
+        0.85,
+        description="Jaccard similarity of their normalised syntax trees from which kernels are duplicates; 1: equal ones",
+    )
+
+
+class _Deduplicate(_Near):
+    against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
+        {}, description="benchmarks that no row may come from, name=path of your own copy"
+    )
+    near_code: Similarity = Field(0.6, description="the same of a kernel, or of a module's text, and a benchmark's")
+    near_prompt: Similarity = Field(0.7, description="the same of the words of a prompt and a benchmark's")
+
+    @field_validator("against")
+    @classmethod
+    def _check_against(cls, value: dict[str, Path]) -> dict[str, Path]:
+        gone = next((f"{name}: there is nothing at {path}" for name, path in value.items() if not path.exists()), None)
+        if gone:
+            raise ValueError(f"{gone}; give name=path of a local copy of the benchmark")
+        return value
+
+
+class DeduplicateSettings(StageSettings, _Deduplicate):
+    """Always done afresh: it depends on all rows together."""
 
 
 class AdaptSettings(StageSettings, _Fresh):
     """Nothing but the folder."""
 
 
-class _Prove(JudgeSpec):
+class _Prove(JudgeSpec, _Workers):
     times: int = Field(2, ge=1, description="runs of every case")
     mutants: int = Field(6, ge=0, description="on a GPU, wrong versions to try until a program's cases find one")
-    executor: Literal["threads", "ray"] = Field(
-        "threads", description="where rows are worked on; ray: a cluster, when Ray is installed"
-    )
-    workers: PositiveInt | None = Field(None, description="rows at a time; without it as many as there are CPUs")
 
 
 class ProveSettings(StageSettings, _Prove, _Fresh):
@@ -130,13 +164,7 @@ class _Lengths(Settings):
     reasoning: bool = Field(False, description="put a row's reasoning before its answer, and count it in its length")
 
 
-class _Select(Settings):
-    against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
-        {}, description="benchmarks that no row may come from, name=path of your own copy"
-    )
-    near: Similarity = Field(0.7, description="Jaccard similarity from which a program is a duplicate; 1: equal ones")
-    near_code: Similarity = Field(0.6, description="the same of a program and a benchmark's")
-    near_prompt: Similarity = Field(0.7, description="the same of a prompt and a benchmark's")
+class _Select(_Near):
     concur: bool = Field(
         False,
         description="of right answers with reasoning keep what ConCuR keeps: the shortest where it is the fastest as well, those more "
@@ -151,14 +179,6 @@ class _Select(Settings):
     )
     per_family: PositiveInt | None = Field(None, description="most rows of a family, spread over its lengths")
     drop_long: bool = Field(False, description="drop rows that are longer than cutoff_len")
-
-    @field_validator("against")
-    @classmethod
-    def _check_against(cls, value: dict[str, Path]) -> dict[str, Path]:
-        gone = next((f"{name}: there is nothing at {path}" for name, path in value.items() if not path.exists()), None)
-        if gone:
-            raise ValueError(f"{gone}; give name=path of a local copy of the benchmark")
-        return value
 
 
 class SelectSettings(StageSettings, _Select, _Lengths):
@@ -192,7 +212,7 @@ class ExportSettings(StageSettings, _Export, _Lengths):
         return self.output or self.folder / "dataset"
 
 
-class RunSettings(_Stage, _SourceKeys, _Prove, _Select, _Export, _Lengths, _Fresh):
+class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Prove, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")

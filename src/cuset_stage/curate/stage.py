@@ -8,12 +8,14 @@ stage's folder lie
     dropped.jsonl    what does not, and why    settings.json    what the results depend on
     unsettled.jsonl  what is to be tried again, rewritten by each run
 
-A result is one appended line that begins with its row's key: rows.jsonl and dropped.jsonl are the journal that a run resumes from.
+A result is an appended line that begins with the key of what was read, or several with how many they are (`of`): rows.jsonl and
+dropped.jsonl are the journal that a run resumes from.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import time
 import traceback
@@ -23,13 +25,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import __version__
 from ..files import write_atomically
-from ..jsonl import Appender
+from ..jsonl import Appender, to_line
 from ..progress import Progress
-from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
+from .folders import JOURNAL, Keys, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
 from .stage_rows import CurationError, Item, Row, StageRows, plain, with_provenance
 
@@ -39,10 +41,11 @@ REPORTED = 20  # unsettled rows that a summary names
 
 @dataclass(frozen=True)
 class Kept:
-    """The row as it goes on; `details` enter its provenance."""
+    """The row as it goes on, or several that were made of it; `details` enter their provenance."""
 
     row: Row
     details: Mapping[str, Any] = field(default_factory=dict)
+    more: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ Outcome = Kept | Dropped | Unsettled
 
 @dataclass(frozen=True)
 class Summary:
-    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done.
+    """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done; `kept`
+    counts rows that go on, of which one that was read can make several.
 
     inputs: SHA-256 of the files that were read, unless they were a part. notes: what people should know of the run.
     """
@@ -100,6 +104,7 @@ def run_stage(
     settings: Mapping[str, Any],
     name: str = "",
     workers: int | None = 1,
+    processes: bool = False,
     ray: bool = False,
     per_gpu: int | None = None,
     sync: bool = False,
@@ -113,7 +118,7 @@ def run_stage(
         items: results of rows that they have no longer are removed, unless they are a part (`StageRows.part`).
         settings: what the results depend on; a folder made with other settings is refused.
         name: of the source, for stages that have several folders.
-        workers, ray, per_gpu: as in `unordered_map`.
+        workers, processes, ray, per_gpu: as in `unordered_map`.
         sync: flush every result to the disk, for results that are dear.
         fresh: delete earlier results of the stage.
         notes: for the summary.
@@ -131,60 +136,56 @@ def run_stage(
         # Before they are read: what is appended shows as a change.
         inputs = hashes(folder.parent, items.files if whole else ())
         count: Counter[str] = Counter()
-        seen: set[bytes] = set()
+        seen = Keys()
         unsettled: list[dict[str, Any]] = []
         kept_path, dropped_path = (folder / each for each in JOURNAL)
         with (
             Appender(kept_path) as kept,
             Appender(dropped_path) as dropped,
             (folder / "unsettled.jsonl").open("w", encoding="utf-8") as retry,
-            Progress(desc=name or stage, unit="row") as bar,
+            Progress(desc=name or stage, unit="row", total=getattr(items, "total", None)) as bar,
         ):
-            done = read_journal(folder).keys
+            done = read_journal(folder)
+            os.truncate(kept_path, done.whole)
 
             def todo() -> Iterator[Item]:
                 """The items without a result, read as they are asked for. A row given twice counts once."""
                 for item in items:
                     count["read"] += 1
-                    key = bytes.fromhex(item.key)
-                    if key in seen or key in done:
-                        count["repeated" if key in seen else "resumed"] += 1
+                    is_new = seen.add(item.key)
+                    if not is_new or item.key in done.keys:
+                        count["resumed" if is_new else "repeated"] += 1
                         bar.update()
                     else:
                         yield item
-                    seen.add(key)
 
-            results = unordered_map(partial(_outcome, work), todo(), workers=workers, ray=ray, per_gpu=per_gpu)
-            for item, outcome in results:
+            results = unordered_map(
+                partial(_result, work, stage), todo(), workers=workers, processes=processes, ray=ray, per_gpu=per_gpu
+            )
+            for item, found in results:
                 bar.update()
-                if isinstance(outcome, Kept):
-                    row = with_provenance(outcome.row, stage, **outcome.details)
-                    row.pop("key", None)
-                    kept.append(plain({"key": item.key, **row}), sync=sync)
-                    continue
-                if isinstance(outcome, WorkerLost):
-                    outcome = Unsettled("worker_lost", outcome)
-                record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
-                if isinstance(outcome, Dropped):
-                    saved = item.saved() if outcome.row is None else outcome.row
-                    dropped.append(plain({"key": item.key, **record, "data": saved}), sync=sync)
-                else:
+                result = _lost(item, found) if isinstance(found, WorkerLost) else found
+                if result.again:
                     count["unsettled"] += 1
-                    retry.write(json.dumps(record) + "\n")
+                    retry.write(json.dumps(result.again) + "\n")
                     retry.flush()
-                    unsettled += [record] if len(unsettled) < REPORTED else []
-        if done - seen and not getattr(items, "part", False):
-            forget(folder, done - seen)
-        found = read_journal(folder)
+                    unsettled += [result.again] if len(unsettled) < REPORTED else []
+                    continue
+                (dropped if result.reason else kept).append_lines(result.lines, sync=sync)
+                done.kept += result.rows
+                done.reasons += Counter([result.reason] if result.reason else ())
+        if count["resumed"] < len(done.keys) and not getattr(items, "part", False):
+            forget(folder, seen)
+            done = read_journal(folder)
         summary = Summary(
             stage=stage,
             name=name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             cuset_stage=__version__,
             **{key: count[key] for key in ("read", "unsettled", "resumed", "repeated")},
-            kept=found.kept,
-            dropped=found.reasons.total(),
-            reasons=dict(found.reasons.most_common()),
+            kept=done.kept,
+            dropped=done.reasons.total(),
+            reasons=dict(done.reasons.most_common()),
             unsettled_rows=unsettled,
             seconds=round(time.perf_counter() - started, 3),
             peak_memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
@@ -194,6 +195,34 @@ def run_stage(
         )
         write_atomically(folder / "summary.json", json.dumps(asdict(summary), indent=2, default=str) + "\n")
     return summary
+
+
+class _Result(NamedTuple):
+    """What is written of an item: `lines` of the journal, `rows` of them for the next stage; or `again`, why it is to be tried again."""
+
+    lines: str = ""
+    rows: int = 0
+    reason: str = ""
+    again: dict[str, Any] | None = None
+
+
+def _result(work: Callable[[Row], Outcome], stage: str, item: Item) -> _Result:
+    """What becomes of an item, ready to be written: the writing process has little else to do."""
+    outcome = _outcome(work, item)
+    if isinstance(outcome, Kept):
+        rows = [with_provenance(row, stage, **outcome.details) for row in (outcome.row, *outcome.more)]
+        of = {"of": len(rows)} if len(rows) > 1 else {}
+        bare = ({key: value for key, value in row.items() if key not in ("key", "of")} for row in rows)
+        return _Result("".join(to_line(plain({"key": item.key, **of, **row})) for row in bare), len(rows))
+    record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
+    if isinstance(outcome, Unsettled):
+        return _Result(again=record)
+    saved = item.saved() if outcome.row is None else outcome.row
+    return _Result(to_line(plain({"key": item.key, **record, "data": saved})), reason=outcome.reason)
+
+
+def _lost(item: Item, why: WorkerLost) -> _Result:
+    return _Result(again={"reason": "worker_lost", "detail": why, **_place(item)})
 
 
 def _place(item: Item) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..text import InputError
 
 
 Row = dict[str, Any]
+JOURNAL_KEYS = ("key", "of", "provenance")  # of a line and not of the row
 LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
 
 
@@ -105,7 +106,7 @@ def is_utf8(text: str) -> bool:
 
 def row_sha256(row: Row) -> str:
     """SHA-256 of a row without its provenance and key, its keys sorted: equal contents have equal hashes."""
-    content = {key: value for key, value in row.items() if key not in ("provenance", "key")}
+    content = {key: value for key, value in row.items() if key not in JOURNAL_KEYS}
     return sha256_text(json.dumps(plain(content), sort_keys=True))
 
 
@@ -161,9 +162,10 @@ def item_of(file: str, number: int, value: Any, body: bytes | None = None) -> It
 
 class StageRows:
     """The rows that a stage left in `files`, read anew each time they are asked for, and each time the same: what is appended
-    later is not read. part: there are others beside them."""
+    later is not read. part: there are others beside them. total: how many they are, where that is known."""
 
-    def __init__(self, files: Sequence[Path], part: bool = False) -> None:
+    def __init__(self, files: Sequence[Path], part: bool = False, total: int | None = None) -> None:
+        self.total = total
         self.files, self.part = {path: path.stat().st_size for path in files}, part
 
     def __iter__(self) -> Iterator[Item]:

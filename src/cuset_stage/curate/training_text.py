@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..answers import extract_code
 from .adapt import program_of, task_identity
+from .prints import module_exact, own_prompt, prose_exact
 from .settings import ExportSettings, SelectSettings
-from .similarity import module_exact, prose_exact
 from .stage_rows import CurationError, Row, StageRows, digest
 
 
@@ -29,11 +29,6 @@ _THINK_TAG = re.compile(r"</?think>", re.IGNORECASE)
 def prompt_text(row: Row) -> str:
     """The user's message."""
     return str((row.get("task") or {}).get("prompt") or row.get("prompt") or "")
-
-
-def own_prompt(row: Row) -> str:
-    """What its source asks or says of it, without what `cases` adds of the files; else the user's message."""
-    return str(row.get("prompt") or row.get("description") or prompt_text(row))
 
 
 def task_keys(row: Row) -> tuple[str, ...]:

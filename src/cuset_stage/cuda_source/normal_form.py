@@ -1,0 +1,312 @@
+"""A kernel's code as the set of its normalised subtrees, by which copies are known whatever they call things.
+
+What does not change what a kernel computes, or changes it only a little, is gone: comments, layout, qualifiers, types and casts; names
+(a parameter is `p`, shared memory `s`, every other name `v`; words of CUDA and of the mathematics library stay) and numbers (`#`). The
+operands of commutative operators are sorted, `a > b` is `b < a`, `x += y`, `x++` and `x = x + y` are one form, so are `for` and `while`,
+`a[i]` and `*(a + i)`, and `if (c) return; rest` and `if (!c) { rest }`. As the subtrees are a set, the order of statements says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from tree_sitter import Node
+
+from .source import Function, Source
+from .tokens import KEPT_WORDS
+from .tree import child, declarators, declared, items, text_of
+
+
+_SORTED = {"+", "*", "&", "|", "^", "==", "!=", "&&", "||"}
+_TURNED = {">": "<", ">=": "<="}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_NUMBERS = {
+    "number_literal",
+    "char_literal",
+    "true",
+    "false",
+    "null",
+    "nullptr",
+    "user_defined_literal",
+    "sizeof_expression",
+}
+_TEXTS = {"string_literal", "raw_string_literal", "concatenated_string"}
+_WITHOUT_CODE = {
+    "comment", "preproc_call", "preproc_def", "preproc_function_def", "preproc_include", "preproc_directive", "type_definition",
+    "alias_declaration", "using_declaration", "static_assert_declaration", "identifier", "#endif", "else_clause",
+}  # fmt: skip
+_THREAD = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+\Z")
+_LEAF = re.compile(r"(?<= )[^() ]+")  # a name or number in a form, and no operator
+LEAVES = 3  # of a subtree that is counted: `(at (+ p v))` and `(if (< v p))` say nothing
+_LONGEST = 160  # characters of a subtree that are kept, with its length
+
+
+def kernel_features(source: Source, kernel: Function) -> frozenset[str]:
+    """The normalised subtrees of a function and of the functions of the same text that it calls, each with how often it occurs.
+
+    Empty where the text has no tree, or one that is nested too deep to be walked.
+    """
+    found: Counter[str] = Counter()
+    try:
+        for each in with_called(source, kernel):
+            _Reader(source, each, found)
+    except RecursionError:
+        return frozenset()
+    return frozenset(
+        f"{text} {number}" if number else text for text, n in found.items() for number in range(min(n, 4))
+    )
+
+
+def with_called(source: Source, first: Function) -> list[Function]:
+    """A function and every function of the text that it calls, in the order in which they are found."""
+    by_name: dict[str, list[Function]] = {}
+    for each in source.functions:
+        by_name.setdefault(each.name, []).append(each)
+    found, waiting = {first.body: first}, [first]
+    while waiting:
+        at = waiting.pop()
+        for name in sorted(
+            set(re.findall(r"\b[A-Za-z_]\w*(?=\s*(?:<[^<>;(){}]*>\s*)?\()", source.code[slice(*at.body)]))
+        ):
+            for each in by_name.get(name, ()):
+                if each.body not in found and not each.is_kernel:
+                    found[each.body] = each
+                    waiting.append(each)
+    return list(found.values())
+
+
+class _Reader:
+    """Adds the subtrees of one function to `found`."""
+
+    def __init__(self, source: Source, function: Function, found: Counter[str]) -> None:
+        self._text, self._found = source.text, found
+        self._names = {each.name: "p" for each in function.parameters}
+        start, end = function.body
+        node = source.root.descendant_for_byte_range(start, end - 1) if source.root else None
+        if node is not None:
+            self._block([node], "")
+
+    # ------------------------------------------------------------------------------------------------- statements
+
+    def _block(self, nodes: Iterable[Node], within: str) -> None:
+        """Statements below a condition or a loop whose head is `within`."""
+        nodes = self._flat(nodes)
+        for index, node in enumerate(nodes):
+            rest = nodes[index + 1 :]
+            if (
+                node.type == "if_statement"
+                and not child(node, "alternative")
+                and self._is_return(child(node, "consequence"))
+                and rest
+            ):
+                head = f"(if {self._negated(child(node, 'condition'))})"
+                self._add(within, head)
+                self._block(rest, head)
+                return
+            self._statement(node, within)
+
+    def _flat(self, nodes: Iterable[Node]) -> list[Node]:
+        """Statements without the braces and the preprocessor's branches around them."""
+        found = []
+        for node in nodes:
+            if node.type in (
+                "compound_statement",
+                "preproc_if",
+                "preproc_ifdef",
+                "preproc_else",
+                "preproc_elif",
+                "declaration_list",
+            ):
+                found += self._flat(node.named_children)
+            elif node.is_named and node.type not in _WITHOUT_CODE:
+                found.append(node)
+        return found
+
+    def _is_return(self, node: Node | None) -> bool:
+        inner = self._flat([node] if node else [])
+        return len(inner) == 1 and inner[0].type == "return_statement" and not inner[0].named_child_count
+
+    def _statement(self, node: Node, within: str) -> None:
+        kind = node.type
+        if kind in ("for_statement", "while_statement"):
+            for part in ("initializer", "update"):  # the latter is a part of the body
+                if kind == "for_statement" and (each := child(node, part)) is not None and part == "initializer":
+                    self._statement(each, within)
+            condition = child(node, "condition")
+            head = f"(loop {self._expression(condition) if condition else '#'})"
+            self._add(within, head)
+            update = child(node, "update") if kind == "for_statement" else None
+            self._block([each for each in (child(node, "body"), update) if each is not None], head)
+        elif kind == "if_statement":
+            head = f"(if {self._expression(child(node, 'condition'))})"
+            self._add(within, head)
+            self._block([child(node, "consequence")], head)
+            if (other := child(node, "alternative")) is not None:
+                self._block(other.named_children, f"(else {head})")
+        elif kind in ("do_statement", "switch_statement", "for_range_loop", "case_statement"):
+            field = {"for_range_loop": "right", "case_statement": "value"}.get(kind, "condition")
+            at = child(node, field)
+            head = f"({kind} {self._expression(at) if at else ''})"
+            self._add(within, head)
+            body = child(node, "body")
+            self._block([body] if body else [each for each in node.named_children if each != at], head)
+        elif kind == "declaration":
+            for each in declarators(node):
+                name, value = declared(each), child(each, "value")
+                if name is not None and "__shared__" in self._text[node.start_byte : each.start_byte]:
+                    self._names[text_of(self._text, name)] = "s"
+                    self._add(within, "(shared)")
+                if value is not None and name is not None:
+                    self._add(within, f"(= {self._name(text_of(self._text, name))} {self._expression(value)})")
+        elif kind == "comma_expression":
+            for each in node.named_children:
+                self._statement(each, within)
+        elif kind == "expression_statement" or kind == "labeled_statement":
+            for each in self._flat(node.named_children):
+                self._statement(each, within)
+        elif kind == "return_statement":
+            self._add(within, f"(return {' '.join(self._expression(each) for each in items(node))})")
+        else:
+            self._add(within, self._expression(node))
+
+    def _add(self, within: str, form: str) -> None:
+        """A statement, or the head of one, with every subtree of it."""
+        opened = []
+        for index, sign in enumerate(form):
+            if sign == "(" and form[index + 1] != ")":
+                opened.append(index)
+            elif sign == ")" and form[index - 1] != "(":
+                subtree = form[opened.pop() : index + 1]
+                self._count(subtree)
+        if within:
+            self._count(within[:_LONGEST] + form)
+
+    def _count(self, subtree: str) -> None:
+        if len(_LEAF.findall(subtree)) >= LEAVES:
+            self._found[subtree if len(subtree) <= _LONGEST else f"{subtree[:_LONGEST]}~{len(subtree)}"] += 1
+
+    # ------------------------------------------------------------------------------------------------ expressions
+
+    def _expression(self, node: Node) -> str:
+        kind = node.type
+        if kind in _NUMBERS:
+            return "#"
+        if kind in _TEXTS:
+            return '"'
+        if kind == "identifier":
+            return self._name(text_of(self._text, node))
+        if kind in ("parenthesized_expression", "condition_clause"):
+            return " ".join(self._expression(each) for each in items(node))
+        if kind == "cast_expression":
+            return self._expression(child(node, "value"))
+        if kind == "binary_expression":
+            return self._binary(self._operator(node), node)
+        if kind == "assignment_expression":
+            left, operator = self._expression(child(node, "left")), self._operator(node)
+            value = self._expression(child(node, "right"))
+            return f"(= {left} {_joined(operator[:-1], [left, value]) if operator != '=' else value})"
+        if kind == "update_expression":
+            value = self._expression(child(node, "argument"))
+            return f"(= {value} {_joined(self._operator(node)[:1], [value, '#'])})"
+        if kind == "subscript_expression":
+            parts = [self._expression(each) for each in items(child(node, "indices"))]
+            return f"(at {_joined('+', [self._expression(child(node, 'argument')), *parts])})"
+        if kind in ("pointer_expression", "unary_expression"):
+            operator, value = self._operator(node), self._expression(child(node, "argument"))
+            if value == "#":
+                return "#"
+            if operator == "*":
+                return f"(at {value})"
+            return value[4:-1] if operator == "&" and value.startswith("(at ") else f"({operator} {value})"
+        if kind == "field_expression":
+            if text_of(self._text, child(node, "argument")) in _THREAD:
+                return "t"
+            field = text_of(self._text, child(node, "field"))
+            inner = self._expression(child(node, "argument"))
+            return f"{inner}.{field if field in 'xyzw' or inner not in 'vps' else 'v'}"
+        if kind == "call_expression":
+            return self._call(node)
+        if kind in ("qualified_identifier", "template_function"):
+            return self._name(text_of(self._text, child(node, "name")).split("<")[0])
+        if kind in (
+            "primitive_type",
+            "type_descriptor",
+            "sized_type_specifier",
+            "type_identifier",
+            "template_argument_list",
+        ):
+            return ""
+        return f"({kind} {' '.join(self._expression(each) for each in items(node))})"
+
+    def _call(self, node: Node) -> str:
+        function = child(node, "function")
+        given = [self._expression(each) for each in items(child(node, "arguments"))]
+        if function.type in ("primitive_type", "sized_type_specifier") and len(given) == 1:  # float(x)
+            return given[0]
+        name = self._expression(function)
+        if function.type == "template_function" and text_of(self._text, function).partition("<")[0].endswith("_cast"):
+            return given[0] if given else "#"
+        if name == "__ldg" and len(given) == 1:
+            return f"(at {given[0]})"
+        if re.fullmatch(r"f?(max|min)f?", name):
+            given.sort()
+        return f"({name}() {' '.join(given)})"
+
+    def _binary(self, operator: str, node: Node) -> str:
+        sides = [self._expression(child(node, "left")), self._expression(child(node, "right"))]
+        return _joined(operator, sides)
+
+    def _negated(self, node: Node) -> str:
+        while node.type in ("condition_clause", "parenthesized_expression"):
+            node = child(node, "value") or node.named_children[0]
+        if node.type == "unary_expression" and self._operator(node) == "!":
+            return self._expression(child(node, "argument"))
+        if node.type == "binary_expression":
+            operator = self._operator(node)
+            if operator in _NEGATED:
+                return self._binary(_NEGATED[operator], node)
+            if operator in ("&&", "||"):
+                return _joined(
+                    "&&" if operator == "||" else "||",
+                    [self._negated(child(node, "left")), self._negated(child(node, "right"))],
+                )
+        return f"(! {self._expression(node)})"
+
+    def _operator(self, node: Node) -> str:
+        return text_of(self._text, child(node, "operator"))
+
+    def _name(self, name: str) -> str:
+        if name in self._names:
+            return self._names[name]
+        if KEPT_WORDS.match(name):
+            return re.sub(r"(?<=[a-z])f\Z", "", name) if not name.startswith("_") else name  # expf is exp
+        return "#" if _CONSTANT.match(name) else "v"
+
+
+def _joined(operator: str, parts: list[str]) -> str:
+    """An operator with its operands: turned, flattened and sorted where that changes nothing; of numbers alone a number."""
+    if set(parts) <= {"#", "t"}:
+        return "t" if "t" in parts else "#"
+    if operator in _TURNED:
+        operator, parts = _TURNED[operator], parts[::-1]
+    if operator in _SORTED:
+        head = f"({operator} "
+        flat: list[str] = []
+        for part in parts:
+            flat += _operands(part[len(head) : -1]) if part.startswith(head) else [part]
+        parts = sorted(flat)
+    return f"({operator} {' '.join(parts)})"
+
+
+def _operands(text: str) -> list[str]:
+    """The operands in a form, each a word or in brackets."""
+    found, depth, start = [], 0, 0
+    for index, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if sign == " " and depth == 0:
+            found.append(text[start:index])
+            start = index + 1
+    return [*found, text[start:]]

@@ -1,0 +1,94 @@
+"""Stage `deduplicate`: no row from a benchmark, no kernel twice, before anything is asked of a model or run.
+
+Rows are compared by the prints that `split` made. Of kernels near ones are duplicates; of tasks with an answer only equal ones, as a wrong
+answer may be near a right one: `select` compares those that were proved. The stage depends on all rows together, has little to do for
+each, and is always done afresh. Beside the usual files it writes contamination.jsonl, with every row that was found in a benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from itertools import count
+
+import numpy as np
+
+from ..files import write_atomically
+from ..progress import Progress
+from .contamination import Benchmarks, Contamination
+from .folders import Keys, input_rows
+from .near import Sketches, Texts
+from .prints import device_sketch, prints_of
+from .settings import DeduplicateSettings
+from .split import is_whole
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage_rows import Row, StageRows
+
+
+_SCHEMA = 1
+
+
+def run_deduplicate(settings: DeduplicateSettings) -> Summary:
+    """Take duplicates and what comes from benchmarks out of what `split` left, into `folder`/deduplicate/.
+
+    Raises:
+        CurationError: a benchmark cannot be read.
+    """
+    rows = input_rows(settings, "split")
+    benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
+    decided = _Decided(rows, settings, benchmarks)
+    numbers = count()
+    folder = settings.folder / "deduplicate"
+    keys = settings.model_dump(exclude={"folder", "input", "against"})
+    summary = run_stage(
+        folder,
+        "deduplicate",
+        rows,
+        lambda row: decided.outcome(next(numbers), row),
+        settings={"schema": _SCHEMA, **keys, "against": benchmarks.record},
+        fresh=True,
+    )
+    found = ({"id": decided.names[number], **vars(each)} for number, each in decided.contaminated.items())
+    write_atomically(folder / "contamination.jsonl", (f"{json.dumps(record)}\n" for record in found))
+    return summary
+
+
+class _Decided:
+    """Why rows are dropped, by their numbers in the order in which they are read; memory holds a few numbers of each."""
+
+    def __init__(self, rows: StageRows, settings: DeduplicateSettings, benchmarks: Benchmarks) -> None:
+        self.names, self.contaminated = Texts(settings.folder), dict[int, Contamination]()
+        sketches, seen = Sketches(settings.near, settings.folder), Keys()
+        programs, whole = array("Q"), array("b")
+        for item in Progress(rows, desc="compare", unit="row", total=rows.total):
+            if item.row is None or not seen.add(item.key):
+                continue  # run_stage reports the one, and counts the other as repeated
+            row, number = item.row, len(programs)
+            prints = prints_of(row)
+            if (found := benchmarks.find(row)) is not None:
+                self.contaminated[number] = found
+            self.names.append(row["id"])
+            programs.append(int(prints["program"][:16], 16))
+            whole.append(is_whole(row))
+            sketches.append(None if whole[-1] else device_sketch(prints))
+        clean = np.ones(len(programs), bool)
+        clean[list(self.contaminated)] = False
+        order = np.argsort(-np.frombuffer(whole, np.int8), kind="stable")  # a kernel gives way to a task
+        order = order[clean[order]]
+        _, first, group = np.unique(np.frombuffer(programs, np.uint64)[order], return_index=True, return_inverse=True)
+        self._same = np.full(len(programs), -1, np.int64)
+        self._same[order] = order[first[group]]
+        order = order[self._same[order] == order]
+        self._like, self._how = sketches.duplicates(order) if settings.near < 1 else (np.full(len(programs), -1), None)
+
+    def outcome(self, number: int, row: Row) -> Outcome:
+        if number in self.contaminated:
+            return Dropped("contaminated", str(self.contaminated[number]))
+        same, like = int(self._same[number]), int(self._like[number])
+        if same != number:
+            return Dropped("duplicate", f"the same as {self.names[same]} but for comments, layout and names")
+        if like >= 0:
+            return Dropped(
+                "duplicate_near", f"its kernel is like that of {self.names[like]} (similarity {self._how[number]:.2f})"
+            )
+        return Kept(row)

@@ -1,0 +1,78 @@
+"""Stage `split`: of code that was found somewhere, each kernel with what it needs becomes a row of its own.
+
+A row that comes as a task (its own `task`, a PyTorch module, or columns for inputs, outputs and reference) stays whole: its answer
+is proved as it is. Every row gets the prints by which the next stage compares them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..answers import extract_code
+from ..cuda_source import Source, excerpts
+from .folders import input_rows
+from .prints import kernel_print, prints_of
+from .settings import SplitSettings
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage_rows import Row
+
+
+_SCHEMA = 1
+TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task
+
+
+def run_split(settings: SplitSettings) -> Summary:
+    """Split what `import` left into `folder`/split/.
+
+    Raises:
+        CurationError: the stage before has not run.
+    """
+    return run_stage(
+        settings.folder / "split",
+        "split",
+        input_rows(settings, "import"),
+        split_row,
+        settings={"schema": _SCHEMA},
+        workers=settings.workers,
+        processes=True,
+        ray=settings.executor == "ray",
+        fresh=settings.fresh,
+    )
+
+
+def is_whole(row: Row) -> bool:
+    """Whether a row is a task with or without its answer, and no kernel that a task is to be made of."""
+    return bool(row.get("task") or row.get("module_code") or row.get("functional_code")) or all(
+        row.get(key) for key in TASK_COLUMNS
+    )
+
+
+def split_row(row: Row) -> Outcome:
+    """A row's kernels as rows, or the row itself where it is a task."""
+    if is_whole(row):
+        return Kept({**row, "prints": prints_of(row)})
+    code = row.get("code") or extract_code(row.get("answer", ""), language="cuda")
+    if not code:
+        return Dropped("no_code", "the answer holds no CUDA code")
+    source = Source(code)
+    made: list[Row] = []
+    ids: Counter[str] = Counter()
+    for kernel, text in excerpts(source):
+        name = kernel.name or "kernel"
+        ids[name] += 1
+        identity = f"{row['id']}:{name}" + (
+            f"-{ids[name]}" if ids[name] > 1 else ""
+        )  # of overloads and of preprocessor branches
+        found = {
+            **{key: value for key, value in row.items() if key != "answer"},
+            "id": identity,
+            "code": text,
+            "kernel": kernel.name,
+        }
+        own = kernel_print(source, kernel)
+        made.append({**found, "prints": prints_of(found, [own] if own else [])})
+    if not made:
+        return Dropped(
+            "no_kernel", "no __global__ function in the code; of headers and host code alone no task is made"
+        )
+    return Kept(made[0], more=tuple(made[1:]))

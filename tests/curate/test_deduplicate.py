@@ -1,0 +1,325 @@
+"""Duplicates, by program and by kernel, and rows from benchmarks."""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from curation_steps import deduplicate, lines
+from curation_tree import PROGRAM
+from other_sets import SCALE, robust_kbench
+from test_select import ORIGINAL, TASKS, bundled, row, write_rows
+
+from cuset_stage.curate.contamination import COMMON, Benchmarks
+from cuset_stage.curate.near import Sketches
+from cuset_stage.curate.prints import jaccard, kernel_prints, minhash, module_print, prints_of, unpacked
+from cuset_stage.curate.split import split_row
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    return {each["id"]: each["reason"] for each in lines(folder / "deduplicate" / "dropped.jsonl")}
+
+
+def found_in(folder: Path) -> dict[str, str]:
+    return {each["id"]: each["method"] for each in lines(folder / "deduplicate" / "contamination.jsonl")}
+
+
+def program(code: str) -> str:
+    return prints_of({"program": code})["program"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("log2f(x)", "log10f(x)"),
+        ("asinf(x)", "acosf(x)"),
+        ("cg::reduce(w, x, cg::plus<float>())", "cg::reduce(w, x, cg::greater<float>())"),
+        ("cub::Min()(x, x)", "cub::Max()(x, x)"),
+        ("t.shfl_up(x, 1)", "t.shfl_down(x, 1)"),
+        ("curand_uniform(s)", "curand_normal(s)"),
+    ],
+)
+def test_another_function_of_a_library_makes_another_program(tmp_path, one, other):
+    programs = [PROGRAM % {"expression": expression} for expression in (one, other)]
+    path = write_rows(tmp_path / "rows.jsonl", [row(f"t:{i}", program) for i, program in enumerate(programs)])
+    assert deduplicate(tmp_path, path).kept == 2
+
+
+@pytest.mark.parametrize(("one", "other"), [("torch.relu(x)", "torch.tanh(x)"), ("F.elu(x)", "F.gelu(x)")])
+def test_another_operator_of_torch_makes_another_answer(one, other):
+    source = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return scale(%s, 2)\n"
+    assert program(source % one) != program(source % other)
+    assert program(source % one) == program(source.replace("scale", "times") % one)
+
+
+def test_names_of_a_program_in_its_own_scope_are_still_its_own():
+    one, other = ("namespace a { int f(int x) { return x; } } int g() { return a::f(1); }",) * 2
+    other = other.replace("a::f", "b::h").replace("namespace a", "namespace b").replace("f(int", "h(int")
+    assert program(one) == program(other)
+
+
+QUESTION = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return %s\n"
+
+
+@pytest.mark.parametrize("kind", ["module", None])
+def test_tasks_without_an_answer_are_known_by_what_they_ask(tmp_path, kind):
+    """Of KernelBook, say: its rows have a module and no CUDA. As `adapt` leaves them, and as `import` does."""
+    given = [QUESTION % "torch.relu(x)", QUESTION % "torch.tanh(x)", "# a copy\n" + QUESTION % "torch.relu(x)"]
+    rows = [
+        {
+            "id": f"t:{i}",
+            "module_code": each,
+            "source": {"name": "t"},
+            **({"kind": kind, "answer_code": None} if kind else {}),
+        }
+        for i, each in enumerate(given)
+    ]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    benchmark = tmp_path / "KernelBench" / "level1"
+    benchmark.mkdir(parents=True)
+    ends = "def get_inputs():\n    return []\ndef get_init_inputs():\n    return []\n"
+    (benchmark / "22_Tanh.py").write_text(given[1] + ends, encoding="utf-8")
+    assert deduplicate(tmp_path / "a", path).reasons == {"duplicate": 1}
+    held = deduplicate(tmp_path / "b", path, against={"kernelbench": benchmark.parent})
+    assert "contaminated" in held.reasons
+
+
+def renamed(program: str) -> str:
+    """Every name the program chose gets another one; layout and comments change, too."""
+    text = re.sub(r"//[^\n]*", "", program)
+    text = re.sub(r"(?<![/.])\b(value|apply|bytes|devices|dx|dy|in|out)\b(?!\.)", r"other_\1", text)
+    return re.sub(r"\n\s*", "\n ", text)
+
+
+COPIES = {
+    "layout": lambda program: f"// a copy\n{program.replace(chr(10), chr(10) + ' ')}",
+    "names": renamed,
+}
+
+
+@pytest.mark.parametrize("kind", COPIES)
+def test_a_copy_is_found_behind_comments_and_names(tmp_path, kind):
+    copy = COPIES[kind](ORIGINAL)
+    assert copy != ORIGINAL
+    rows = [row("original", ORIGINAL), row("copy", copy), row("other", bundled(1)[1])]
+    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows))
+    assert summary.kept == 2 and reasons(tmp_path) == {"copy": "duplicate"}
+
+
+KERNEL = """__global__ void k(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int j = 0; j < 8; ++j) sum += x[i * 8 + j] * x[i * 8 + j];
+    float mean = sum / 8.0f;
+    if (i < n) y[i] = rsqrtf(mean + 1e-6f) * x[i] + sum;
+}
+"""
+
+
+def kernels(tmp_path, *sources: str) -> Path:
+    """The rows that `split` makes of files."""
+    given = [{"id": f"t:{i}.cu", "code": code, "source": {"name": "t"}} for i, code in enumerate(sources)]
+    made = [each for one in given for kept in [split_row(one)] for each in (kept.row, *kept.more)]
+    return write_rows(tmp_path / "rows.jsonl", made)
+
+
+def test_of_kernels_that_are_alike_the_first_stays_whatever_is_around_them(tmp_path):
+    near = KERNEL.replace("rsqrtf(mean + 1e-6f) * x[i]", "x[i] * rsqrtf(mean + 1e-5f)").replace(
+        "sum +=", "sum = sum +"
+    )
+    other = KERNEL.replace("rsqrtf(mean + 1e-6f) * x[i] + sum", "expf(x[i] - mean)").replace("* x[i * 8 + j]", "")
+    path = kernels(tmp_path, KERNEL, f'#include <cstdio>\n{near}\nint main() {{ puts("hello"); }}', other)
+    assert deduplicate(tmp_path, path).reasons == {"duplicate_near": 1} and reasons(tmp_path) == {
+        "t:1.cu:k": "duplicate_near"
+    }
+    assert deduplicate(tmp_path, path, near=1.0).kept == 3
+
+
+def test_answers_to_tasks_are_not_compared_before_they_are_proved(tmp_path):
+    """A wrong answer may be near a right one."""
+    rows = [row("wrong", KERNEL.replace("1e-6f", "1e-1f")), row("right", KERNEL)]
+    assert deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows)).kept == 2
+
+
+def test_distinct_programs_are_not_taken_for_duplicates(tmp_path):
+    rows = [row(*bundled(index)) for index in range(len(TASKS))]
+    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows))
+    assert summary.kept == len(rows), reasons(tmp_path)
+
+
+def test_the_minhash_estimate_agrees_with_the_exact_similarity():
+    words = [f"w{i}" for i in range(400)]
+    for share in (0.5, 0.7, 0.9):
+        common = int(800 * share / (1 + share))  # |A and B| of two sets of 400 with this Jaccard similarity
+        one = minhash(words)
+        two = minhash([*words[:common], *(f"x{i}" for i in range(400 - common))])
+        assert abs(jaccard(one, two) - share) < 0.13  # three standard errors at 128 permutations
+
+
+def test_near_rows_are_found_as_by_comparing_all_with_all(tmp_path):
+    chance, threshold = random.Random(0), 0.8
+    sketches, made = Sketches(threshold, tmp_path), []
+    for number in range(5000):  # more than are written at a time
+        base = [f"{number // 4}.{i}" for i in range(40)]
+        made.append(
+            minhash([*base[chance.randrange(0, 12) :], *(f"{number}-{i}" for i in range(chance.randrange(0, 4)))])
+        )
+        sketches.append(made[-1] if number % 7 else None)
+    like, how = sketches.duplicates(np.arange(5000))
+    stacked = np.stack(made)
+    for number in range(4096 - 60, 4096 + 60):
+        similarity = (stacked[:number] == stacked[number]).mean(axis=1)
+        if like[number] >= 0:
+            assert number % 7 and similarity[like[number]] == how[number] >= threshold
+        elif number % 7:
+            left = like[:number] < 0
+            left[::7] = False
+            assert not (similarity[left] >= threshold).any(), number
+    assert 1000 < (like >= 0).sum() < 4000
+    groups = np.arange(5000, dtype=np.uint64)
+    assert (sketches.duplicates(np.arange(5000), groups)[0] < 0).all()
+    backwards = sketches.duplicates(np.arange(5000)[::-1])[0]
+    assert (backwards[like < 0] >= 0).any() and all(backwards[i] > i for i in np.flatnonzero(backwards >= 0))
+
+
+def benchmark(path: Path, name: str, solution: str, prompt: str) -> Path:
+    tensor = {"dtype": "float32", "shape": [4]}
+    record = {"id": name, "prompt": prompt, "inputs": [{"name": "x", **tensor}], "outputs": [{"name": "y", **tensor}]}
+    path.write_text(json.dumps({**record, "reference": "pass", "solution": solution}) + "\n", encoding="utf-8")
+    return path
+
+
+def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
+    name, program, prompt = bundled(2)
+    _, unrelated, other_prompt = bundled(3)
+    kernel = max(re.findall(r"__global__.*?\n}\n", program, re.DOTALL), key=len)
+    around = "#include <cstdio>\n" + "".join(
+        f"static int helper{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(150)
+    )
+    rows = [
+        row("same", program),
+        row("commented", f"// ours\n{program}"),
+        row("kernel", around + kernel + "int main() { return 0; }\n"),
+        row("prompt", unrelated, prompt=prompt.upper()),
+        row("clean", unrelated, prompt=other_prompt),
+    ]
+    against = {"mini": benchmark(tmp_path / "bench.jsonl", name, program, prompt)}
+    summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), against=against)
+    assert summary.kept == 1
+    assert found_in(tmp_path) == {"same": "program", "commented": "program", "kernel": "kernel", "prompt": "prompt"}
+    found = lines(tmp_path / "deduplicate" / "contamination.jsonl")
+    assert all(each["benchmark"] == "mini" and each["task"] == name for each in found)
+
+
+@pytest.mark.parametrize("name", re.findall(r"__global__ void (\w+)", COMMON.read_text()))
+def test_a_kernel_of_every_course_is_nobodys_copy_unless_its_prompt_is(tmp_path, name):
+    kernel = re.search(rf"__global__ void {name}\(.*?\n}}\n", COMMON.read_text(), re.DOTALL)[0]
+    prompt = (
+        f"Read the file, apply {name} to what is in it on the GPU, and write what comes out of it to another file."
+    )
+    bench = benchmark(tmp_path / "bench.jsonl", name, f"{kernel}int main() {{ return 0; }}", prompt)
+    found = Benchmarks({"mini": bench})
+    double = kernel.replace("float", "double").replace("i < n", "n > i")
+    assert found.find({"id": "a", "code": f"{double}int main() {{ return 1; }}"}) is None
+    assert found.find({"id": "a", "code": double, "prompt": prompt}).method == "prompt"
+
+
+MODULE = '''import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    """
+    Simple model that performs a ReLU activation on whatever tensor it is given.
+    """
+
+    def __init__(self):
+        super(Model, self).__init__()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """
+        Applies the activation, element by element, and returns a tensor of the same shape.
+        """
+        return torch.relu(x)  # nothing more
+
+
+batch_size = 16
+dim = 16384
+
+
+def get_inputs():
+    return [torch.randn(batch_size, dim)]
+
+
+def get_init_inputs():
+    return []  # none are needed
+'''
+
+
+def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_its_name(tmp_path):
+    level = tmp_path / "KernelBench" / "level1"
+    level.mkdir(parents=True)
+    (level / "19_ReLU.py").write_text(MODULE, encoding="utf-8")
+    bare = re.sub(r'"""[^"]*"""\n', "", MODULE).replace(": torch.Tensor", "").replace("  # nothing more", "")
+    other = bare.replace("torch.relu(x)", "torch.linalg.solve(x @ x.mT, x).flatten(1).cumsum(1)").replace(
+        "torch.randn(batch_size, dim)", "torch.rand([4, 4]), torch.rand([4, 4])"
+    )
+    sources = {"bare": bare, "sizes": bare.replace("16384", "2048").replace("16\n", "64\n"), "other": other}
+    rows = [row(name, "", kind="module", module_code=code, answer_code="") for name, code in sources.items()]
+    rows.append(row("named", "", kind="module", module_code=other.replace("4", "5"), description="19_ReLU"))
+    benchmarks = {"kernelbench": tmp_path / "KernelBench"}
+    deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
+    assert found_in(tmp_path) == {"bare": "module", "sizes": "module", "named": "name"}
+
+
+def test_a_module_of_which_the_judge_makes_another_one_is_found(tmp_path):
+    """robust-kbench's reference holds the set's module as a text; compared is that module."""
+    rows = [row("same", "", kind="module", module_code=SCALE.replace("forward_fn(x", "forward_fn( x"), answer_code="")]
+    benchmarks = {"robust": robust_kbench(tmp_path / "robust")}
+    deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
+    assert found_in(tmp_path) == {"same": "module"}
+
+
+NAMED = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return torch.sum(torch.%s(x), dim=1) // self.dim
+
+
+batch_size = 16
+dim = 16384
+
+
+def get_inputs():
+    x = torch.randn(batch_size, dim)
+    return [x]
+
+
+def get_init_inputs():
+    return [dim]
+"""
+
+
+def test_a_module_is_known_by_other_names_and_another_operator_is_another_module():
+    original = NAMED % "relu"
+    copy = re.sub(r"\bx\b", "inp", original).replace("batch_size", "how_many")
+    prints = [module_print(source) for source in (original, copy, NAMED % "sigmoid", original.replace("16384", "8"))]
+    assert prints[0][1] == prints[1][1] and prints[0][0] != prints[1][0]
+    assert len({each[1] for each in prints}) == 3
+    divided = [module_print(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
+    assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
+
+
+def test_a_program_too_short_for_a_kernel_still_has_a_print():
+    found = prints_of({"program": "int x;"})
+    assert found["kernels"] == [] and found["program"] == program("int  x; // y")
+    assert len(unpacked(kernel_prints(KERNEL)[0])) == 128
