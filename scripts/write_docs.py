@@ -1,5 +1,5 @@
 """Write docs/benchmarks.md from the records in benchmarks/, docs/keys.md from the settings of the stage and the commands, and
-docs/features.md from the list that the tests of features run.
+docs/features.md from the list that the tests of features run; in docs/data.md, the table of what weights are held to.
 
     python scripts/write_docs.py
 
@@ -44,6 +44,7 @@ MUTATIONS = {
     "wrong_memcpy_size_or_direction": "wrong copy",
     "all": "all",
 }
+MARKS = ("<!-- exactness -->", "<!-- /exactness -->")
 FEATURES_TEST = "tests/stage/test_features.py"
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
 OUTCOMES = {
@@ -386,7 +387,22 @@ def features_page() -> str:
     return "\n".join(parts)
 
 
+def data_page() -> str:
+    """docs/data.md with the table of what weights are held to."""
+    folder = str(ROOT / "tests" / "helpers")
+    sys.path.insert(0, folder)
+    try:
+        from exactness import EXACTNESS
+    finally:
+        sys.path.remove(folder)
+    rows = [[name, "to the last bit" if one.is_bitwise else "to 5e-5"] for name, one in EXACTNESS.items()]
+    before, _, rest = (ROOT / "docs" / "data.md").read_text(encoding="utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    return f"{before}{MARKS[0]}\n\n{table(['runs', 'equal'], rows)}\n\n{MARKS[1]}{after}"
+
+
 PAGES = {
+    ROOT / "docs" / "data.md": data_page,
     ROOT / "docs" / "benchmarks.md": benchmarks_page,
     ROOT / "docs" / "keys.md": keys_page,
     ROOT / "docs" / "features.md": features_page,

@@ -202,6 +202,10 @@ FEATURES: dict[str, dict[str, Feature]] = {
             keys={"dataset": "turns,tools", "mix_strategy": "interleave_over", "interleave_probs": "0.6,0.4"},
             more={"dataset_dir": "{chats}"},
         ),
+        "weights and spans in the data": Feature(
+            held="tests/invariant/test_weights.py::test_exactness",
+            note="SFT ignores them; [what they are](data.md)",
+        ),
         "mask_history": Feature(keys={"mask_history": True}, more={"dataset": "turns", "dataset_dir": "{chats}"}),
         "train_on_prompt": Feature(keys={"train_on_prompt": True}),
         "system message and several turns": Feature(more={"dataset": "turns", "dataset_dir": "{chats}"}),

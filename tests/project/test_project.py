@@ -209,6 +209,31 @@ def test_a_column_that_only_later_rows_have_is_kept(tmp_path):
     assert read_form(file).entry["columns"]["query"] == "input"
 
 
+def test_weights_and_spans_are_named_and_checked(tmp_path):
+    row = {"instruction": "a", "output": "bcd", "weight": 2, "spans": [{"start": 0, "end": 1, "weight": 0}]}
+    said = {"role": "assistant", "content": "b", "loss_weight": 0.5}
+    chat = {"messages": [{"role": "user", "content": "a"}, said], "weight": 1}
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps([row, row]))
+    found = read_form(file)
+    assert found.gives == ["weight", "spans"]
+    assert found.entry["columns"] == {
+        "prompt": "instruction",
+        "response": "output",
+        "weight": "weight",
+        "spans": "spans",
+    }
+    file.write_text(json.dumps([chat]))
+    found = read_form(file)
+    assert found.gives == ["weight", "loss_weight"]
+    assert found.entry["tags"]["loss_weight_tag"] == "loss_weight" and "spans_tag" not in found.entry["tags"]
+    file.write_text(json.dumps([row, {**row, "weight": "heavy"}]))
+    with pytest.raises(
+        InputError, match=r"row 2: 'weight', the weight column, is 'heavy'; .* rename what means something else"
+    ):
+        read_form(file)
+
+
 def test_other_files_are_refused(tmp_path):
     for name, message in (
         ("gone.jsonl", "No such file"),

@@ -3,10 +3,13 @@
 import contextlib
 import json
 import math
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import yaml
 from llamafactory.data import loader
 
 from cuset_stage.stage.dataset import labelled_dataset
@@ -14,6 +17,7 @@ from cuset_stage.stage.loading import open_template, open_tokenizer
 from cuset_stage.stage.token_labels import LabelRules
 
 
+ROOT = Path(__file__).parents[2]
 ALPACA = {"prompt": "instruction", "response": "output"}
 CHAT = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
 
@@ -63,9 +67,8 @@ def load(tiny_model, folder, data_args):
 
     def run(dataset, *, rules=None, predict=False, **options):
         tokenizer = open_tokenizer(str(tiny_model))
-        args = data_args(
-            dataset=dataset, dataset_dir=str(folder), cutoff_len=128, **{"overwrite_cache": True, **options}
-        )
+        known = {"dataset_dir": str(folder), "cutoff_len": 128, "overwrite_cache": True}
+        args = data_args(dataset=dataset, **{**known, **options})
         training = SimpleNamespace(
             seed=1, local_process_index=0, dataloader_num_workers=1, should_log=True, should_save=True, predict_with_generate=predict
         )  # fmt: skip
@@ -181,3 +184,30 @@ def test_sft_reads_such_a_data_set_as_ever(folder, tiny_model, data_args):
     model = SimpleNamespace(cache_dir=None, hf_hub_token=None)
     dataset = loader._load_single_dataset(attributes[0], model, args, training)
     assert "_given" not in dataset.column_names and "_prompt" in dataset.column_names
+
+
+def test_the_page_s_example_is_what_it_says(load, tmp_path):
+    """docs/data.md, pasted: the files, the entry and the recipe's keys."""
+    page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"`(my_data/[\w.]+)`:\n\n```json\n(.*?)```", page, re.DOTALL))
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert len(files) == 3
+    recipe = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    rules = LabelRules(("kernel_body", "launch_config"), think_weight=recipe["cuset_think_weight"])
+    tokenizer, module, _ = load(recipe["dataset"], rules=rules, dataset_dir=str(tmp_path / recipe["dataset_dir"]))
+    kernel, warp, chat = module["train_dataset"]
+
+    def texts(row, column, value):
+        """The text of the supervised tokens with a value in a column."""
+        chosen = [each == value and of > 0 for each, of in zip(row[column], row["sample_ids"], strict=True)]
+        return tokenizer.decode(
+            [token for token, is_chosen in zip(row["input_ids"], chosen, strict=True) if is_chosen]
+        )
+
+    assert texts(kernel, "token_weights", 0.0).strip() == "Sure!"
+    assert texts(kernel, "token_weights", 2.0).strip().startswith("__global__ void twice")
+    assert set(weights_of(tokenizer, [warp]).values()) == {0.5}
+    assert texts(warp, "cuda_mask", 1).strip() == "32 threads"
+    assert weights_of(tokenizer, [chat]) == {"twice<<<1, 32>>>(y);": 0.0, "twice<<<1, 32>>>(x);": 1.0}

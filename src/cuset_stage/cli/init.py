@@ -77,7 +77,9 @@ def init(
 
     typer.echo(f"written: {recipe}")
     typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {template}")
-    typer.echo(f"data: {f'{file.rows:,} rows, {file.form} form' if file else '100 bundled kernels, 20 held out'}")
+    given = f", weights and spans from {', '.join(file.gives)}" if file and file.gives else ""
+    form = f"{file.rows:,} rows, {file.form} form{given}" if file else "100 bundled kernels, 20 held out"
+    typer.echo(f"data: {form}")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning
     typer.echo(f"plan: {way} on {where}, rows of {plan.cutoff_len} tokens, needs about {plan.gib:.1f} GiB")

@@ -27,6 +27,9 @@ ALPACA = {
     "tools": ("tools",),
 }
 MESSAGES = {"messages": ("messages", "conversations", "conversation"), "system": ("system",), "tools": ("tools",)}
+# What data give of a row, and of a message (docs/data.md): our names -> the file's.
+GIVEN = {"weight": ("weight",), "spans": ("spans",)}
+GIVEN_TAGS = {"loss_weight_tag": "loss_weight", "spans_tag": "spans"}
 # Keys of a message: role and content, then the names of roles as LLaMA-Factory's tags.
 TAGS = {
     "openai": {"role_tag": "role", "content_tag": "content"},
@@ -55,6 +58,13 @@ class DataFile:
     rows: int
     entry: dict[str, Any]
 
+    @property
+    def gives(self) -> list[str]:
+        """The file's names of weights and spans."""
+        columns, tags = self.entry["columns"], self.entry.get("tags", {})
+        named = [columns.get(key) for key in GIVEN] + [tags.get(key) for key in GIVEN_TAGS]
+        return list(dict.fromkeys(filter(None, named)))
+
 
 def read_form(path: Path) -> DataFile:
     """Find out the form of a JSON or JSONL file by its first row, and check that every row has what it needs.
@@ -67,7 +77,7 @@ def read_form(path: Path) -> DataFile:
     there = list(dict.fromkeys(key for row in rows for key in row))
     messages = any(isinstance(rows[0].get(name), list) for name in MESSAGES["messages"])
     names, needed, kind = (MESSAGES, ["messages"], list) if messages else (ALPACA, ["prompt", "response"], str)
-    columns = {key: name for key, known in names.items() for name in reversed(known) if name in there}
+    columns = {key: name for key, known in (names | GIVEN).items() for name in reversed(known) if name in there}
     if not columns.keys() >= set(needed):
         fix = "Rename them, or write dataset_info.json yourself"
         raise InputError(f"{path}: its columns are {', '.join(there)}; {EXPECTED}. {fix}.")
@@ -77,7 +87,23 @@ def read_form(path: Path) -> DataFile:
             raise InputError(f"{path}, row {number}: {bad[0]} is {value}; expected {expected}.")
     form, formatting, tags = _of_messages(path, columns["messages"], rows) if messages else ("alpaca", "alpaca", {})
     entry = {"file_name": str(path.resolve()), "formatting": formatting, "columns": columns} | tags
-    return DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), entry)
+    file = DataFile(re.sub(r"\W+", "_", path.stem), form, len(rows), entry)
+    if file.gives:
+        _check_given(path, file, rows)
+    return file
+
+
+def _check_given(path: Path, file: DataFile, rows: list[dict[str, Any]]) -> None:
+    """Refuse weights and spans that training would refuse."""
+    from ..stage.given import giving_dataset_list, read_given
+
+    (names,) = giving_dataset_list([file.name], {file.name: file.entry})
+    for number, row in enumerate(rows, 1):
+        try:
+            read_given(row, names)
+        except InputError as error:
+            fix = f"{', '.join(file.gives)} are taken for weights and spans: rename what means something else."
+            raise InputError(f"{path}, row {number}: {error} {fix}") from None
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -109,7 +135,8 @@ def _of_messages(path: Path, column: str, rows: list[dict[str, Any]]) -> tuple[s
     # LLaMA-Factory's own `openai` adds "detailed thinking off" to every system prompt; its `sharegpt` reads the same messages
     # unchanged, but knows no tool_calls.
     calls = form == "openai" and any("tool_calls" in message for message in messages)
-    return form, "openai" if calls else "sharegpt", {"tags": TAGS[form] | roles}
+    given = {tag: key for tag, key in GIVEN_TAGS.items() if any(key in message for message in messages)}
+    return form, "openai" if calls else "sharegpt", {"tags": TAGS[form] | roles | given}
 
 
 @dataclass(frozen=True)
