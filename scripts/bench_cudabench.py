@@ -207,20 +207,28 @@ def ours(rows: list[Row], spec: dict[str, Any]) -> dict[str, Any]:
         bench = Bench(JudgeSpec(**spec), "cuda")
         pipeline = bench.pipeline()
         running = pipeline.run([Job(task, task.solution) for task in tasks])
-        judged = {job.task.id: judgement for job, judgement in tqdm(running, total=len(tasks.tasks), desc="ours")}
+        judged = {}
+        with (
+            contextlib.suppress(KeyboardInterrupt),
+            contextlib.closing(running),
+        ):  # what is judged by then is written down
+            for job, judgement in tqdm(running, total=len(tasks.tasks), desc="ours"):
+                judged[job.task.id] = judgement
         seconds = time.perf_counter() - begin
         pipeline.join()
     described = bench.describe()
     known = [judgement for judgement in judged.values() if not judgement.infra]
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "programs": len(rows),
+        "programs": len(judged),
+        "left": len(rows) - len(judged),
         "ours_s": round(seconds, 1),
         "verdicts": dict(Counter(str(judgement.verdict) for judgement in judged.values())),
         "seconds_of": {
             name: round(sum(getattr(judgement, name) or 0.0 for judgement in known), 1)
             for name in ("compile_s", "run_s", "compare_s", "overhead_s")
         },
+        "judge_cpu_s": round(time.process_time(), 1),
         "overhead_ms": round(1e3 * statistics.median(judgement.overhead_s for judgement in known), 1),
         "disk_gb": round(disk.total / 1e9, 1),
         "free_gb": round(disk.free / 1e9, 1),
@@ -286,7 +294,8 @@ def main() -> int:
             (harness or thread.submit(measure_harness, rows, log, options.slices, theirs, gpu)).result()
 
     judged = record.get("rows", {})
-    known = {key: row for key, row in read_log(log).items() if key in {str(row["id"]) for row in rows}}
+    wanted = set(judged) or {str(row["id"]) for row in rows}
+    known = {key: row for key, row in read_log(log).items() if key in wanted}
     differing = {
         key: {"harness": "right" if row["right"] else "wrong", **judged[key]}
         for key, row in known.items()

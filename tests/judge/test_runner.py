@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import check_arch
 from cuset_stage.judge.judgement import Built, Judge, Judgement
-from cuset_stage.judge.pipeline import Job, Pipeline, in_order
+from cuset_stage.judge.pipeline import Job, Pipeline, Places, in_order
 from cuset_stage.judge.results import Results, read_results
 from cuset_stage.sandbox import Gpu, Isolation, SandboxError, Verdict, remove_tree, resolve_isolation
 from cuset_stage.tasks import load_tasks
@@ -266,6 +266,27 @@ def test_long_preparations_neither_come_last_nor_hold_up_the_others(tmp_path: Pa
     ordered = in_order(jobs, lambda task: float(task.id))
     assert [job.task.id + job.code for job in ordered] == ["9a", "9b", "1a", "1b", "7a", "7b", "3a", "3b", "5a", "5b"]
     assert len(in_order(jobs[:4], lambda task: float(task.id))) == 4
+
+
+def test_who_came_first_has_the_next_turn() -> None:
+    places, order = Places(1), []
+    gate = threading.Event()
+
+    def hold(rank: int) -> None:
+        with places.taken(rank):
+            order.append(rank)
+            gate.wait(60)
+
+    threads = [threading.Thread(target=hold, args=(rank,)) for rank in (9, 3, 7, 1, 5)]
+    for count, thread in enumerate(threads, start=1):
+        thread.start()
+        while len(order) + len(places._waiting) < count:
+            time.sleep(0.001)
+    assert order == [9]
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert order == [9, 1, 3, 5, 7]
 
 
 # ------------------------------------------------------------------------------------------------------------------ Ray

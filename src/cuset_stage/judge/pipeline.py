@@ -1,10 +1,11 @@
 """Judge many answers at a time on this machine: compile on the CPUs while programs run on the GPUs.
 
-Each answer has a thread that takes its turn at building, and then at running; waiting threads are cheap. The cases of a task are
-prepared once: where that takes long, beside the first answer's compilation, and those that take longest first; else as soon as it
-compiles.
+Each answer has a thread that takes its turn at building, and then at running; waiting threads are cheap, and who came first has the next turn.
+The cases of a task are prepared once: where that takes long, beside the first answer's compilation; else as soon as it compiles.
 """
 
+import heapq
+import itertools
 import logging
 import threading
 from collections import Counter
@@ -53,6 +54,37 @@ def in_order(jobs: Sequence[Job], cost: Callable[[Task], float]) -> list[Job]:
     return sorted(jobs, key=lambda job: order[job.task.fingerprint])
 
 
+class Places:
+    """Room for so many at a time. Of those that wait, the one with the lowest rank comes first."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._waiting: list[tuple[int, int, threading.Lock]] = []
+        self._arrivals = itertools.count()
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def taken(self, rank: int) -> Iterator[None]:
+        turn = threading.Lock()
+        turn.acquire()
+        with self._guard:
+            heapq.heappush(self._waiting, (rank, next(self._arrivals), turn))
+        self._let_in()
+        turn.acquire()
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._free += 1
+            self._let_in()
+
+    def _let_in(self) -> None:
+        with self._guard:
+            while self._free and self._waiting:
+                self._free -= 1
+                heapq.heappop(self._waiting)[2].release()
+
+
 class Pipeline:
     """Judges jobs with threads.
 
@@ -70,8 +102,9 @@ class Pipeline:
         self._threads = ThreadPoolExecutor(2 * self.width, thread_name_prefix="judge")
         self._preparing = ThreadPoolExecutor(jobs, thread_name_prefix="prepare")
         # One more than prepare: those that wait for room on the disk get it when answers to other tasks, built by then, are judged.
-        self._processors = threading.Semaphore(jobs + 1)
-        self._programs = threading.Semaphore(runs)
+        self._processors = Places(jobs + 1)
+        self._programs = Places(runs)
+        self._ranks = itertools.count()
         self._prepared: dict[str, Future[Any]] = {}
         self._left: Counter[str] = Counter()
         self._guard = threading.Lock()
@@ -82,7 +115,7 @@ class Pipeline:
             with self._guard:  # all of them, or a task might be done with before its next job is known
                 self._left.update(job.task.fingerprint for job in jobs)
             ordered = in_order(jobs, self._judge.preparation_cost)
-            judged = {self._threads.submit(self._run, job): job for job in ordered}
+            judged = {self._start(job): job for job in ordered}
             for future in as_completed(judged):
                 yield judged[future], future.result()
         finally:
@@ -92,7 +125,10 @@ class Pipeline:
         """Judge a job in one of the threads. The future raises CancelledError for what had not begun when `stop` was called."""
         with self._guard:
             self._left[job.task.fingerprint] += 1
-        return self._threads.submit(self._run, job)
+        return self._start(job)
+
+    def _start(self, job: Job) -> Future[Judgement]:
+        return self._threads.submit(self._run, job, next(self._ranks))
 
     def stop(self) -> None:
         """Start nothing more; what is running ends in its own time."""
@@ -105,17 +141,17 @@ class Pipeline:
         for threads in (self._threads, self._preparing):
             threads.shutdown(wait=True, cancel_futures=True)
 
-    def _run(self, job: Job) -> Judgement:
+    def _run(self, job: Job, rank: int) -> Judgement:
         built: Built | None = None
         try:
             if self._judge.preparation_cost(job.task):
-                self._prepare(job.task)
-            with self._turn(self._processors):
+                self._prepare(job.task, rank)
+            with self._turn(self._processors, rank):
                 built = self._retried(lambda: self._judge.build(job.task, job.code))
             if built.product is None:
                 return built.judgement
-            prepared = self._prepare(job.task).result()
-            with self._turn(self._programs):
+            prepared = self._prepare(job.task, rank).result()
+            with self._turn(self._programs, rank):
                 return self._retried(lambda: self._judge.execute(job.task, built, prepared))
         except Exception as error:
             if isinstance(error, CancelledError):
@@ -128,22 +164,22 @@ class Pipeline:
                 logger.warning("task %s: %s", job.task.id, describe(error))
 
     @contextmanager
-    def _turn(self, places: threading.Semaphore) -> Iterator[None]:
-        with places:
+    def _turn(self, places: Places, rank: int) -> Iterator[None]:
+        with places.taken(rank):
             if self._stop.is_set():
                 raise CancelledError
             yield
 
-    def _prepare(self, task: Task) -> Future[Any]:
+    def _prepare(self, task: Task, rank: int) -> Future[Any]:
         """What all answers to the task are judged with; made once, or failed for all."""
         with self._guard:
             ready = self._prepared.get(task.fingerprint)
             if ready is None:
-                ready = self._prepared[task.fingerprint] = self._preparing.submit(self._make, task)
+                ready = self._prepared[task.fingerprint] = self._preparing.submit(self._make, task, rank)
             return ready
 
-    def _make(self, task: Task) -> Any:
-        with self._turn(self._processors):
+    def _make(self, task: Task, rank: int) -> Any:
+        with self._turn(self._processors, rank):
             return self._retried(lambda: self._judge.prepare(task))
 
     def _retried(self, step: Callable[[], T]) -> T:
