@@ -1,25 +1,29 @@
-"""Nothing is built while something is timed, and waiting for one's turn is not the judge's own time."""
+"""Nothing is built while something is timed, a GPU is had alone by one after the other, and waiting for one's turn is not the judge's own time."""
 
+import fcntl
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
 from cuset_stage.judge import judgement
-from cuset_stage.judge.devices import Turns
+from cuset_stage.judge.devices import GpuPool, Turns
 from cuset_stage.judge.judgement import Clock
+from cuset_stage.sandbox import Gpu
 
 
 class Visit:
     """A thread that enters and stays until it is told to leave."""
 
-    def __init__(self, turn: AbstractContextManager[None]) -> None:
+    def __init__(self, turn: AbstractContextManager[object]) -> None:
         self.entered, self._leave = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._stay, args=(turn,), daemon=True)
         self._thread.start()
 
-    def _stay(self, turn: AbstractContextManager[None]) -> None:
+    def _stay(self, turn: AbstractContextManager[object]) -> None:
         with turn:
             self.entered.set()
             self._leave.wait(30)
@@ -51,6 +55,31 @@ def test_builds_together_and_timings_together_but_not_both() -> None:
     other.leave()
     assert late.entered.wait(30)
     late.leave()
+
+
+def test_who_needs_a_gpu_alone_has_it_before_others_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path))
+    pool = GpuPool([Gpu(0, "GPU-0", "none", "0", "9.0", 1 << 30)], per_gpu=2)
+    beside = [Visit(pool.lease()) for _ in range(2)]
+    assert all(visit.entered.wait(30) for visit in beside)
+    first = Visit(pool.lease(alone=True))
+    assert waits(first)
+    beside[0].leave()
+    assert waits(first)  # one is still there
+    second = Visit(pool.lease(alone=True))
+    beside[1].leave()
+    assert first.entered.wait(30) and waits(second)
+    late = Visit(pool.lease())
+    assert waits(late)
+    first.leave()
+    assert second.entered.wait(30) and waits(late)
+    second.leave()
+    assert late.entered.wait(30)
+    late.leave()
+    with pytest.raises(ZeroDivisionError), pool.lease(alone=True):
+        _ = 1 / 0
+    with pool.lease(alone=True), pytest.raises(BlockingIOError):
+        fcntl.flock(os.open(tmp_path / "locks" / "gpu-GPU-0-1.lock", os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_turn_ends_with_an_error() -> None:

@@ -5,8 +5,8 @@ import random
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from ..sandbox import Finished, Gpu, Isolation, Limits, SandboxError, lease_gpu, run_sandboxed, scratch_folder
 from ..sandbox.isolation import python_paths
@@ -72,6 +72,36 @@ class NoGpuLeft(SandboxError):
     """Every GPU of the run was lost."""
 
 
+class Exclusive:
+    """A GPU without any other program, for one that asks after the other: the others are waited for once, as long as somebody asks."""
+
+    def __init__(self) -> None:
+        self._turn, self._guard = threading.Lock(), threading.Lock()
+        self._waiting = 0
+        self._held: ExitStack | None = None
+
+    @contextmanager
+    def taken(self, lease: Callable[[], AbstractContextManager[Gpu]]) -> Iterator[None]:
+        """lease: how the GPU is had alone."""
+        with self._guard:
+            self._waiting += 1
+        with self._turn:
+            with self._guard:
+                self._waiting -= 1
+            if self._held is None:
+                held = ExitStack()
+                held.enter_context(lease())
+                self._held = held
+            try:
+                yield
+            finally:
+                with self._guard:
+                    done = not self._waiting
+                if done:
+                    self._held.close()
+                    self._held = None
+
+
 class GpuPool:
     """Leases the GPUs of a run, and takes no longer those that were found lost.
 
@@ -86,6 +116,7 @@ class GpuPool:
         self.per_gpu = per_gpu
         self.isolation = isolation
         self.lost: dict[str, str] = {}  # uuid -> what is wrong with it
+        self._exclusive = {gpu.uuid: Exclusive() for gpu in self.gpus}
 
     def __len__(self) -> int:
         return len(self.gpus) * self.per_gpu
@@ -107,7 +138,12 @@ class GpuPool:
         if wanted is not None and wanted not in working:
             raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
         chosen = [wanted] if wanted else random.sample(working, len(working))
-        with lease_gpu(chosen, slots=self.per_gpu, alone=alone) as gpu:
+        if alone:
+            gpu = chosen[0]
+            with self._exclusive[gpu.uuid].taken(lambda: lease_gpu([gpu], slots=self.per_gpu, alone=True)):
+                yield gpu
+            return
+        with lease_gpu(chosen, slots=self.per_gpu) as gpu:
             yield gpu
 
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
