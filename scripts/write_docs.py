@@ -44,7 +44,7 @@ MUTATIONS = {
     "wrong_memcpy_size_or_direction": "wrong copy",
     "all": "all",
 }
-MARKS = ("<!-- exactness -->", "<!-- /exactness -->")
+MARKS = ("<!-- written by scripts/write_docs.py -->", "<!-- end -->")
 FEATURES_TEST = "tests/stage/test_features.py"
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
 OUTCOMES = {
@@ -396,9 +396,64 @@ def data_page() -> str:
     finally:
         sys.path.remove(folder)
     rows = [[name, "to the last bit" if one.is_bitwise else "to 5e-5"] for name, one in EXACTNESS.items()]
-    before, _, rest = (ROOT / "docs" / "data.md").read_text(encoding="utf-8").partition(MARKS[0])
+    return between_marks("data.md", table(["runs", "equal"], rows))
+
+
+def between_marks(name: str, text: str) -> str:
+    """A page of docs/ with this text between its marks."""
+    before, _, rest = (ROOT / "docs" / name).read_text(encoding="utf-8").partition(MARKS[0])
     after = rest.partition(MARKS[1])[2]
-    return f"{before}{MARKS[0]}\n\n{table(['runs', 'equal'], rows)}\n\n{MARKS[1]}{after}"
+    return f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}"
+
+
+def security_page() -> str:
+    """docs/security.md with the tables of every attack and cheat by class."""
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for name in ("attacks", "attacks_user", "attacks_h200"):
+        for one in record(f"{name}.json")["attacks"]:
+            runs.setdefault(one["group"], []).append(one)
+    attacks = [
+        [
+            group,
+            "; ".join(dict.fromkeys(one["what"] for one in found)),
+            f"{sum(one['contained'] for one in found)} of {len(found)}",
+        ]
+        for group, found in runs.items()
+    ]
+    tried: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for name in ("cheats", "cheats_h200"):
+        for one in record(f"{name}.json")["attacks"]:
+            if one["group"]:  # not the honest answer
+                tried.setdefault((one["group"], one["what"]), []).append(one)
+    cheats = [
+        [
+            group,
+            what,
+            " / ".join(dict.fromkeys(one["verdict"] for one in found)),
+            "no" if all(one["contained"] for one in found) else "**yes**",
+        ]
+        for (group, what), found in tried.items()
+    ]
+    classes = list(dict.fromkeys(row[0] for row in cheats))
+    cheats.sort(key=lambda row: classes.index(row[0]))
+    return between_marks(
+        "security.md",
+        f"""Programs and sources against the sandbox, in bubblewrap and under Landlock, for a judge that is root and for an ordinary user; those of the
+device on an H200, each followed by a right program. Contained: the verdict is right, and afterwards no process, file or secret is out.
+
+{table(["class", "tried", "contained"], attacks)}
+
+Answers against the judge of modules; those that need a GPU on an H200. Paid: passed without doing the work, or a speed-up that is not there.
+An answer that passes and is not paid did the work after all, and gained nothing by what it tried.
+
+{table(["class", "tried", "verdict", "paid"], cheats)}
+
+- {source("attacks.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
+- {source("attacks_user.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
+- {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
+- {source("cheats.json", "python scripts/attack_table.py --cheats --no-gpu --json outputs/cheats.json")}
+- {source("cheats_h200.json", "python scripts/attack_table.py --cheats --json outputs/cheats.json")}""",
+    )
 
 
 PAGES = {
@@ -406,6 +461,7 @@ PAGES = {
     ROOT / "docs" / "benchmarks.md": benchmarks_page,
     ROOT / "docs" / "keys.md": keys_page,
     ROOT / "docs" / "features.md": features_page,
+    ROOT / "docs" / "security.md": security_page,
 }
 
 

@@ -23,6 +23,7 @@ from ..sandbox import (
 )
 from .devices import GpuPool
 from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity
+from .gpu_counters import why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
 from .judgement import Judge
 from .oracle import CaseCache
@@ -129,6 +130,7 @@ class Bench:
             "compile_only": self.spec.compile_only,
             "seed": self.seed,
             "gpu_work_recorded": self.recorded,
+            "gpu_counters": why_no_counters(self.pool.gpus[0]) or "yes" if self.pool else None,
             "per_gpu": self.spec.per_gpu,
             "thorough": self.spec.thorough,
         }

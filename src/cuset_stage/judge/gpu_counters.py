@@ -30,6 +30,14 @@ class Counted:
         return self.tensor_s / self.busy_s if self.busy_s else 0.0
 
 
+def why_no_counters(gpu: Gpu) -> str | None:
+    """Why a GPU's counters cannot be read; None where they can."""
+    try:
+        GpuCounters(gpu.uuid).free()
+    except OSError as error:
+        return str(error)
+
+
 @contextmanager
 def counting(gpu: Gpu | None) -> Iterator[Callable[[], Counted | None]]:
     """Counts from the start of the block; the function that it gives tells what until now, and None where there are no counters."""

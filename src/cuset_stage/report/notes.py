@@ -134,6 +134,7 @@ def run_settings(runs: Sequence[Run]) -> dict[str, list[str]]:
         "host memory counted by": ("memory_account",),
         "inputs' seed": ("seed",),
         "GPU work recorded": ("gpu_work_recorded",),
+        "GPU's counters read": ("gpu_counters",),
         **{f"limit {key}": ("limits", key) for key in limits},
         "cuset-stage": ("cuset_stage",),
         "Python": ("python",),
