@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cuset_stage.analysis.labels import summarise
+from cuset_stage.analysis.labels import figures, render, summarise
 from cuset_stage.analysis.requests import LabelSettings
 from cuset_stage.cli import app
 from cuset_stage.settings import SettingsError
@@ -168,3 +168,36 @@ def test_a_column_that_is_missing_is_named(tiny_model, dataset):
         SettingsError, match=r"dataset=rows: .*no row has the key 'output', which is the response column"
     ):
         labels_of(tiny_model, dataset)
+
+
+def test_weights_that_the_data_give_are_counted_and_shown(tiny_model, tmp_path):
+    said = "Sure! " + KERNEL
+    start = said.index("__shared__")
+    spans = [
+        {"start": 0, "end": 5, "weight": 0},
+        {"start": start, "end": start + 10, "weight": 4, "kind": "kernel_body"},
+        {"start": 0, "end": 4, "kind": "launch_config"},
+    ]
+    rows = [
+        {"instruction": "Go.", "output": said, "w": 0.5, "s": spans},
+        {"instruction": "Why?", "output": "So.", "w": 1, "s": []},
+    ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    columns = {"prompt": "instruction", "response": "output", "weight": "w", "spans": "s"}
+    info = {"rows": {"file_name": "rows.json", "columns": columns}}
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info), encoding="utf-8")
+    summary = labels_of(tiny_model, tmp_path)
+    trained = rows_of_training(tiny_model, tmp_path)
+    weights = [w for row in trained for w, s in zip(row["token_weights"], row["sample_ids"], strict=True) if s]
+    assert summary.record["weights"]["mean"] == pytest.approx(sum(weights) / len(weights))
+    assert summary.record["weights"]["share_of_0"] == weights.count(0.0) / len(weights) > 0
+    page = render(summary)
+    assert (
+        '<span class="none" title="weight 0"><mark class="launch_config" title="launch_config">Sure</mark></span>'
+        in page
+    )
+    assert (
+        '<span class="heavy" title="weight 2"><mark class="kernel_body" title="kernel_body">__shared__</mark></span>'
+        in page
+    )
+    assert "0 for " in dict(figures(summary.record))["weight of a supervised token"]

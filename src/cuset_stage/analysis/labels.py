@@ -11,7 +11,7 @@ import pandas as pd
 from ..spans import KINDS, LABEL_VERSION
 from ..stage.loading import LabelledRows, open_rows, open_tokenizer
 from ..stage.pretrained import explained
-from ..stage.processors import LabelRules
+from ..stage.token_labels import LabelRules, multiplied
 from .heatmap import template
 from .requests import LabelSettings
 
@@ -30,22 +30,25 @@ FINDINGS = {
 
 @dataclass(frozen=True)
 class Example:
-    """A row as the page shows it: the responses of all turns, and (start, end, kind) of their spans in the chosen kinds."""
+    """A row as the page shows it: the responses of all turns, (start, end, kind) of their spans in the chosen kinds, and (start, end,
+    weight) of what the data weigh."""
 
     row: int
     prompt: str
     response: str
     spans: list[tuple[int, int, str]]
     cut_off: int  # tokens of the response that truncation drops
+    weights: list[tuple[int, int, float]]
 
-    def pieces(self) -> list[tuple[str | None, str]]:
-        """The response cut at every edge of a span, each piece with the kind of the innermost span that covers it."""
-        cuts = sorted({0, len(self.response), *(edge for start, end, _ in self.spans for edge in (start, end))})
+    def pieces(self) -> list[tuple[str | None, float, str]]:
+        """The response cut at every edge, each piece with the kind of the innermost span that covers it, and its weight."""
+        edges = {edge for start, end, _ in (*self.spans, *self.weights) for edge in (start, end)}
         pieces = []
-        for start, end in pairwise(cuts):
+        for start, end in pairwise(sorted({0, len(self.response), *edges})):
             covering = [span for span in self.spans if span[0] <= start and end <= span[1]]
             kind = min(covering, key=lambda span: span[1] - span[0])[2] if covering else None
-            pieces.append((kind, self.response[start:end]))
+            weight = next((weight for left, right, weight in self.weights if left <= start and end <= right), 1.0)
+            pieces.append((kind, weight, self.response[start:end]))
         return pieces
 
 
@@ -73,7 +76,12 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     shown = settings.model_dump(
         include={"model", "dataset_dir", "template", "cutoff_len", "kinds", "aliases", "language"}, mode="json"
     )
-    record = {"label_version": LABEL_VERSION, **shown, "datasets": list(settings.dataset), **_record(table)}
+    record = {
+        "label_version": LABEL_VERSION,
+        **shown,
+        "datasets": list(settings.dataset),
+        **_record(table, rows.gives),
+    }
     # What the page shows first is what needs looking at: rows without CUDA, then some from everywhere.
     wanted = settings.examples
     spread = [len(rows) * index // wanted for index in range(wanted)]
@@ -82,8 +90,8 @@ def summarise(settings: LabelSettings) -> LabelSummary:
     return LabelSummary(record, examples)
 
 
-def _record(table: pd.DataFrame) -> dict[str, Any]:
-    """The numbers of a table that `LabelledRows.count` has made."""
+def _record(table: pd.DataFrame, gives: bool) -> dict[str, Any]:
+    """The numbers of a table that `LabelledRows.count` has made. gives: whether the data give weights or spans."""
     usable = table[table.usable]
     found = {
         "unusable": table.row[~table.usable],
@@ -93,6 +101,10 @@ def _record(table: pd.DataFrame) -> dict[str, Any]:
         "rows_cuda_lost": usable.row[usable.lost_cuda > 0],
     }
     totals = {name: int(total) for name, total in usable.select_dtypes("number").sum().items()}
+    weights = None
+    if gives and totals["supervised"]:
+        shares = usable.weight.sum() / totals["supervised"], totals["without_weight"] / totals["supervised"]
+        weights = dict(zip(("mean", "share_of_0"), map(float, shares), strict=True))
     lengths, _ = np.histogram(usable.tokens, bins=[*EDGES, np.inf])
     supervised = usable[usable.supervised > 0]
     tenths = (10 * supervised.cuda // supervised.supervised).clip(upper=9).value_counts()
@@ -104,6 +116,7 @@ def _record(table: pd.DataFrame) -> dict[str, Any]:
         "supervised_tokens": totals["supervised"],
         "cuda_tokens": totals["cuda"],
         "cuda_share": totals["cuda"] / totals["supervised"] if totals["supervised"] else None,
+        "weights": weights,
         "rows_without_cuda": len(found["rows_without_cuda"]),
         "truncation": {
             "rows": len(found["rows_truncated"]),
@@ -127,25 +140,36 @@ def _record(table: pd.DataFrame) -> dict[str, Any]:
 def _example(rows: LabelledRows, row: int, cut_off: int) -> Example:
     prompts, responses = rows.texts(row)
     rules = rows.processor.rules
-    shown, spans = "", []
-    for response in responses:
+    given = rows.given(row)
+    shown, spans, layers = "", [], []
+    for number, response in enumerate(responses):
         start = len(shown) + 2 * bool(shown)
         shown = shown.ljust(start, "\n") + response[: max(0, SHOWN_CHARS - start)]
         found = rules.find_spans(shown[start:])
         spans += [(start + span.start, start + span.end, span.kind) for span in found]
-    return Example(row, "\n\n".join(prompts)[:600], shown, spans, cut_off)
+        whole, said = given.responses[number] if given.responses else (1.0, ())
+        layers.append((start, len(shown), given.weight * whole))
+        for span in said:
+            left, right = (min(start + edge, len(shown)) for edge in (span.start, span.end))
+            spans += [(left, right, span.kind)] if span.kind in rules.kinds else []
+            layers += [(left, right, span.weight)] if span.weight is not None else []
+    weights = multiplied([layer for layer in layers if layer[0] < layer[1]])
+    return Example(row, "\n\n".join(prompts)[:600], shown, spans, cut_off, weights)
 
 
 def figures(record: dict[str, Any]) -> list[tuple[str, str]]:
     """The main numbers with their names, as the page and the terminal show them."""
     share, cut = record["cuda_share"], record["truncation"]
     of_supervised = "" if share is None else f" ({share:.1%} of the supervised)"
+    weights = record["weights"]
+    given = f"{weights['mean']:.3g} on average, 0 for {weights['share_of_0']:.1%} of them" if weights else None
     return [
         ("rows", f"{record['rows']:,}"),
         ("rows that training drops", f"{record['unusable_rows']:,}"),
         ("rows without CUDA", f"{record['rows_without_cuda']:,} of {record['rows'] - record['unusable_rows']:,}"),
         ("supervised tokens", f"{record['supervised_tokens']:,}"),
         ("CUDA tokens", f"{record['cuda_tokens']:,}{of_supervised}"),
+        *([("weight of a supervised token", given)] if given else []),
         ("longest row", f"{record['longest_row']:,} tokens"),
         (f"rows cut at {record['cutoff_len']:,} tokens", f"{cut['rows']:,}"),
         ("response tokens lost to that", f"{cut['lost_tokens']:,}, of them CUDA {cut['lost_cuda_tokens']:,}"),

@@ -16,6 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from datasets import concatenate_datasets
 from datasets.utils import logging as datasets_logging
@@ -30,12 +31,13 @@ from ..progress import Progress
 from ..spans import KINDS
 from ..text import nearest, one_line
 from .dataset import find_fault
+from .given import COLUMN, GivenRow
 from .processors import COLUMNS, WEIGHTS, LabelledProcessor, labelling
 from .token_labels import LabelRules
 
 
 BATCH = 64
-NUMBERS = ("tokens", "kept", "supervised", "cuda", "lost_supervised", "lost_cuda")
+NUMBERS = ("tokens", "kept", "supervised", "cuda", "weight", "without_weight", "lost_supervised", "lost_cuda")
 
 
 def open_tokenizer(path: str, *, trust_remote_code: bool = False) -> Any:
@@ -130,12 +132,22 @@ class LabelledRows:
         messages = self.rows[row]
         return _contents(messages["_prompt"][::2]), _contents([*messages["_prompt"][1::2], *messages["_response"]])
 
+    @property
+    def gives(self) -> bool:
+        """Whether the data give weights or spans."""
+        return COLUMN in self.rows.column_names
+
+    def given(self, row: int) -> GivenRow:
+        """What the data give of a row."""
+        return GivenRow.from_text(self.rows[row].get(COLUMN))
+
     def count(self, workers: int) -> pd.DataFrame:
         """The rows in numbers, counted by `workers` processes.
 
         usable: False where training drops the row (no assistant message, or an empty one); its other numbers are 0. tokens: of the
         whole row with the template, of which `kept` remain at cutoff_len. supervised, cuda: tokens of the responses as training sees
-        them; lost_supervised, lost_cuda: what truncation drops of them. A column for each kind: how many spans.
+        them; weight: the sum of what they weigh; without_weight: those that weigh 0; lost_supervised, lost_cuda: what truncation drops of
+        them. A column for each kind: how many spans.
         """
         starts = range(0, len(self.rows), BATCH)
         workers = min(workers, len(starts))
@@ -189,13 +201,17 @@ def _count(processor: LabelledProcessor, examples: dict[str, list[Any]], indices
     return {name: [numbers[name] for numbers in found.values()] for name in ("row", "usable", *NUMBERS, *KINDS)}
 
 
-def _sizes(processor: LabelledProcessor, examples: dict[str, list[Any]]) -> list[tuple[int, int, int]]:
-    """Each row's tokens, supervised tokens and CUDA tokens among those."""
+def _sizes(processor: LabelledProcessor, examples: dict[str, list[Any]]) -> list[tuple[int, int, int, float, int]]:
+    """Each row's tokens, supervised tokens, CUDA tokens among those, the sum of their weights, and how many weigh 0."""
     rows = processor.preprocess_dataset(examples)
-    return [
-        (len(ids), int((ids > 0).sum()), int(((ids > 0) & (mask == 1)).sum()))
-        for ids, mask in zip(rows["sample_ids"], rows["cuda_mask"], strict=True)
-    ]
+    weights = rows.get(WEIGHTS) or [np.ones(len(ids), dtype=np.float32) for ids in rows["sample_ids"]]
+    sizes = []
+    for ids, mask, weight in zip(rows["sample_ids"], rows["cuda_mask"], weights, strict=True):
+        of_supervised = weight[ids > 0]
+        cuda = int((mask[ids > 0] == 1).sum())
+        zeros = int((of_supervised == 0).sum())
+        sizes.append((len(ids), len(of_supervised), cuda, float(of_supervised.sum(dtype=np.float64)), zeros))
+    return sizes
 
 
 def _contents(messages: Sequence[dict[str, Any]]) -> list[str]:
