@@ -14,7 +14,7 @@ from cuset_stage.judge.devices import GpuPool, Turns, probe_gpu
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.modules.session import Worker
+from cuset_stage.judge.modules.process import Worker
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
 from cuset_stage.tasks import ModuleTask, ProgramTask, load_tasks

@@ -28,7 +28,7 @@ def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     if "sandboxed" not in request.fixturenames:
         from forked_runs import run_forked
 
-        for module in ("oracle_runs", "modules.session"):
+        for module in ("oracle_runs", "modules.process"):
             monkeypatch.setattr(f"cuset_stage.judge.{module}.run_sandboxed", run_forked)
 
 

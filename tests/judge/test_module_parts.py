@@ -15,7 +15,8 @@ from cuset_stage.judge.gpu_work import kernel_uses
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.account import MISSING, MORE, NO_KERNEL, TENSOR, Counts, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
-from cuset_stage.judge.modules.session import HANDOVER, Saved
+from cuset_stage.judge.modules.process import HANDOVER
+from cuset_stage.judge.modules.session import Saved
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, speed
 from cuset_stage.sandbox import (
     SandboxError,

@@ -89,7 +89,7 @@ class Bench:
             )
         else:
             from .modules import ModuleJudge
-            from .modules.session import RUN_LIMITS
+            from .modules.process import RUN_LIMITS
 
             self.limits = spec.limited(RUN_LIMITS)
             self.judge = ModuleJudge(

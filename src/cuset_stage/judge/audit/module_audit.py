@@ -7,8 +7,9 @@ from ...files import file_sha256
 from ...sandbox import Isolation, scratch_folder
 from ...tasks.base import ModuleTask
 from ..closeness import MODULE_TOLERANCES, read_values
+from ..modules.process import Worker
 from ..modules.reference import reference
-from ..modules.session import Content, Saved, Worker
+from ..modules.session import Content, Saved
 from ..oracle_runs import OracleError
 from .findings import Code, Finding, Severity
 from .wrong_outputs import profile

@@ -24,7 +24,8 @@ from ...text import shorten
 from ..devices import NoGpuLeft
 from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
 from ..oracle_runs import OracleError
-from .session import BUILD_LIMITS, ModuleFailed, Worker, keep_extensions
+from .process import BUILD_LIMITS, Worker, keep_extensions
+from .session import ModuleFailed
 from .trial import Trial
 
 

@@ -7,7 +7,8 @@ from ...sandbox import Gpu, scratch_folder
 from ...tasks import ModuleTask
 from ..gpu_activity import Recorder
 from ..oracle_runs import OracleError
-from .session import Module, ModuleFailed, Worker
+from .process import Worker
+from .session import Module, ModuleFailed
 
 
 class Trusted(Module):

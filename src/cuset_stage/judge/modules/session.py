@@ -4,12 +4,9 @@ What comes out of that process is bytes from somebody who may want to mislead: e
 held against the digest that stopped the clock, and whatever is wrong about a reply is the module's fault (`ModuleFailed`).
 """
 
-import functools
 import json
 import math
-import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,42 +14,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...sandbox import (
-    Compiler,
-    Finished,
-    Gpu,
-    Isolation,
-    Limits,
-    SandboxError,
-    find_toolkit,
-    python_paths,
-    run_sandboxed,
-)
-from ...sandbox.folders import out_of_room, remove_tree, take_output
+from ...sandbox import Finished, SandboxError
+from ...sandbox.folders import out_of_room, take_output
 from ...tasks.base import FILE_BYTES
 from ..closeness import Distance, module_distance
-from ..devices import GpuPool, Turns
-from ..gpu_activity import RECORD, Activity, Recorder, read_activity
+from ..gpu_activity import RECORD, Activity, read_activity
 from . import handover
 
 
-GIB = 2**30
-SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "inputs.py", "handover.py")}
-HANDOVER = Path(__file__).with_name("handover.cu")
 CLOCK = Path(__file__).with_name("clock.py")
-RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
-BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=4 * GIB, processes=1024)
-JUDGES_OWN_S = 3600.0  # what the judge may take between a module's calls, which does not count as the module's time
 REPLY_BYTES, MOST_TENSORS, MOST_DIMENSIONS = 4 << 20, 4096, 64
 CHUNK = 1 << 26
 LEAVING_S = 30.0
-EXTENSIONS = "extensions"
 _BUILD_FAILED = ("Error building extension", "Error compiling objects", "CompilationError", "CompileException")
 
 
@@ -366,128 +345,3 @@ def _mapped(saved: Saved) -> np.ndarray:
 def digest_of_all(tensors: Sequence[Saved]) -> bytes:
     """As the worker makes it of the tensors of a call."""
     return handover.digest(b"".join(handover.digest(_mapped(saved)) for saved in tensors))
-
-
-@dataclass
-class Worker:
-    """How modules are held.
-
-    Args:
-        device: "cuda", or "cpu" where there is no GPU: no speed is measured then.
-        gpus: Where candidates and references run; None with device "cpu" and with compile_only.
-        arch: What extensions are built for, as nvcc has it.
-        seeds: Calls that are compared before any is timed, at least 2.
-        trials, budget_s: Timed calls at most, and seconds after which no further one begins.
-        recorder: Of the GPU's work; None: nothing is said of that.
-    """
-
-    device: str = "cuda"
-    gpus: GpuPool | None = None
-    arch: str = "sm_90"
-    limits: Limits = RUN_LIMITS
-    isolation: Isolation = Isolation.AUTO
-    seeds: int = 5
-    trials: int = 40
-    budget_s: float = 20.0
-    turns: Turns = field(default_factory=Turns, repr=False)
-    recorder: Recorder | None = None
-    recorded: dict[str, bool] = field(
-        default_factory=dict, repr=False
-    )  # fingerprint of a task -> whether its calls can be
-
-    def hold(
-        self,
-        folder: Path,
-        gpu: Gpu | None,
-        limits: Limits | None = None,
-        kind: type[Module] = Module,
-        recorder: Recorder | None = None,
-    ) -> Module:
-        """`folder/answer.py` in a process of its own; recorder: its work on the GPU is recorded (`Module.leave`).
-
-        Every process has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that none finds what an earlier
-        one left. The path is the same each time: ninja's files name it. Raises SandboxError when the judge's side failed.
-        """
-        work, limits = folder / "work", limits or self.limits
-        try:
-            remove_tree(work)
-            work.mkdir()
-            if (folder / EXTENSIONS).is_dir():
-                shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
-        except OSError as error:
-            raise SandboxError(f"{work} cannot be made: {error}") from error
-        readonly = {**SCRIPTS, "answer.py": folder / "answer.py"}
-        if gpu is not None:
-            readonly["libhandover.so"] = library(self.arch)
-        environment = self._environment(work)
-        if recorder:
-            readonly |= recorder.files
-            environment |= recorder.environment(work)
-
-        def run(**channel: Any) -> Finished:
-            return run_sandboxed(
-                [sys.executable, "-s", "-B", "worker.py", "cpu" if gpu is None else "cuda"],
-                folder=work,
-                readonly=readonly,
-                visible=python_paths(),
-                limits=replace(limits, wall_s=limits.wall_s + JUDGES_OWN_S),
-                environment=environment,
-                gpu=gpu,
-                isolation=self.isolation,
-                **channel,
-            )
-
-        return kind(run, work, limits.wall_s)
-
-    def _environment(self, work: Path) -> dict[str, str]:
-        number = self.arch.removeprefix("sm_")
-        digits = number.rstrip("af")
-        variables = {
-            "PYTHONPATH": "",
-            "PYTHONHASHSEED": "0",
-            "CUSET_STAGE_DISABLE": "1",
-            "TORCH_CUDA_ARCH_LIST": f"{digits[:-1]}.{digits[-1]}{number[len(digits) :]}",
-            "TORCH_EXTENSIONS_DIR": str(work / EXTENSIONS),
-            "TRITON_CACHE_DIR": str(work / "triton"),
-            "TORCHINDUCTOR_CACHE_DIR": str(work / "inductor"),
-            "MAX_JOBS": "4",
-        }
-        if self.device == "cuda":
-            variables["CUDA_HOME"] = str(find_toolkit().folder)
-        return variables
-
-
-@functools.lru_cache(maxsize=8)
-def library(arch: str) -> Path:
-    """handover.cu, compiled. Raises SandboxError when it cannot be."""
-    compiler = Compiler(arch=arch, flags=("-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"))
-    compiled = compiler.compile(HANDOVER.read_text(encoding="utf-8"))
-    if compiled.binary is None:
-        raise SandboxError(f"{HANDOVER} does not compile for {arch}: {compiled.message}")
-    return compiled.binary
-
-
-def keep_extensions(folder: Path) -> None:
-    """Keep what a build left in `folder/work` for later processes: each starts from a copy of it."""
-    left = folder / "work" / EXTENSIONS
-    if left.is_dir() and not left.is_symlink():
-        left.rename(folder / EXTENSIONS)
-        own_tree(folder / EXTENSIONS)
-
-
-def own_tree(tree: Path) -> None:
-    """Make a tree that a process left the judge's own: its user may be that of another run later."""
-    for place, folders, files in os.walk(tree):
-        for name in (".", *folders, *files):
-            path = os.path.join(place, name)
-            if os.geteuid() == 0:
-                os.chown(path, 0, 0, follow_symlinks=False)
-            if not os.path.islink(path):
-                os.chmod(path, 0o755 if os.path.isdir(path) else 0o644)
-
-
-def _copy_for_all(source: str, target: str) -> None:
-    """A copy that the run's own user may change (ninja appends to its log); only what is a regular file."""
-    if os.path.isfile(source):
-        shutil.copy2(source, target)
-        os.chmod(target, 0o666)

@@ -26,8 +26,9 @@ from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_runs import OracleError
 from .account import Counts, calls_of, second_opinion
 from .precision import lower_precision
+from .process import Worker
 from .reference import reference
-from .session import Call, Content, Module, ModuleFailed, Saved, Worker
+from .session import Call, Content, Module, ModuleFailed, Saved
 
 
 FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
