@@ -120,6 +120,23 @@ With DeepSpeed ZeRO-2 on two H200s: {ranks["sft"]["seconds_per_step"]:.3f} s and
 """
 
 
+def rules() -> str:
+    saved = record("rules_7b_h200.json")
+    rows = [
+        [f"`{name}`" if name in ("cuset", "eaft") else name, f"{one['seconds_per_step']:.3f}", f"{one['relative_to_cuset']:.3f}"]
+        for name, one in saved["results"].items()
+    ]
+    return f"""## What a rule costs
+
+The same step, objectives in turns within one run, the median of {saved["steps_of_each"]} steps of each; steps of one objective differ by a
+percent or two. "cuset before" is the release in which objectives were no rules.
+
+{table(["objective", "s a step", "relative to `cuset`"], rows)}
+
+- {source("rules_7b_h200.json", "python scripts/bench_rules.py --before FOLDER")}
+"""
+
+
 def memory() -> str:
     rows = record("memory_h200.json")
     cells = [
@@ -285,7 +302,7 @@ NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\
 
 
 def benchmarks_page() -> str:
-    sections = (training_step, memory, head_and_loss, fused_against_logits, on_a_cpu, judge, bundled_data)
+    sections = (training_step, rules, memory, head_and_loss, fused_against_logits, on_a_cpu, judge, bundled_data)
     return "\n".join(
         ["# Benchmarks\n", NOTE.format("the records in `benchmarks/`"), *(section() for section in sections)]
     )
@@ -312,6 +329,7 @@ def recipe_keys() -> str:
 def keys_page() -> str:
     import cuset_stage.cli  # noqa: F401 - registers the commands
     from cuset_stage.cli._app import COMMANDS
+    from cuset_stage.objective.rules import STATISTICS
     from cuset_stage.spans.kinds import DEFAULT_KINDS, KINDS
     from cuset_stage.spans.languages import table as languages
 
@@ -326,6 +344,9 @@ def keys_page() -> str:
         "## Kinds of span\n",
         "For `cuset_sensitive_kinds`; those in the last column are the default, the paper's mask.\n",
         table(["kind", "what it covers", "default"], kinds) + "\n",
+        "## What a rule reads\n",
+        "Attributes of the `tokens` that [an objective of your own](objectives.md) gets, each a vector with one entry a supervised token:\n",
+        table(["attribute", "meaning"], [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items()]) + "\n",
         "## Languages\n",
         "For `cuset_language`. A body goes from `{` to `}`; in Python from its first statement or comment to its last.\n",
         table(["language", "kernel_body is the body of", "launch_config is"], languages()) + "\n",

@@ -7,27 +7,28 @@ import torch
 from llamafactory.data import SFTDataCollatorWith4DAttentionMask
 from llamafactory.extras.constants import IGNORE_INDEX
 
-from .processors import COLUMNS, WEIGHTS
+from .processors import COLUMNS, CONFIDENCE, WEIGHTS
 
 
 # As narrow as the processors make them: batches lie on the device for the whole step, the next one too.
-DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32}
+DTYPES = {"cuda_mask": torch.int8, "sample_ids": torch.int32, WEIGHTS: torch.float32, CONFIDENCE: torch.float32}
 PADDING = {WEIGHTS: 1}
 
 
 @dataclass
 class CusetDataCollator(SFTDataCollatorWith4DAttentionMask):
-    """LLaMA-Factory's collator pads and trims a fixed set of keys: `cuda_mask`, `sample_ids` and `token_weights` are fitted to its result.
+    """LLaMA-Factory's collator pads and trims a fixed set of keys: `cuda_mask`, `sample_ids` and
+    the columns that a run may have besides are fitted to its result.
 
     They are padded on the tokenizer's side, and trimmed where FlashAttention's neat packing removed padding. It would also cast
-    `token_weights` to the model's type.
+    those of them that are no integers to the model's type.
     """
 
     def __call__(self, features: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         if COLUMNS[0] not in features[0]:  # rows for generation carry no labels
             return super().__call__(features)
 
-        names = (*COLUMNS, WEIGHTS) if WEIGHTS in features[0] else COLUMNS
+        names = (*COLUMNS, *(name for name in (WEIGHTS, CONFIDENCE) if name in features[0]))
         columns = {
             name: [torch.as_tensor(feature.pop(name), dtype=DTYPES[name]) for feature in features] for name in names
         }

@@ -16,11 +16,10 @@ from . import proof
 from .arguments import check_layout
 from .artifacts import LOG_PREFIX, describe_method
 from .head import FusedHead
-from .processors import COLUMNS, WEIGHTS
+from .processors import COLUMNS, CONFIDENCE, WEIGHTS
 
 
 logger = logging.get_logger(f"llamafactory.{__name__}")  # under its handlers and its verbosity
-GIVEN_CONFIDENCE = "given_confidence"  # a column of the batch where the recipe names a confidence file
 
 
 Metric = Callable[["CusetTrainer"], dict[str, float]]
@@ -111,7 +110,7 @@ class CusetTrainer(CustomSeq2SeqTrainer):
             raise ValueError("the batch has no cuda_mask: the data set was not labelled by stage: cuset.")
         inputs = dict(inputs)
         columns = {name: inputs.pop(name) for name in COLUMNS}
-        columns |= {name: inputs.pop(name, None) for name in (WEIGHTS, GIVEN_CONFIDENCE)}
+        columns |= {name: inputs.pop(name, None) for name in (WEIGHTS, CONFIDENCE)}
         options = {"return_outputs": return_outputs, "num_items_in_batch": num_items_in_batch}
         if self._fused_head is not None and not self._wants_logits:
             reason = self._why_not_fused(model, inputs)

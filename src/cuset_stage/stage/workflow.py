@@ -15,6 +15,7 @@ from llamafactory.train.trainer_utils import create_ref_model
 from . import proof
 from .arguments import (
     check_combination,
+    confidence_file,
     hyper_parameters,
     kernel_aliases,
     kernel_language,
@@ -49,6 +50,7 @@ def run_cuset(
         kernel_aliases(finetuning_args),
         think_weight=float(finetuning_args.cuset_think_weight),
         language=kernel_language(finetuning_args),
+        confidence_file=confidence_file(finetuning_args),
     )
     settings = ", ".join(f"{key}={value}" for key, value in hyper_parameters(finetuning_args).items())
     logger.info_rank0(f"stage: cuset with {settings}")

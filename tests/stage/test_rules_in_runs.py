@@ -1,0 +1,107 @@
+"""Rules of one's own and the choice of the confidence in whole runs, through llamafactory-cli."""
+
+import json
+
+import pytest
+import torch
+
+from cuset_stage.confidence_file import ConfidenceWriter
+from cuset_stage.stage.loading import open_rows, open_tokenizer
+from cuset_stage.stage.processors import LabelRules
+
+
+RULE = '''"""Rules of our own."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Options:
+    gamma: float = 2.0
+
+
+def focal(tokens, options: Options):
+    """Focal loss."""
+    return (1 - tokens.confidence) ** options.gamma
+'''
+
+
+def losses(run):
+    return [step["loss"] for step in run.steps]
+
+
+@pytest.fixture(scope="module")
+def focal(tmp_path_factory):
+    file = tmp_path_factory.mktemp("rules") / "rules.py"
+    file.write_text(RULE)
+    return {"stage": "cuset", "cuset_objective": f"{file}:focal", "cuset_options": {"gamma": 1.5}}
+
+
+def test_a_rule_of_one_s_own_trains_fused_as_from_logits(llamafactory, focal):
+    keys = {**focal, "gradient_accumulation_steps": 2, "val_size": 2, "do_eval": True, "max_samples": 8}
+    keys |= {"plot_loss": True}
+    fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
+    assert losses(fused) == pytest.approx(losses(logits), rel=1e-5)
+    assert "cuset_options.gamma=1.5" in fused.output
+    card = (fused.output_dir / "README.md").read_text()
+    assert "objective: Focal loss." in card and "| `cuset_options.gamma` | 1.5 |" in card
+    results = json.loads((fused.output_dir / "all_results.json").read_text())
+    assert 0 < results["eval_focal_loss"] < results["eval_loss"]
+
+
+def test_a_rule_that_cannot_be_used_ends_in_a_sentence(llamafactory, focal):
+    run = llamafactory({**focal, "cuset_options": {"gama": 1}}, check=False)
+    assert run.returncode
+    assert "has no option 'gama'; did you mean gamma?" in run.output
+
+
+@pytest.fixture(scope="module")
+def saved(tiny_model, tmp_path_factory):
+    """The base model's probabilities of the training data, computed here row by row."""
+    from transformers import AutoModelForCausalLM
+
+    options = {"dataset": ["cuset_kernels"], "template": "qwen", "cutoff_len": 2048, "max_samples": 6}
+    path = tmp_path_factory.mktemp("confidence") / "base.arrow"
+    model = AutoModelForCausalLM.from_pretrained(tiny_model).eval()
+    rules = LabelRules(("kernel_body", "launch_config"))
+    rows = open_rows(open_tokenizer(str(tiny_model)), str(tiny_model), rules, dataset_dir="data", **options)
+    with ConfidenceWriter(path, {"model": "tiny"}) as writer, torch.no_grad():
+        for row in rows.tokens():
+            ids, labels = (torch.as_tensor(row[name]).long() for name in ("input_ids", "labels"))
+            p = model(ids[None]).logits[0, :-1].softmax(-1)
+            at = (labels[1:] != -100).nonzero()[:, 0]
+            writer.add(row["input_ids"], p[at, labels[1:][at]].numpy())
+    return {"cuset_confidence": "file", "cuset_confidence_file": str(path)}
+
+
+@pytest.mark.parametrize("packing", [{}, {"packing": True}, {"neat_packing": True}], ids=str)
+def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, saved, packing):
+    """Read once or computed in each step, with the adapters off: the same run; and another one than with the model's own."""
+    keys = {"stage": "cuset", "cuset_tau": 0.002, "max_samples": 6, "cutoff_len": 2048, **packing}
+    online, base, file = (llamafactory({**keys, **how}) for how in ({}, {"cuset_confidence": "base"}, saved))
+    if packing:  # in a packed row the base model sees what stands before an example, which the file does not
+        assert losses(file) != losses(base)
+        assert losses(file)[0] == pytest.approx(losses(base)[0], rel=0.05)
+    else:
+        assert losses(file) == pytest.approx(losses(base), rel=1e-5)
+    assert losses(online)[-1] != losses(base)[-1]
+
+
+def test_an_example_that_the_file_lacks_is_named(llamafactory, saved):
+    run = llamafactory({"stage": "cuset", **saved, "cutoff_len": 2048, "max_samples": 8}, check=False)
+    assert run.returncode and "is not among its 6 examples" in run.output
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"cuset_confidence": "file"}, "Set both, or remove both"),
+        ({"cuset_confidence_file": "p.arrow"}, "Set both, or remove both"),
+        ({"cuset_confidence": "file", "cuset_confidence_file": "p.arrow"}, "p.arrow: cannot be read"),
+        ({"cuset_confidence": "frozen"}, "expected one of online, base, file"),
+    ],
+    ids=lambda value: "",
+)
+def test_wrong_choices_of_the_confidence(llamafactory, keys, message):
+    run = llamafactory({"stage": "cuset", **keys}, check=False)
+    assert run.returncode and message in run.output
