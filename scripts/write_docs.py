@@ -123,7 +123,11 @@ With DeepSpeed ZeRO-2 on two H200s: {ranks["sft"]["seconds_per_step"]:.3f} s and
 def rules() -> str:
     saved = record("rules_7b_h200.json")
     rows = [
-        [f"`{name}`" if name in ("cuset", "eaft") else name, f"{one['seconds_per_step']:.3f}", f"{one['relative_to_cuset']:.3f}"]
+        [
+            f"`{name}`" if name in ("cuset", "eaft") else name,
+            f"{one['seconds_per_step']:.3f}",
+            f"{one['relative_to_cuset']:.3f}",
+        ]
         for name, one in saved["results"].items()
     ]
     return f"""## What a rule costs
@@ -346,7 +350,8 @@ def keys_page() -> str:
         table(["kind", "what it covers", "default"], kinds) + "\n",
         "## What a rule reads\n",
         "Attributes of the `tokens` that [an objective of your own](objectives.md) gets, each a vector with one entry a supervised token:\n",
-        table(["attribute", "meaning"], [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items()]) + "\n",
+        table(["attribute", "meaning"], [[f"`{name}`", prose(meaning)] for name, meaning in STATISTICS.items()])
+        + "\n",
         "## Languages\n",
         "For `cuset_language`. A body goes from `{` to `}`; in Python from its first statement or comment to its last.\n",
         table(["language", "kernel_body is the body of", "launch_config is"], languages()) + "\n",

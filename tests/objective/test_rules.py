@@ -1,7 +1,9 @@
 """Rules: the registry, what a rule may read and do, and that the fused head and the readable loss agree for any of them."""
 
+import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import torch
@@ -67,6 +69,26 @@ def test_a_rule_in_five_lines_is_focal_loss(tmp_path):
     expected.backward()
     torch.testing.assert_close(loss, expected.detach())
     torch.testing.assert_close(gradient["hidden"], leaves["hidden"].grad, rtol=1e-4, atol=1e-7)
+
+
+def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
+    page = (Path(__file__).parent.parent.parent / "docs" / "objectives.md").read_text(encoding="utf-8")
+    blocks = re.findall(r'```python {title="rules.py"}\n(.*?)```', page, re.DOTALL)
+    assert len(blocks) == 3 and len(blocks[0].splitlines()) <= 5
+    case = make_case(seed=32)
+    found = []
+    for number, (block, options) in enumerate(zip(blocks, ({}, {"gamma": 1.5}, {}), strict=True)):
+        (tmp_path / str(number)).mkdir()
+        monkeypatch.chdir(tmp_path / str(number))
+        Path("rules.py").write_text(block)
+        settings = ObjectiveSettings(objective="rules.py:focal", options=options, window=8)
+        found.append(case.fused(settings))
+        assert_same(found[-1], case.dense(settings))
+    assert_same(found[0], case.fused(of(focal)))
+    torch.testing.assert_close(found[1][2].weight, (1 - found[1][2].confidence) ** 1.5)
+    assert (
+        found[2][2].penalty is not None and (found[2][2].sample_weight == (found[2][2].region_confidence < 0.9)).all()
+    )
 
 
 def test_an_entry_point_is_found(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import yaml
 from llamafactory.extras.constants import DEFAULT_TEMPLATE, SUPPORTED_MODELS
 from llamafactory.hparams import DataArguments, TrainingArguments, get_infer_args, get_train_args
 
+from cuset_stage.objective import OBJECTIVES
 from cuset_stage.stage import recipe as recipe_keys
 from cuset_stage.stage.arguments import objective_settings
 
@@ -69,7 +70,14 @@ def test_a_baseline_differs_in_the_objective_alone(path, tmp_path):
     ours, baseline = load(ROOT / "yaml_configs" / "cuset_qwen7b.yaml"), load(path)
     method = path.stem.removesuffix("_qwen7b")
     assert objective_settings(parse(path, tmp_path)).objective == method
-    own_keys = {"cuset_objective", "eaft_alpha", "asft_alpha", "prob_threshold", "threshold_direction"}
+    own_keys = {
+        "cuset_objective",
+        "cuset_options",
+        "eaft_alpha",
+        "asft_alpha",
+        "prob_threshold",
+        "threshold_direction",
+    }
     dropped = {"cuset_tau", "cuset_lambda", "cuset_window"}
     assert set(baseline) - set(ours) <= own_keys
     assert set(ours) - set(baseline) == dropped
@@ -77,7 +85,7 @@ def test_a_baseline_differs_in_the_objective_alone(path, tmp_path):
 
 
 def test_there_is_a_recipe_for_each_baseline():
-    assert {path.stem for path in BASELINES} == {f"{name}_qwen7b" for name in ("sft", "dft", "eaft", "asft", "profit")}
+    assert {path.stem for path in BASELINES} == {f"{name}_qwen7b" for name in OBJECTIVES if name != "cuset"}
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
