@@ -117,7 +117,9 @@ def test_the_weights_of_these_data_matter(train):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"mask_history": True}, {"train_on_prompt": True}, {"cutoff_len": 48}, {"neat_packing": True}], ids=str
+    "options",
+    [{}, {"mask_history": True}, {"train_on_prompt": True}, {"cutoff_len": 48}, {"neat_packing": True}],
+    ids=str,
 )
 def test_the_loss_is_the_sum_of_weight_times_nll_over_the_number_of_tokens(train, data, tiny_model, options):
     """Computed from the rows and the model by transformers alone, under the objective sft."""
@@ -125,7 +127,9 @@ def test_the_loss_is_the_sum_of_weight_times_nll_over_the_number_of_tokens(train
     run = train(**batch, **options, cuset_objective="sft", learning_rate=0.0, max_steps=1)
     tokenizer = open_tokenizer(str(tiny_model))
     keys = {"dataset": ["weighted"], "dataset_dir": str(data), "template": "qwen", "cutoff_len": 512, **options}
-    rows = open_rows(tokenizer, str(tiny_model), LabelRules(("kernel_body",)), **{**keys, "neat_packing": False}).tokens()
+    rows = open_rows(
+        tokenizer, str(tiny_model), LabelRules(("kernel_body",)), **{**keys, "neat_packing": False}
+    ).tokens()
     model = AutoModelForCausalLM.from_pretrained(tiny_model)
     total, count = 0.0, 0
     for row in rows:

@@ -57,39 +57,52 @@ def test_a_rule_that_cannot_be_used_ends_in_a_sentence(llamafactory, focal):
 
 @pytest.fixture(scope="module")
 def saved(tiny_model, tmp_path_factory):
-    """The base model's probabilities of the training data, computed here row by row."""
+    """Keys of a run on six short examples, and those that give it the base model's probabilities, computed here one by one."""
     from transformers import AutoModelForCausalLM
 
-    options = {"dataset": ["cuset_kernels"], "template": "qwen", "cutoff_len": 2048, "max_samples": 6}
-    path = tmp_path_factory.mktemp("confidence") / "base.arrow"
-    model = AutoModelForCausalLM.from_pretrained(tiny_model).eval()
-    rules = LabelRules(("kernel_body", "launch_config"))
-    rows = open_rows(open_tokenizer(str(tiny_model)), str(tiny_model), rules, dataset_dir="data", **options)
+    folder = tmp_path_factory.mktemp("confidence")
+    rows = [
+        {
+            "instruction": f"Task {number}.",
+            "input": "",
+            "output": f"```cuda\nk<<<{number}, 256>>>(x);\n```\n{'Done. ' * number}",
+        }
+        for number in range(1, 7)
+    ]
+    (folder / "short.json").write_text(json.dumps(rows))
+    (folder / "dataset_info.json").write_text('{"short": {"file_name": "short.json"}}')
+    data = {"dataset_dir": str(folder), "cutoff_len": 256}
+    model, path = AutoModelForCausalLM.from_pretrained(tiny_model).eval(), folder / "base.arrow"
+    rules, options = LabelRules(("kernel_body", "launch_config")), {"dataset": ["short"], "template": "qwen"}
+    rows = open_rows(open_tokenizer(str(tiny_model)), str(tiny_model), rules, **options, **data)
     with ConfidenceWriter(path, {"model": "tiny"}) as writer, torch.no_grad():
         for row in rows.tokens():
             ids, labels = (torch.as_tensor(row[name]).long() for name in ("input_ids", "labels"))
             p = model(ids[None]).logits[0, :-1].softmax(-1)
             at = (labels[1:] != -100).nonzero()[:, 0]
             writer.add(row["input_ids"], p[at, labels[1:][at]].numpy())
-    return {"cuset_confidence": "file", "cuset_confidence_file": str(path)}
+    recipe = {"stage": "cuset", "cuset_tau": 0.001, "dataset": "short", **data}
+    return recipe, {"cuset_confidence": "file", "cuset_confidence_file": str(path)}
 
 
 @pytest.mark.parametrize("packing", [{}, {"packing": True}, {"neat_packing": True}], ids=str)
 def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, saved, packing):
     """Read once or computed in each step, with the adapters off: the same run; and another one than with the model's own."""
-    keys = {"stage": "cuset", "cuset_tau": 0.002, "max_samples": 6, "cutoff_len": 2048, **packing}
-    online, base, file = (llamafactory({**keys, **how}) for how in ({}, {"cuset_confidence": "base"}, saved))
-    if packing:  # in a packed row the base model sees what stands before an example, which the file does not
-        assert losses(file) != losses(base)
-        assert losses(file)[0] == pytest.approx(losses(base)[0], rel=0.05)
+    recipe, file = saved
+    keys = {**recipe, **packing, "max_steps": 2}
+    online, base, read = (llamafactory({**keys, **how}) for how in ({}, {"cuset_confidence": "base"}, file))
+    assert losses(online)[0] == pytest.approx(losses(base)[0], rel=1e-5)  # the adapters begin at 0
+    assert losses(online)[1] != pytest.approx(losses(base)[1], rel=1e-3)
+    if packing == {"packing": True}:  # an example sees what stands before it in the row; the file does not
+        assert losses(read)[0] != pytest.approx(losses(base)[0], rel=1e-5)
     else:
-        assert losses(file) == pytest.approx(losses(base), rel=1e-5)
-    assert losses(online)[-1] != losses(base)[-1]
+        assert losses(read) == pytest.approx(losses(base), rel=1e-5)
 
 
 def test_an_example_that_the_file_lacks_is_named(llamafactory, saved):
-    run = llamafactory({"stage": "cuset", **saved, "cutoff_len": 2048, "max_samples": 8}, check=False)
-    assert run.returncode and "is not among its 6 examples" in run.output
+    recipe, file = saved
+    run = llamafactory({**recipe, **file, "cutoff_len": 20}, check=False)
+    assert run.returncode and "an example (20 tokens) is not among its 6 examples" in run.output
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ import warnings
 
 import pytest
 
+from cuset_stage.spans import KINDS as ALL_KINDS
 from cuset_stage.spans import find_spans
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
 from cuset_stage.stage.given import GivenResponse
 from cuset_stage.stage.token_labels import (
-    CUDA_BIT,
+    KIND_MASK,
+    KIND_SHIFT,
     TOKEN_MASK,
     LabellingTokenizer,
     LabelRules,
@@ -37,7 +39,7 @@ def labelled(tokenizer, content, after=""):
     text = ResponseText(content + after)
     text.response, text.start, text.end = Response(1, content, GivenResponse()), 0, len(content)
     ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), Passages(), ("", "")).encode(text, add_special_tokens=False)
-    return [i & TOKEN_MASK for i in ids], [int(bool(i & CUDA_BIT)) for i in ids]
+    return [i & TOKEN_MASK for i in ids], [int(i >> KIND_SHIFT & KIND_MASK > 0) for i in ids]
 
 
 def marked_runs(ids, mask):
@@ -163,3 +165,18 @@ def test_sound_offsets_raise_no_warning(byte_level, sentencepiece_type, texts):
             for text in texts[:10]:
                 aligner.locate(text, find_spans(text))
             assert aligner._trusts_offsets
+
+
+def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):
+    """Of the kinds that the recipe names, in the order of `cuset spans`; any of them is in the CUDA mask."""
+    text = "__global__ void f(float* x) { x[threadIdx.x] = 0; }\nint main() { f<<<1, 32>>>(p); }"
+    response = ResponseText(text)
+    response.response, response.start, response.end = Response(1, text, GivenResponse()), 0, len(text)
+    rules = LabelRules((*KINDS, "thread_indexing"))
+    ids = LabellingTokenizer(byte_level, rules, Passages(), ("", "")).encode(response)
+    numbers = [i >> KIND_SHIFT & KIND_MASK for i in ids]
+    for kind, inside in (("kernel_body", " = 0"), ("launch_config", "32>>>"), ("thread_indexing", "threadIdx.x")):
+        start = text.index(inside)
+        before = len(byte_level.encode(text[: start + len(inside) // 2], add_special_tokens=False)) - 1
+        assert numbers[before] == 1 + list(ALL_KINDS).index(kind), kind
+    assert numbers[0] == 0 and set(numbers) == {0, 1, 2, 6}

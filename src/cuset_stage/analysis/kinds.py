@@ -25,7 +25,7 @@ from ..stage.token_labels import (
 
 
 BATCH = 64
-KIND_SHIFT = 48  # bits of an id above the passage, which `stage.token_labels` writes; 2**15 passages a batch fit below
+KIND_SHIFT = 52  # bits of an id above the passage, which `stage.token_labels` writes; 2**15 passages a batch fit below
 BELOW_KINDS = (1 << KIND_SHIFT) - 1
 BITS = {kind: 1 << bit for bit, kind in enumerate(KINDS)}
 IGNORED = -100

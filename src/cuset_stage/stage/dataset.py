@@ -103,7 +103,7 @@ def report_cuda_share(dataset: Any, name: str) -> list[str]:
     counts = []  # of each row: supervised tokens, CUDA tokens among them, samples
     for batch in dataset.with_format("arrow").iter(1000):
         for mask, ids in zip(batch["cuda_mask"].to_numpy(), batch["sample_ids"].to_numpy(), strict=True):
-            counts.append((np.count_nonzero(ids), np.count_nonzero(mask[ids > 0] == 1), ids.max(initial=0)))
+            counts.append((np.count_nonzero(ids), np.count_nonzero(mask[ids > 0]), ids.max(initial=0)))
     supervised, cuda, samples = np.sum(counts, axis=0)
     unsupervised_rows, without_cuda, _ = np.count_nonzero(np.array(counts) == 0, axis=0)
 

@@ -208,7 +208,7 @@ def _sizes(processor: LabelledProcessor, examples: dict[str, list[Any]]) -> list
     sizes = []
     for ids, mask, weight in zip(rows["sample_ids"], rows["cuda_mask"], weights, strict=True):
         of_supervised = weight[ids > 0]
-        cuda = int((mask[ids > 0] == 1).sum())
+        cuda = int(np.count_nonzero(mask[ids > 0]))
         zeros = int((of_supervised == 0).sum())
         sizes.append((len(ids), len(of_supervised), cuda, float(of_supervised.sum(dtype=np.float64)), zeros))
     return sizes

@@ -134,7 +134,7 @@ def mark_cuda_tokens(tokenizer: Any, example: dict[str, list[int]]) -> str:
     """Decode the supervised tokens of a row with every run of CUDA tokens between ⟦ and ⟧."""
     columns = zip(example["cuda_mask"], example["input_ids"], example["sample_ids"], strict=True)
     marked = ""
-    for is_cuda, run in itertools.groupby((row for row in columns if row[2]), key=lambda row: row[0]):
+    for is_cuda, run in itertools.groupby((row for row in columns if row[2]), key=lambda row: row[0] != 0):
         text = tokenizer.decode([token for _, token, _ in run], skip_special_tokens=False)
         marked += f"⟦{text}⟧" if is_cuda else text
     return marked

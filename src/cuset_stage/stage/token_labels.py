@@ -4,8 +4,8 @@ Templates, truncation, history masking and packing treat token ids as opaque int
 its labels in its upper bits until LLaMA-Factory is done; whatever happens to a token happens to its labels too.
 
     bits 0-31   the token id
-    bit  32     1 where the token overlaps a CUDA span of an assistant message
-    bits 33-    its passage, a stretch of one turn with one weight: a number in `Passages`
+    bits 32-36  the kind of the CUDA span of an assistant message that the token overlaps: its number in `KINDS`, from 1; 0: none
+    bits 37-    its passage, a stretch of one turn with one weight: a number in `Passages`
 """
 
 import copy
@@ -20,15 +20,15 @@ from llamafactory.extras.constants import IGNORE_INDEX
 
 from ..answers import read_answer
 from ..named_functions import function_digest, is_function_name
-from ..spans import LABEL_VERSION, Span, find_spans
+from ..spans import KINDS, LABEL_VERSION, Span, find_spans
 from ..spans.tokenizers import TokenAligner
 from ..text import InputError, shown
 from .given import GivenResponse, GivenRow
 
 
 TOKEN_MASK = (1 << 32) - 1
-CUDA_BIT = 1 << 32
-PASSAGE_SHIFT = 33
+KIND_SHIFT, KIND_MASK = 32, 31
+PASSAGE_SHIFT = 37
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class ResponseFormatter:
 
 
 class LabellingTokenizer:
-    """A tokenizer whose `encode` sets `CUDA_BIT` and the passage on the ids of an assistant message's text."""
+    """A tokenizer whose `encode` sets the kind and the passage on the ids of an assistant message's text."""
 
     def __init__(self, tokenizer: Any, rules: LabelRules, passages: Passages, thought_words: Sequence[str]) -> None:
         self._tokenizer, self._rules, self._passages, self._thought_words = tokenizer, rules, passages, thought_words
@@ -144,9 +144,12 @@ class LabellingTokenizer:
             return [token | response.bits for token in ids]
 
         shift = text.start
-        groups = [spans, *([Span(start, end, "")] for start, end, _ in weighted)]
+        kinds = [kind for kind in KINDS if any(span.kind == kind for span in spans)]
+        groups = [[span for span in spans if span.kind == kind] for kind in kinds]
+        groups += [[Span(start, end, "")] for start, end, _ in weighted]
         moved = [[Span(one.start + shift, one.end + shift, one.kind) for one in group] for group in groups]
-        ids, cuda, *ranges = self._aligner.locate(plain, *moved)
+        ids, *ranges = self._aligner.locate(plain, *moved)
+        cuda, ranges = ranges[: len(kinds)], ranges[len(kinds) :]
         labels = [response.bits] * len(ids)
         for (_, _, weight), found in reversed(
             list(zip(weighted, ranges, strict=True))
@@ -154,8 +157,12 @@ class LabellingTokenizer:
             bits = self._passages.add(response.turn, response.given.weight * weight)
             for first, end in found:
                 labels[first:end] = [bits] * (end - first)
-        for first, end in cuda:
-            labels[first:end] = [label | CUDA_BIT for label in labels[first:end]]
+        for kind, found in zip(
+            kinds, cuda, strict=True
+        ):  # of two that share a token the later one in KINDS, the narrower, stays
+            bits = 1 + list(KINDS).index(kind) << KIND_SHIFT
+            for first, end in found:
+                labels[first:end] = [label & ~(KIND_MASK << KIND_SHIFT) | bits for label in labels[first:end]]
         return [token | label for token, label in zip(ids, labels, strict=True)]
 
     def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
@@ -296,7 +303,7 @@ def unpack_labels(
 
     Returns:
         input_ids [length] int32 and labels [length] int64, the types in which `datasets` keeps LLaMA-Factory's lists; cuda_mask
-        [length] int8; sample_ids [length] int32: 0 where a token is not supervised, else the number of its sample, counted from
+        [length] int8, the number of the token's kind, 0 outside CUDA spans; sample_ids [length] int32: 0 where a token is not supervised, else the number of its sample, counted from
         1 within the row; token_weights [length] float32, 1 where a token is not supervised.
     """
     ids, labels = np.array(tagged_ids, dtype=np.int64), np.array(tagged_labels, dtype=np.int64)
@@ -316,5 +323,5 @@ def unpack_labels(
         sample_ids[supervised] = 1 + np.concatenate(([0], np.cumsum(turns[1:] != turns[:-1])))
     token_weights[supervised] = weights
     labels[supervised] = marked & TOKEN_MASK
-    cuda_mask = ((ids & CUDA_BIT) != 0).astype(np.int8)
+    cuda_mask = (ids >> KIND_SHIFT & KIND_MASK).astype(np.int8)
     return (ids & TOKEN_MASK).astype(np.int32), labels, cuda_mask, sample_ids, token_weights
