@@ -45,6 +45,9 @@ EXACTNESS: dict[str, Exactness] = {
         Arm({"dataset": "plain", "stage": "sft"}),
         is_bitwise=True,
     ),
+    "`stage: sft`: weights named = not named": Exactness(
+        Arm({"dataset": "weighted", "stage": "sft"}), Arm({"dataset": "plain", "stage": "sft"}), is_bitwise=True
+    ),
     "weight 2 everywhere = twice the loss and the gradient": Exactness(
         Arm({"dataset": "twos", **LR_0}), Arm({"dataset": "plain", **LR_0}), factor=2.0
     ),

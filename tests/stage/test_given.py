@@ -183,3 +183,11 @@ def test_the_fault_of_a_file_is_told_with_its_row(tmp_path, data_args):
         del each["importance"]
     (tmp_path / "mine.json").write_text(json.dumps(rows))
     assert "no row has the key 'importance', which is the weight column of the data set mine" in find_fault(args)
+
+
+def test_rows_without_messages_hide_no_other_fault(chat, tmp_path, data_args):
+    args = data_args(dataset="mine", dataset_dir=str(tmp_path))
+    (tmp_path / "mine.json").write_text(json.dumps([{"messages": None}, messages({"loss_weight": 1, "spans": []})]))
+    assert find_fault(args) is None
+    (tmp_path / "mine.json").write_text(json.dumps([{"messages": None}, messages({"loss_weight": 1})]))
+    assert "row 2: 'spans' of assistant message 1, is missing" in find_fault(args)

@@ -108,6 +108,12 @@ def test_each_response_has_its_weight_however_sets_are_mixed(load, names, strate
     assert found == {text: weight for text, weight in EXPECTED.items() if text.startswith(wanted)}
 
 
+def test_processes_change_nothing(load):
+    tokenizer, one, _ = load("rows,plain")
+    _, two, _ = load("rows,plain", preprocessing_num_workers=2)
+    assert weights_of(tokenizer, two["train_dataset"]) == weights_of(tokenizer, one["train_dataset"])
+
+
 def test_what_the_weights_come_to_is_told(load):
     _, _, summaries = load("rows")
     assert summaries[1].startswith("Weights of the training data: 1.")

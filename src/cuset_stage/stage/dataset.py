@@ -204,7 +204,8 @@ def _fault_in(file: Path, name: str, attributes: GivingAttr) -> str | None:
             if value is not None and not isinstance(value, expected):
                 return f"row {number}: {column!r}, the {role} column, is {json.dumps(value)[:60]}; expected {kind}."
         try:
-            read_given(row, attributes)
+            if attributes.gives:
+                read_given(row, attributes)
         except InputError as error:
             return f"row {number}: {error}"
     return None

@@ -132,9 +132,9 @@ def _responses(row: dict[str, Any], names: GivingAttr) -> list[dict[str, Any]]:
     """The assistant messages of a row; those of an alpaca row in the same form."""
     if names.formatting == "alpaca":
         history = (row.get(names.history) or []) if names.history else []
-        return [{names.content_tag: text} for text in (*(old for _, old in history), row.get(names.response))]
+        return [{names.content_tag: text} for text in (*(turn[-1] for turn in history), row.get(names.response))]
     roles = (names.assistant_tag, names.function_tag)
-    return [message for message in row[names.messages] if message[names.role_tag] in roles]
+    return [message for message in row.get(names.messages) or [] if message.get(names.role_tag) in roles]
 
 
 def _weight(value: Any, what: str) -> float:
@@ -221,13 +221,10 @@ class GivingConverter:
             raise InputError(f"{names}: the row whose prompt is {prompt}: {error}") from None
 
 
-def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, *args: Any) -> Any:
+def aligned(align_dataset: Callable[..., Any], dataset: Any, names: GivingAttr, *args: Any, **kwargs: Any) -> Any:
     """LLaMA-Factory's `align_dataset`, which converts a data set's rows, keeping what they give."""
-    if not names.gives:
-        return align_dataset(dataset, names, *args)
-    get_converter = align_dataset.__globals__["get_dataset_converter"]
-
-    def get_dataset_converter(*args: Any) -> GivingConverter:
-        return GivingConverter(get_converter(*args))
-
-    return rebind_globals(align_dataset, {"get_dataset_converter": get_dataset_converter})(dataset, names, *args)
+    if names.gives:
+        get_converter = align_dataset.__globals__["get_dataset_converter"]
+        giving = {"get_dataset_converter": lambda *args: GivingConverter(get_converter(*args))}
+        align_dataset = rebind_globals(align_dataset, giving)
+    return align_dataset(dataset, names, *args, **kwargs)

@@ -97,9 +97,9 @@ def _patch_loader(module: ModuleType) -> None:
         from .given import aligned
         from .processors import is_labelling
 
-        return (functools.partial(aligned, plain_align) if is_labelling() else plain_align)(
-            dataset, dataset_attr, *args, **kwargs
-        )
+        if is_labelling():
+            return aligned(plain_align, dataset, dataset_attr, *args, **kwargs)
+        return plain_align(dataset, dataset_attr, *args, **kwargs)
 
     module._get_dataset_processor = _get_dataset_processor
     module.get_dataset_list, module.align_dataset = get_dataset_list, align_dataset
