@@ -151,15 +151,12 @@ class LabellingTokenizer:
         ids, *ranges = self._aligner.locate(plain, *moved)
         cuda, ranges = ranges[: len(kinds)], ranges[len(kinds) :]
         labels = [response.bits] * len(ids)
-        for (_, _, weight), found in reversed(
-            list(zip(weighted, ranges, strict=True))
-        ):  # the first of two that share a token stays
+        # Of two weights that share a token the first stays; of two kinds the later one in KINDS, the narrower.
+        for (_, _, weight), found in reversed(list(zip(weighted, ranges, strict=True))):
             bits = self._passages.add(response.turn, response.given.weight * weight)
             for first, end in found:
                 labels[first:end] = [bits] * (end - first)
-        for kind, found in zip(
-            kinds, cuda, strict=True
-        ):  # of two that share a token the later one in KINDS, the narrower, stays
+        for kind, found in zip(kinds, cuda, strict=True):
             bits = 1 + list(KINDS).index(kind) << KIND_SHIFT
             for first, end in found:
                 labels[first:end] = [label & ~(KIND_MASK << KIND_SHIFT) | bits for label in labels[first:end]]
