@@ -263,7 +263,7 @@ SLOW = REFERENCE.replace("        y = x\n", "        torch.cuda._sleep(20_000_00
 
 def module_judged(code: str, reference: str = REFERENCE, **settings: Any) -> Judgement:
     pool = GpuPool(list_gpus())
-    judge = ModuleJudge(gpus=pool, arch=list_gpus()[0].arch, seeds=3, trials=20, budget_s=5.0, **settings)
+    judge = ModuleJudge(gpus=pool, arch=list_gpus()[0].arch, seeds=3, trials=40, budget_s=10.0, **settings)
     return judge.judge(ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, reference, "x.py:1"), code)
 
 

@@ -38,7 +38,7 @@ KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
 MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
 SUSPICIOUS_SPEEDUP = 10.0
 STEADY = 1.2  # times that the reference may differ by before and after
-SURE = 5.0  # standard errors that a time has to be away from nothing
+SURE = 3.0  # standard errors that a time has to be away from nothing
 CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
