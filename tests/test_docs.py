@@ -79,7 +79,17 @@ def test_the_records_keep_their_bounds():
         assert kind["precision"] >= 0.999 and kind["recall"] >= 0.995
 
 
+def test_a_rule_costs_what_cuset_costs():
+    """Medians of the same run; the steps of one objective differ by a percent or two."""
+    results = record("rules_7b_h200.json")["results"]
+    seconds = {name: result["seconds_per_step"] for name, result in results.items()}
+    assert seconds["cuset"] <= 1.01 * seconds["cuset before"] and seconds["focal"] <= 1.01 * seconds["cuset"]
+    assert seconds["entropy over the vocabulary"] <= 1.03 * seconds["cuset"]
+
+
 def test_the_fused_head_trains_the_same():
+    focal = record("convergence_rules_h200.json")["results"]
+    assert all(pair["difference"] < 1e-6 for pair in focal["fp32"].values())
     for precision, bound in (("fp32", 2.4e-7), ("bf16", 6e-3)):
         for pair in record("convergence_h200.json")["results"][precision].values():
             assert pair["steps"] == 200

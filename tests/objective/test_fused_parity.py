@@ -207,7 +207,7 @@ def test_all_plain_all_cuda_and_rows_without_supervision(objective, fill):
     assert_same(case.fused(settings), case.dense(settings))
 
 
-@pytest.mark.parametrize("objective", ["cuset", "asft"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
 def test_pieces_of_a_batch_add_up(objective):
     case = make_case((4, 33, 16, 61), seed=6)
     settings, weights = ObjectiveSettings(objective=objective, window=8), weights_of(case)

@@ -174,9 +174,21 @@ def fails(tokens):
     raise KeyError("no such thing")
 
 
+@rule(sample_weight=lambda region: 1.0)
+def number_for_samples(tokens):
+    return tokens.confidence
+
+
+@rule(kl=lambda options: -1.0)
+def negative_kl(tokens):
+    return tokens.confidence
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
+        (number_for_samples, "gave float; expected one weight for each sample"),
+        (negative_kl, "the KL factor of .*=-1.0: expected >= 0"),
         (integers, "weights of torch.int64; .* Write .float"),
         (scalar, "gave float; expected one weight for each token.* torch.full_like"),
         (too_few, r"gave a tensor \[3\]"),
@@ -186,8 +198,18 @@ def fails(tokens):
     ],
 )
 def test_what_is_no_weight_is_refused_before_a_model_is_loaded(function, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(ValueError, match=message):
         of(function)
+
+
+def in_place(tokens):
+    return tokens.nll.clamp_(max=1.0)
+
+
+def test_a_rule_that_changes_what_it_reads_is_refused_in_the_first_batch():
+    for method in (make_case().fused, make_case().dense):
+        with pytest.raises(InputError, match=r"changed tokens.nll in place.* clamp in place of clamp_"):
+            method(of(in_place))
 
 
 def negative_power(tokens):

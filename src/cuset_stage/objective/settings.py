@@ -115,7 +115,11 @@ class ObjectiveSettings:
                 f"cuset_options={self.options!r}: the keys of cuset_objective={self.objective!r} stand in the recipe itself"
                 f"{': ' if self.rule.keys else '; it has none'}{', '.join(self.rule.keys)}."
             )
-        _ = self.rule_options, self.reads  # reads the options and calls the rule: what cannot be used is refused
+        # Reads the options and calls the rule's functions on made-up numbers: what cannot be used is refused here.
+        _ = self.rule_options, self.reads, self.sample_weight(torch.tensor([0.1, 0.5]))
+        _number(
+            f"the KL factor of cuset_objective={self.objective!r}", self.kl, lambda v: 0 <= v < float("inf"), ">= 0"
+        )
 
     @property
     def name(self) -> str:
@@ -153,7 +157,7 @@ class ObjectiveSettings:
     @cached_property
     def kl(self) -> float:
         """The factor of the KL term to the base model, at least 0."""
-        return float(self._call(self.rule.kl)) if self.rule.kl else 0.0
+        return self._call(self.rule.kl) if self.rule.kl else 0.0
 
     @property
     def needs_reference(self) -> bool:
@@ -170,9 +174,17 @@ class ObjectiveSettings:
         """The rule's weights of tokens, [num_valid] of the nll's dtype.
 
         Raises:
-            InputError: the rule failed, or gave what is no weight: another shape, no number, a gradient.
+            InputError: the rule failed, changed what it read, or gave what is no weight: another shape or type, a gradient.
         """
-        return self._checked(self._call(self.rule.function, tokens), tokens.nll, "weight for each token")
+        versions = {name: values._version for name, values in vars(tokens).items() if isinstance(values, torch.Tensor)}
+        weight = self._checked(self._call(self.rule.function, tokens), tokens.nll, "weight for each token")
+        changed = [f"tokens.{name}" for name, version in versions.items() if getattr(tokens, name)._version != version]
+        if changed:
+            raise InputError(
+                f"cuset_objective={self.objective!r} changed {', '.join(changed)} in place, which the loss is made of, too. Use "
+                "operations that give a new tensor: clamp in place of clamp_."
+            )
+        return weight
 
     def sample_weight(self, region: torch.Tensor) -> torch.Tensor:
         """The weight of each sample, [num_samples], from C, the confidence of its least confident window (Eq. 7)."""
