@@ -56,6 +56,11 @@ LEAVES = program(
 )
 DIES = program(("if (mode == 1)", "if (calls == 3) __builtin_trap();\n  if (mode == 1)"))
 
+FORKS = program(
+    ("  ++calls;\n", "  ++calls;\n  if (!fork()) return 0;\n  wait(nullptr);\n"),
+    ("#include <cstdio>", "#include <cstdio>\n#include <sys/wait.h>\n#include <unistd.h>"),
+)
+
 
 @pytest.mark.parametrize("isolation", [Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
 def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolation: Isolation) -> None:
@@ -66,6 +71,7 @@ def test_all_cases_in_one_process(judge: ProgramJudge, task: ProgramTask, isolat
     judge = replace(judge, isolation=isolation)
     passed = Verdict.PASSED
     assert together(judge, task, program()) == [passed] * 3
+    assert together(judge, task, FORKS) == [passed] * 3
     assert together(judge, task, ONCE) == [passed]
     assert together(judge, task, THIRD) == [Verdict.MISMATCH]
     judged = judge.judge(task, program())

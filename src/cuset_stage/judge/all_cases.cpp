@@ -24,9 +24,11 @@ int call_for_each_case(int count, char** arguments, char** environment) {
   unsetenv("LD_PRELOAD");  // what it starts is none of ours
   const int cases = open(".cases", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const int report = openat(cases, "report", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const pid_t own = getpid();
   for (int next = 1;; ++next) {
     const auto begin = now();
-    if (const int code = program(count, arguments, environment)) return code;
+    const int code = program(count, arguments, environment);
+    if (code || getpid() != own) return code;  // another process: one that it forked
     fflush(nullptr);
     dprintf(report, "%llu %llu\n", begin, now());
     const int folder = openat(cases, std::to_string(next).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
