@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from task_factory import COMPARE, GEN, cudabench_row, load_row
 
-from cuset_stage.judge import closeness, oracle_runs
+from cuset_stage.judge import closeness, comparison, oracle_runs
 from cuset_stage.judge.comparison import compare_outputs
 from cuset_stage.judge.oracle import CaseCache, OracleError, PreparedCase
 from cuset_stage.sandbox import SandboxError
@@ -238,6 +238,18 @@ def test_compare_py_decides(by_script, sandboxed):
     wrong = by_script(COMPARE, lambda y: y + 1)
     assert not wrong.passed and wrong.message.startswith("compare.py: F; data/y.bin: 64 of 64 values differ from the")
     assert wrong.max_abs_error == pytest.approx(1)
+
+
+def test_compare_py_is_not_asked_twice_about_the_same_bytes(by_script, monkeypatch):
+    by_script(COMPARE)  # the reference itself is judged, and kept
+
+    def refuse(*_):
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(comparison, "run_compare", refuse)
+    assert by_script(COMPARE).passed
+    with pytest.raises(AssertionError, match="asked"):
+        by_script(COMPARE, lambda y: np.where(y == y[3], np.nextafter(y, 9, dtype=np.float32), y))
 
 
 def test_size_and_finite_values_come_before_compare_py(by_script):

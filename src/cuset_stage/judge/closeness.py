@@ -28,7 +28,8 @@ class Distance:
     """What one pass over an output and its reference found. Positions are of flat elements.
 
     max_abs, max_rel: over elements whose reference is finite, the latter where it is not 0. wrong: elements out of tolerance;
-    not_finite: those of them that are not finite where the reference is, or NaN where it is not.
+    not_finite: those of them that are not finite where the reference is, or NaN where it is not. same: all bytes are; not
+    told where NaN equals nothing.
     """
 
     max_abs: float = 0.0
@@ -37,6 +38,7 @@ class Distance:
     not_finite: int = 0
     first_wrong: int | None = None
     first_not_finite: int | None = None
+    same: bool = True
 
     @property
     def close(self) -> bool:
@@ -59,6 +61,7 @@ def distance(
     """
     found = Distance()
     for start, want, got in _chunks(expected, actual, dtype, count, skip_same=nan_equal):
+        found.same = False
         parts = _finite_differences(want, got, rtol, atol)
         if parts is None:
             finite = np.isfinite(want)

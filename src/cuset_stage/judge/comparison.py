@@ -6,9 +6,9 @@ Then what the task says: |actual - expected| <= atol + rtol * |expected| for a R
 
 compare.py passes an output when it prints a T and no F and does not end with a traceback; exit() is no traceback, what was
 printed before it counts. Neither T nor F, or a traceback, is a mismatch when compare.py accepts the reference itself (it is run
-on it once, when the case is made): then the output is to blame. So it is when compare.py is stopped at a limit and accepts the
-reference right after, or a program could choose not to be charged. A compare.py that does not accept the reference is not asked:
-right and wrong outputs alike are an OracleError.
+on it once, when the case is made, and not again for outputs that are the same to the byte): then the output is to blame. So it is
+when compare.py is stopped at a limit and accepts the reference right after, or a program could choose not to be charged. A
+compare.py that does not accept the reference is not asked: right and wrong outputs alike are an OracleError.
 """
 
 import math
@@ -74,7 +74,8 @@ def compare_outputs(
     max_abs = max((found.max_abs for _, found in distances), default=None)
     max_rel = max((found.max_rel for _, found in distances), default=None)
     passed, said = True, ""
-    if by_script:
+    same = len(distances) == len(case.outputs) and all(found.same for _, found in distances)
+    if by_script and not (same and prepared.self_check is not None and prepared.self_check.passed):
         passed, said = _judge_by_script(task, prepared, outputs, isolation)
     wrong = next(((tensor, found) for tensor, found in distances if found.wrong), None)
     if wrong is None or (by_script and passed):
