@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import Bench
-from cuset_stage.judge.devices import GpuPool, Turns, probe_gpu
+from cuset_stage.judge.devices import GpuPool, Turns, hold_driver, probe_gpu
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
@@ -129,6 +130,17 @@ def test_what_breaks_breaks_alone(judge: Any, tmp_path: Path) -> None:
         assert (judged.verdict, says in judged.message) == (verdict, True), judged
         assert judge.judge(task, program()).passed
     assert not judge.gpus.lost
+
+
+def test_the_driver_is_held_until_the_judge_ends() -> None:
+    gpus = tuple(gpu.uuid for gpu in list_gpus())
+    holder = hold_driver(gpus)
+    with pytest.raises(subprocess.TimeoutExpired):
+        holder.wait(2)
+    assert hold_driver(gpus) is holder
+    hold_driver.cache_clear()
+    holder.stdin.close()
+    assert holder.wait(60) == 0
 
 
 def test_the_probe_works() -> None:

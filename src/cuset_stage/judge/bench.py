@@ -21,7 +21,7 @@ from ..sandbox import (
     run_program,
     scratch_folder,
 )
-from .devices import GpuPool
+from .devices import GpuPool, hold_driver
 from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity
 from .gpu_counters import why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
@@ -62,6 +62,8 @@ class Bench:
         self.arch = spec.arch or kinds[0]
         for gpu in chosen:
             check_arch(self.arch, gpu)
+        if chosen:
+            hold_driver(tuple(gpu.uuid for gpu in chosen))
         self.judge: Judge
         if language == "cuda":
             shared = {"isolation": self.isolation, "limit": spec.cache_bytes}

@@ -1,8 +1,11 @@
 """The GPUs of a run: one program at a time on each, and telling a lost GPU from a program that failed on it; turns of builds and
 timed runs."""
 
+import functools
+import os
 import random
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -66,6 +69,22 @@ def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float
     if finished.returncode != 0:
         return (finished.stderr or finished.stdout).strip()[-500:] or f"the probe ended with {finished.returncode}"
     return None
+
+
+_HOLD = "import ctypes, sys; ctypes.CDLL('libcuda.so.1').cuInit(0); sys.stdin.read()"
+
+
+@functools.cache
+def hold_driver(uuids: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """A process that has these GPUs open until this one ends. Where none has, each program opens them anew: 0.13 s of 0.34 on an H200."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", _HOLD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": ",".join(uuids)},
+        start_new_session=True,
+    )
 
 
 class NoGpuLeft(SandboxError):

@@ -105,14 +105,14 @@ class ScriptServer:
         self._folders.close()
 
 
-_idle: dict[tuple[Limits, Isolation], list[ScriptServer]] = defaultdict(list)
+_idle: dict[tuple[Limits, Isolation, bool], list[ScriptServer]] = defaultdict(list)
 
 
 def run_script(
     arguments: Sequence[str], scripts: Mapping[str, str], work: Path, limits: Limits, isolation: Isolation
 ) -> Finished:
-    """`ScriptServer.run` in one that has nothing to do, or a new one."""
-    idle = _idle[limits, isolation]
+    """`ScriptServer.run` in one that has nothing to do, or a new one; scripts with torch, which takes seconds to import, have theirs."""
+    idle = _idle[limits, isolation, any("torch" in text for text in scripts.values())]
     while True:
         try:
             server = idle.pop()  # a list's are atomic
