@@ -278,7 +278,9 @@ def judge() -> str:
 
 {bench["programs"]} of CUDABench's first 100 references (all but row {" and ".join(bench["skipped"])}, whose gen.py alone takes a minute) took {bench["ours_s"]:.0f} s with
 empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_gpu"]}` and other work on the machine's second GPU. A harness like CUDABench's own took
-{bench["harness_s"]:.0f} s for them, as the sum of {bench["harness_slices"]} shares that ran beside each other and so in each other's way. {bench["verdicts_differ"]} verdicts differ.
+{bench["harness_s"]:.0f} s for them, {bench["ratio"]:.1f} times as long, as the sum of its rows, of which {bench["harness_slices"]} ran beside each other and so in each other's way.
+{bench["verdicts_differ"]} verdicts differ. The judge's own time for a row was {bench["overhead_ms"]:.0f} ms (median). Compiling takes
+the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f} s for a program, with as many at a time as there are cores.
 
 - {source("judge_cudabench_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100 --skip 4 --slices 8 --options per_gpu=16")}
 
