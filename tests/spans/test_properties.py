@@ -154,6 +154,12 @@ def test_time_grows_with_the_length_for_the_hardest(unit):
     assert seconds(unit * (80_000 // len(unit))) < 30 * seconds(unit * (10_000 // len(unit))) + 0.05
 
 
+def test_a_long_block_without_kernels_beside_a_kernel_in_prose():
+    """What stands outside of blocks is read with the blocks as one long line of spaces."""
+    small, large = ("```cpp\n" + "int x;\n" * size + "```\nk<<<1, 2>>>(x)\n" for size in (500, 4000))
+    assert seconds(large) < 30 * seconds(small) + 0.05
+
+
 def test_macros_by_the_thousand():
     """The macros that stand for `__global__` are looked for together, and 50 of a round at most."""
     texts = ["".join(f"#define A{i} __global__\n" for i in range(number)) for number in (500, 4000)]

@@ -11,7 +11,7 @@ identifier. For languages beside CUDA: `other_regions`. Standard library only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..answers import NO_CODE, SHELLS, looks_like_code, read_answer, starts_as_code
@@ -20,11 +20,11 @@ from .scrub import line_before
 
 # The first line that only one of the two languages can have decides.
 _EVIDENCE = re.compile(
-    r"^(?P<python>[ \t]*(?:from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w., \t]+$|def[ \t]+\w+\(|class[ \t]+\w+(?:\([^)\n]*\))?:[ \t\r]*$"
+    r"^(?P<python>[ \t]*+(?:from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w., \t]+$|def[ \t]+\w+\(|class[ \t]+\w+(?:\([^)\n]*\))?:[ \t\r]*$"
     r"|@\w[\w.]*(?:\(|[ \t\r]*$)|if[ \t]+__name__\b|[rRbBuUfF]{0,2}(?:\"\"\"|''')"
     r"|[\w.]+[ \t]*(?::[ \t]*\w+[ \t]*)?=[ \t]*(?:\([ \t]*\r?\n[ \t]*)?[rRuUfF]{0,2}(?:\"|')"
     r"|[\w. \t=]*\b(?:load_inline|RawKernel|RawModule|SourceModule)\(|[{\[][ \t\r]*\n?[ \t]*[\"{]))"
-    r"|^(?P<c>[ \t]*(?:#[ \t]*(?:include|define|pragma|ifn?def|if)\b|//|/\*|template[ \t]*<|extern[ \t]+\"|__\w+__[ \t]"
+    r"|^(?P<c>[ \t]*+(?:#[ \t]*(?:include|define|pragma|ifn?def|if)\b|//|/\*|template[ \t]*<|extern[ \t]+\"|__\w+__[ \t]"
     r"|(?:using|typedef|namespace|struct|static|inline|constexpr|const|enum|void|int|float|dim3)[ \t]+\w|\w+(?:<[^<\n]*>)?<<<))",
     re.MULTILINE,
 )
@@ -98,8 +98,8 @@ def _block_regions(start: int, block: str, tag: str, has_code: Callable[[str], b
     return [Region(start, block)] if is_code else []
 
 
-def other_regions(text: str, has_code: Callable[[str], bool], *, python: bool) -> tuple[list[Region], list[Region]]:
-    """The regions of an answer in another language than CUDA: those in its blocks, and what stands outside of blocks.
+def other_regions(text: str, has_code: Callable[[str], bool], *, python: bool) -> Iterator[list[Region]]:
+    """The regions of an answer in another language than CUDA: those in its blocks, and then what stands outside of blocks.
 
     python: whether the language is Python. If not, source in the string literals of a host program counts, too.
     """
@@ -109,9 +109,11 @@ def other_regions(text: str, has_code: Callable[[str], bool], *, python: bool) -
         source = answer.source(block)
         if has_code(source):
             inside += _source_regions(block.start, source, block.tag, has_code, python)
+    yield inside
     start, outside = answer.outside(has_code)
     start = max(start, 0)
-    return inside, _source_regions(start, outside[start:], "", has_code, python) if has_code(outside) else []
+    if has_code(outside):
+        yield _source_regions(start, outside[start:], "", has_code, python)
 
 
 def _source_regions(start: int, source: str, tag: str, has_code: Callable[[str], bool], python: bool) -> list[Region]:
