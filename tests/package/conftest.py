@@ -126,13 +126,15 @@ class Environment:
     def install(self, wheel: Path) -> None:
         self.pip("install", "--no-deps", "--no-index", str(wheel))
 
-    def run(self, *arguments: str, path: Path | None = None, **variables: str) -> subprocess.CompletedProcess:
+    def run(
+        self, *arguments: str, path: Path | None = None, seconds: float = 60, **variables: str
+    ) -> subprocess.CompletedProcess:
         """Run this environment's Python; `path` goes to PYTHONPATH."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "CUSET_", "USE_V1"))}
         if path is not None:
             kept["PYTHONPATH"] = str(path)
         return subprocess.run(
-            [str(self.python), *arguments], env=kept | variables, capture_output=True, text=True, timeout=60
+            [str(self.python), *arguments], env=kept | variables, capture_output=True, text=True, timeout=seconds
         )
 
 

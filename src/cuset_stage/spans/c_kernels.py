@@ -70,4 +70,4 @@ def _call_end(text: str, position: int) -> int:
                 return match.start() if message else match.end()
         elif depth <= 0:
             return 0
-    return len(text.rstrip()) if position + _CALL_LIMIT >= len(text) else 0
+    return len(text) if position + _CALL_LIMIT >= len(text) else 0

@@ -1,0 +1,89 @@
+"""Beside torch alone, without what `pip install cuset-stage` brings: labels, losses and the fused head work."""
+
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+
+PROGRAM = """
+import importlib.util, sys
+absent = ("llamafactory", "transformers", "pydantic", "tree_sitter", "numpy", "yaml", "tqdm", "datasets", "accelerate", "peft")
+present = [name for name in absent if importlib.util.find_spec(name)]
+assert not present, present
+
+import torch
+from cuset_stage import cuset_loss, find_spans, fused_linear_cuset_loss
+from cuset_stage.objective import ObjectiveSettings
+from cuset_stage.spans import LANGUAGES, token_mask
+from cuset_stage.stage.head import FusedHead
+
+code = "__global__ void k(float *x) { x[threadIdx.x] = 1; }"
+((start, end, kind),) = find_spans(code)
+assert (kind, code[start:end]) == ("kernel_body", "{ x[threadIdx.x] = 1; }")
+mask = token_mask([(at, at + 1) for at in range(len(code))], find_spans(code))
+assert sum(mask) == end - start
+for language in (*LANGUAGES, "auto"):
+    find_spans(code, language=language)
+
+torch.manual_seed(0)
+hidden, weight = torch.randn(1, len(code), 16, requires_grad=True), torch.randn(50, 16)
+labels = torch.randint(50, (1, len(code)))
+rest = torch.tensor([mask]), torch.ones_like(labels)
+losses = [cuset_loss(hidden @ weight.T, labels, *rest), fused_linear_cuset_loss(hidden, weight, labels, *rest)]
+assert torch.allclose(*losses, rtol=1e-5), losses
+gradients = [torch.autograd.grad(loss, hidden)[0] for loss in losses]
+assert torch.allclose(*gradients, atol=1e-6)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(16, 50, bias=False)
+        self.head.weight.data = weight
+
+    def get_output_embeddings(self):
+        return self.head
+
+    def forward(self, hidden):
+        return self.head(hidden)
+
+
+model = Model()
+fused = FusedHead(model, ObjectiveSettings())
+with fused.armed(labels=labels, cuda_mask=rest[0], sample_ids=rest[1]):
+    loss = fused.loss_of(model(hidden))
+assert torch.allclose(loss, losses[0], rtol=1e-5), fused.reason
+print("works")
+"""
+
+
+def files_of(name: str, seen: dict[str, Path]) -> None:
+    """Collect what a distribution and those that it requires have in site-packages: top-level name -> path."""
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:  # of another platform
+        return
+    for file in found.files or ():
+        top = file.parts[0]
+        if top not in ("..", "__pycache__") and top not in seen:
+            seen[top] = Path(found.locate_file(top)).resolve()
+    for requirement in found.requires or ():
+        other = re.match(r"[\w.-]+", requirement)[0]
+        if "extra ==" not in requirement and f"{other}:" not in seen:
+            seen[f"{other}:"] = Path()
+            files_of(other, seen)
+
+
+def test_labels_and_losses_beside_torch_alone(built, new_environment, tmp_path):
+    environment = new_environment()
+    environment.install(built.wheel)
+    seen: dict[str, Path] = {}
+    files_of("torch", seen)
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    for name, path in seen.items():
+        if path.name and path.exists():
+            (beside / name).symlink_to(path)
+    (environment.site / "torch_alone.pth").write_text(f"{beside}\n")
+    done = environment.run("-c", PROGRAM, seconds=300)
+    assert done.stdout == "works\n", done.stderr
