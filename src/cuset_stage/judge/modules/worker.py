@@ -11,6 +11,7 @@ outputs alone.
 
 import contextlib
 import copy
+import gc
 import importlib.util
 import json
 import os
@@ -109,6 +110,8 @@ class Held:
                 with contextlib.suppress(Exception):
                     self.models["double"] = copy.deepcopy(made).double()
         self.models["model"] = made
+        gc.collect()
+        gc.freeze()  # no call has to look through what is there by now
         return {}, ()
 
     def draw(self, seed, blobs=()):
