@@ -73,7 +73,7 @@ def differences(tasks: list[Task], paths: list[Path]) -> list[str]:
 
 
 def summary(paths: list[Path]) -> dict[str, Any]:
-    """What ran where, and for each task its verdicts in the order of the files, with the seconds of the first run.
+    """What ran where, and for each task its verdicts in the order of the files, with the seconds and flags of the first run.
 
     own_ms is the judge's own time a sample (`Judgement.overhead_s`), over the samples of a run; it depends on per_gpu, the
     programs that ran at a time.
@@ -90,6 +90,8 @@ def summary(paths: list[Path]) -> dict[str, Any]:
                     "cases": len(sample["cases"]),
                     "run_s": sample["run_s"],
                     "overhead_s": sample["overhead_s"],
+                    "kernel_s": sample["kernel_s"],
+                    "flags": sample["flags"],
                 },
             )
             row["verdicts"].append(sample["verdict"])
