@@ -93,6 +93,9 @@ def extend(base: type) -> type:
             "tokens",
             "What the loss is divided by. " + "; ".join(f"{k}: {v}" for k, v in NORMALIZATIONS.items()) + ".",
         )
+        cuset_analyze_steps: int = _argument(
+            0, "Log the KS distance of CUDA tokens' confidence from others' after so many steps, on 64 rows; 0: never."
+        )
         cuset_fused: Literal["auto", "on", "off"] = _argument(
             "auto",
             "Compute the loss in the output layer, without logits: auto: where it can; on: or stop; off: never.",
@@ -260,6 +263,10 @@ def _check(args: Any) -> None:
         raise ValueError(
             f"cuset_confidence={args.cuset_confidence!r} with cuset_confidence_file={args.cuset_confidence_file!r}: the file belongs to "
             "cuset_confidence: file. Set both, or remove both."
+        )
+    if type(args.cuset_analyze_steps) is not int or args.cuset_analyze_steps < 0:
+        raise ValueError(
+            f"cuset_analyze_steps={args.cuset_analyze_steps!r}: expected a number of steps, or 0 for never."
         )
     if args.cuset_fused not in ("auto", "on", "off"):
         raise ValueError(f"cuset_fused={args.cuset_fused!r}: expected auto, on or off.")

@@ -24,6 +24,7 @@ from .arguments import (
 )
 from .artifacts import describe_method, log_statistics, plot_run
 from .collator import CusetDataCollator
+from .confidence_log import ConfidenceLog
 from .dataset import labelled_dataset
 from .processors import LabelRules
 from .rebinding import rebind_globals
@@ -64,6 +65,8 @@ def run_cuset(
         options = {"fused": finetuning_args.cuset_fused, "label_summaries": label_summaries, "metrics": metrics}
         trainer = CusetTrainer(objective=objective, **options, **kwargs)
         log_statistics(trainer)
+        if finetuning_args.cuset_analyze_steps:
+            trainer.add_callback(ConfidenceLog(trainer, finetuning_args.cuset_analyze_steps))
         return trainer
 
     def create_modelcard_and_push(trainer: CusetTrainer, *args: Any, **kwargs: Any) -> None:
