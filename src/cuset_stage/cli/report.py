@@ -18,6 +18,10 @@ class ReportSettings(Settings):
     )
     output: Path = Field(Path("report"), description="the folder to write into")
     audit: Path | None = Field(None, description="findings of `cuset audit-tasks`: totals also without flagged tasks")
+    confidence: Path | None = Field(
+        None, description="confidence.json of `cuset analyze`, its models called by the methods' names"
+    )
+    pairs: Path | None = Field(None, description="JSON of `cuset pairs`, its models called by the methods' names")
     baseline: str | None = Field(None, description="compare every method with this one; without it, every pair")
     k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
         (1, 3), description="the k of pass@k", min_length=1
@@ -33,13 +37,18 @@ class ReportSettings(Settings):
 @command(app, "report", ReportSettings)
 def report(settings: ReportSettings) -> None:
     """Report judged runs: pass@k under both rules with intervals, paired comparisons, tokens, and every failing sample."""
-    from ..report import build_report, collect, print_report, write_report
+    from ..report import build_report, collect, print_report, read_measures, write_report
 
     if settings.output.exists() and not settings.output.is_dir():
         raise fail(f"output={settings.output}: this is a file; give a folder.")
     collection = collect(settings.results, audit=settings.audit, intersect=settings.intersect)
     made = build_report(
-        collection, ks=settings.k, baseline=settings.baseline, seed=settings.seed, title=settings.title
+        collection,
+        ks=settings.k,
+        baseline=settings.baseline,
+        seed=settings.seed,
+        title=settings.title,
+        measures=read_measures(settings.confidence, settings.pairs, collection.runs),
     )
     written = write_report(made, settings.output, settings.format)
     print_report(made)

@@ -11,6 +11,7 @@ lay them out.
 from .audit_file import AuditError, read_audit
 from .collect import ReportError, collect
 from .collection import Collection
+from .measures import read_measures
 from .numbers import Report, build_report
 from .write import print_report, write_report
 
@@ -24,5 +25,6 @@ __all__ = [
     "collect",
     "print_report",
     "read_audit",
+    "read_measures",
     "write_report",
 ]

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from .collect import ReportError
 from .collection import Collection
+from .measures import Measures
 from .statistics import Estimate, McNemar, Rule, estimate_means, fast_p, holm, mcnemar_exact, task_scores
 
 
@@ -58,6 +60,7 @@ class Report:
     unflagged_rates: Rates | None  # None when no task is flagged
     comparisons: list[Comparison]
     scores: dict[str, Scores]  # run's label -> scores, of runs that were run at all
+    measures: Mapping[str, Measures]  # run's label, or the name of a model without a run -> what else was measured
 
 
 def build_report(
@@ -67,6 +70,7 @@ def build_report(
     baseline: str | None = None,
     seed: int = 0,
     title: str | None = None,
+    measures: Mapping[str, Measures] = MappingProxyType({}),
 ) -> Report:
     """Compute a report. ReportError for an unknown baseline."""
     labels = [run.label for run in collection.runs]
@@ -86,6 +90,7 @@ def build_report(
         unflagged_rates=None if unflagged.all() else pass_rates(collection, ks, unflagged, seed),
         comparisons=compare(collection, ks, baseline, seed),
         scores=published_scores(collection, seed),
+        measures=measures,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from . import tables
 from .cells import ABSENT, Cell, Column, Table, label, number_column, text_column
 from .collect import natural_key
+from .method_table import method_table
 from .notes import counted, run_settings
 from .numbers import Report
 from .statistics import RESAMPLES, Rule
@@ -30,6 +31,7 @@ def sections(report: Report) -> list[Section]:
     flagged = [main_table(report, rule, unflagged=True) for rule in Rule] if report.unflagged_rates else []
     ranks = "Best in bold, second-best underlined, within a model where it has several runs. A rank is no test: see the comparison."
     made = [
+        ("methods", "Methods compared", [method_table(report)], ""),
         ("results", "Results", [main_table(report, rule) for rule in Rule], ranks),
         ("comparison", "Paired comparison", [tables.comparison_table(report)], ""),
         ("verdicts", "Verdicts", [tables.verdict_table(report), tables.flag_table(report)], ""),

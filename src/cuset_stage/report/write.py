@@ -22,7 +22,7 @@ from .tables import conclusion, main_table
 FORMATS = ("md", "csv", "html")
 CSV_TABLES = (
     *("pass_at_k", "samples", "comparisons", "verdicts", "tokens", "families", "cases", "scores", "timing"),
-    *("flags", "audit", "audit_notes", "settings", "settings_by_run"),
+    *("methods", "flags", "audit", "audit_notes", "settings", "settings_by_run"),
 )
 """All that may be written, as csv/NAME.csv."""
 
