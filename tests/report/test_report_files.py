@@ -18,6 +18,7 @@ from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsError, code_sha256, read_results
 from cuset_stage.report import ReportError, build_report, collect, write_report
 from cuset_stage.report.markdown import render_markdown
+from cuset_stage.report.measures import Measures
 from cuset_stage.report.write import CSV_TABLES
 
 
@@ -63,7 +64,8 @@ def test_every_csv_file_is_known(tmp_path: Path) -> None:
 
     told = {"findings": {"a": ["zeros pass"]}, "notes": {"one_size": {"b": "one size"}}, "audited": 2}
     paths = [write(tmp_path, name, {"a": [P], "b": [M]}, change=change, arch=name, **told) for name in ("x", "y")]
-    write_report(build_report(collect(paths), ks=(1,)), tmp_path / "out", ["csv"])
+    made = build_report(collect(paths), ks=(1,), measures={"x": Measures()})
+    write_report(made, tmp_path / "out", ["csv"])
     assert files(tmp_path / "out" / "csv") == {f"{name}.csv" for name in CSV_TABLES}
 
 

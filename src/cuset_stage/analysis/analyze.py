@@ -56,6 +56,7 @@ def analyze(settings: AnalyzeSettings) -> dict[str, Any]:
             "dataset",
             "template",
             "cutoff_len",
+            "language",
             "samples",
             "tau",
             "window",
@@ -120,7 +121,7 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
 
 def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> tuple[int, Iterator[KindRow]]:
     """How many rows there are, and the rows; those of a data set that training drops are counted and not among them."""
-    rules = rules_of_all_kinds(settings.aliases)
+    rules = rules_of_all_kinds(settings.aliases, settings.language)
     options = {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
     if settings.code:
         files = code_files(settings.code, settings.suffixes, settings.samples)

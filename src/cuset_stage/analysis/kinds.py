@@ -10,7 +10,7 @@ from llamafactory.hparams import DataArguments
 from numpy.typing import NDArray
 
 from ..settings import SettingsError
-from ..spans import KINDS, Span, find_spans
+from ..spans import KINDS, Span
 from ..spans.tokenizers import TokenAligner
 from ..stage.loading import LabelledRows, open_template, quiet
 from ..stage.processors import LabelledProcessor
@@ -86,9 +86,9 @@ class KindProcessor(LabelledProcessor):
         return unpack_labels((tagged & BELOW_KINDS).tolist(), labels.tolist(), passages)
 
 
-def rules_of_all_kinds(aliases: Sequence[str]) -> LabelRules:
+def rules_of_all_kinds(aliases: Sequence[str] = (), language: str = "cuda") -> LabelRules:
     """Labels of every kind of span."""
-    return LabelRules(tuple(KINDS), tuple(aliases))
+    return LabelRules(tuple(KINDS), tuple(aliases), language=language)
 
 
 def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
@@ -155,7 +155,7 @@ def code_rows(
             others = {key: [None] for key in ("_images", "_videos", "_audios")}
             yield from _encoded(processor, turns | others | {"_system": [""], "_tools": [""]}, [str(file)])
             continue
-        spans = find_spans(text, rules.kinds, aliases=rules.aliases)
+        spans = rules.find_spans(text)
         tagged = with_kinds(tokenizer.encode(text, add_special_tokens=False), text, spans, aligner)
         tagged = np.array([*begin, *tagged][:cutoff_len], dtype=np.int64)
         ids = (tagged & BELOW_KINDS).astype(np.int32)

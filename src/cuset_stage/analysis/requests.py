@@ -175,6 +175,9 @@ class AnalyzeSettings(Settings):
     samples: int | None = Field(None, description="only so many files, or rows of each data set", ge=1)
     kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span of Eq. 3, as cuset_sensitive_kinds")
     aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
+    language: Annotated[str, AfterValidator(_checked_language)] = Field(
+        "cuda", description="the kernels' language, as cuset_language"
+    )
     tau: float = Field(0.1, description="shares of tokens whose confidence is at most this", ge=0, lt=1)
     window: int = Field(64, description="length of the sliding window in tokens", ge=1)
     resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
