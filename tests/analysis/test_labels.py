@@ -138,6 +138,21 @@ def test_a_data_set_without_cuda_is_said_loudly(tiny_model, tmp_path, response, 
     assert done.exit_code == 1 and said in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("language", "spans"), [("cuda", []), ("triton", ["f(x)", "[(1,)]"]), ("auto", ["f(x)", "[(1,)]"])]
+)
+def test_another_language_is_labelled_and_shown(tiny_model, tmp_path, language, spans):
+    output = "```python\nimport triton\n\n\n@triton.jit\ndef k(x):\n    f(x)\n\n\nk[(1,)](x)\n```"
+    rows = [{"instruction": "Write it.", "input": "", "output": output}]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "dataset_info.json").write_text(json.dumps({"rows": {"file_name": "rows.json"}}), encoding="utf-8")
+    summary = labels_of(tiny_model, tmp_path, language=language)
+    (example,) = summary.examples
+    assert [example.response[start:end] for start, end, _ in example.spans] == spans
+    assert bool(summary.record["cuda_tokens"]) == bool(spans) and summary.record["language"] == language
+    assert all(f">{span}<" in render(summary) for span in spans)
+
+
 def test_faults_name_the_key(tiny_model, dataset, tmp_path):
     for changes, message in (
         ({"dataset": "other"}, "dataset=other: other is not in .*known are rows"),

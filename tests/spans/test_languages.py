@@ -143,6 +143,20 @@ def test_the_default_reads_cuda_alone(name):
     assert find_spans(SOURCES[name][0]) == []
 
 
+FENCED = {
+    "triton": ("kernel[grid](x)\n", ["[grid]"]),
+    "cute": ("kernel(x).launch(grid=1)\n", ["(grid=1)"]),
+    "opencl": ("clEnqueueTask(q, k);\n", ["(q, k)"]),
+    "metal": ("kernel void k(T a) { f(a); }\n", ["{ f(a); }"]),
+}
+
+
+@pytest.mark.parametrize("name", FENCED)
+def test_the_fence_tells_the_language(name):
+    code, expected = FENCED[name]
+    assert labelled(f"Here:\n\n```{name}\n{code}```\n", "auto") == expected
+
+
 def test_several_languages():
     cuda = "__global__ void k() { f(); }\nvoid h() { k<<<1, 2>>>(); }\n"
     text = f"```cuda\n{cuda}```\n\n```python\n{TRITON}```\n"

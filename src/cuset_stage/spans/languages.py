@@ -71,7 +71,9 @@ LANGUAGES: dict[str, Language] = {
         "a function with `__kernel` or `kernel`, also in the string literals of a host program",
         "the arguments of `clEnqueueNDRangeKernel` and of the C++ wrapper's `enqueueNDRangeKernel`",
         re.compile(r"kernel|KERNEL|nqueueNDRange|clEnqueueTask"),
-        re.compile(r"\b__kernel\b|\bKERNEL_FQ\b|nqueueNDRangeKernel|\bkernel\s+(?:void|__attribute__)\b"),
+        re.compile(
+            r"\b__kernel\b|(?:```|~~~)[ \t]*(?:opencl|cl)\b|\bKERNEL_FQ\b|nqueueNDRangeKernel|\bkernel\s+(?:void|__attribute__)\b"
+        ),
         python=False,
         takes_aliases=True,
     ),
@@ -81,7 +83,9 @@ LANGUAGES: dict[str, Language] = {
         "a function with `kernel` or `[[kernel]]`, also in the string literals of a host program",
         "the arguments of `dispatchThreads` and `dispatchThreadgroups` in C++, Swift, Rust or Objective-C",
         re.compile(r"kernel|dispatch"),
-        re.compile(r"\bmetal_stdlib\b|\[\[\s*(?:kernel|buffer|thread_position)|\bMTL\w|\bdispatch_?[tT]hread"),
+        re.compile(
+            r"\bmetal_stdlib\b|(?:```|~~~)[ \t]*(?:metal|msl)\b|\[\[\s*(?:kernel|buffer|thread_position)|\bMTL\w|\bdispatch_?[tT]hread"
+        ),
         python=False,
         takes_aliases=True,
     ),
