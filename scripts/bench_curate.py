@@ -4,10 +4,14 @@
     python scripts/bench_curate.py WORK --source tree=/data/tree --stages import,adapt         # here
     python scripts/bench_curate.py WORK --stages prove  --json OUT.json                       # there, in a copy of WORK
     python scripts/bench_curate.py WORK --stages select,export --json OUT.json                 # here again
+    python scripts/bench_curate.py WORK --rows 100000 --stages import,split,deduplicate --json OUT.json   # how it scales
 
 Every stage runs in a separate process, as from the command line. Its memory is that of the process with all it starts
 (compilers, oracles, programs), read every 50 ms; `own_mib` is the largest the stage's own process had. WORK keeps what was
 measured in bench.json, so that a later call adds to it; --json writes that record with the machine and the funnel.
+
+--rows makes a source of that many rows from the kernels of data/kernels: every name that a kernel chose is another one in each row, and two
+rows of three get statements of their own, from one to forty, so that they are no copies. The rest are renamed copies.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import contextlib
 import json
 import os
 import platform
+import random
 import signal
 import subprocess
 import sys
@@ -29,13 +34,14 @@ import psutil
 
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = ("import", "adapt", "prove", "select", "export")
+STAGES = ("import", "split", "deduplicate", "adapt", "prove", "select", "export")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("work", type=Path, help="the folder of the curation")
     parser.add_argument("--source", action="append", default=[], help="name=path, for import; may be repeated")
+    parser.add_argument("--rows", type=int, help="make a source of so many rows")
     parser.add_argument("--stages", default=",".join(STAGES), help="comma-separated, in order")
     parser.add_argument("--revision", help="commit or version of the source")
     parser.add_argument("--licence", help="what applies where a source states none")
@@ -48,9 +54,11 @@ def main() -> int:
     stages = [stage.strip() for stage in args.stages.split(",") if stage.strip()]
     if unknown := set(stages) - set(STAGES):
         parser.error(f"--stages {sorted(unknown)[0]}: there are {', '.join(STAGES)}")
+    args.work.mkdir(parents=True, exist_ok=True)
+    if args.rows:
+        args.source.append(f"synthetic={synthetic(args.work / 'synthetic.jsonl', args.rows)}")
     if "import" in stages and not args.source:
         parser.error("--source is missing: name=path of what is to be imported")
-    args.work.mkdir(parents=True, exist_ok=True)
     record = Record(args.work / "bench.json")
     status = 0
     for stage, command in ((each, command) for each in stages for command in commands(each, args)):
@@ -70,6 +78,45 @@ def main() -> int:
             encoding="utf-8",
         )
     return status
+
+
+def synthetic(path: Path, count: int) -> Path:
+    """A JSON-lines file of rows with code and licence."""
+    sys.path.insert(0, str(ROOT / "src"))
+    from cuset_stage.cuda_source import Source, chosen_names, excerpts, tokens
+
+    programs = (file.read_text(encoding="utf-8") for file in sorted((ROOT / "data" / "kernels").glob("*/kernel.cu")))
+    kernels = []
+    for program in programs:
+        for kernel, text in excerpts(Source(program)):
+            words, shown = tokens(text), list(text)
+            for word, own in zip(words, chosen_names(words), strict=True):
+                if own:
+                    shown[word.start + len(word.text) - 1] += "\0"  # where the row's number goes
+            shown = "".join(shown)
+            kernels.append((shown, shown.index("{", shown.index(f" {kernel.name}\0(")) + 1))
+    chance = random.Random(0)
+    with path.open("w", encoding="utf-8") as stream:
+        for number in range(count):
+            text, body = chance.choice(kernels)
+            if number % 3:
+                text = f"{text[:body]}\n{statements(chance)}{text[body:]}"
+            stream.write(json.dumps({"code": text.replace("\0", f"_{number}"), "licence": "MIT"}) + "\n")
+    return path
+
+
+def statements(chance: random.Random) -> str:
+    functions = ("sqrtf", "expf", "logf", "sinf", "fabsf", "rsqrtf", "tanhf", "floorf")
+
+    def expression(depth: int) -> str:
+        if depth == 0:
+            return chance.choice(("threadIdx.x", "blockIdx.x", "a", "1.5f"))
+        kind = chance.randrange(3)
+        if kind == 0:
+            return f"{chance.choice(functions)}({expression(depth - 1)})"
+        return f"({expression(depth - 1)} {chance.choice('+-*/')} {expression(chance.randrange(depth))})"
+
+    return "".join(f"    float a{i} = {expression(chance.randint(2, 5))};\n" for i in range(chance.randint(1, 40)))
 
 
 def sources(work: Path) -> dict[str, dict[str, Any]]:
