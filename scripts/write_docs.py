@@ -1,5 +1,6 @@
 """Write docs/benchmarks.md from the records in benchmarks/, docs/keys.md from the settings of the stage and the commands, and
-docs/features.md from the list that the tests of features run; in docs/data.md, the table of what weights are held to.
+docs/features.md from the list that the tests of features run; in docs/data.md, the table of what weights are held to; in
+docs/curate.md, what is found of copies, and how the stages scale.
 
     python scripts/write_docs.py
 
@@ -487,11 +488,63 @@ An answer that passes and is not paid did the work after all, and gained nothing
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("cheats.json", "python scripts/attack_table.py --cheats --no-gpu --json outputs/cheats.json")}
 - {source("cheats_h200.json", "python scripts/attack_table.py --cheats --json outputs/cheats.json")}""",
+def curate_page() -> str:
+    """docs/curate.md with what is found of copies, and how the stages scale."""
+    return between_marks("curate.md", f"{copies()}\n\n## Scale\n\n{scale()}")
+
+
+def copies() -> str:
+    saved = record("copies.json")
+    rows = [
+        (name, *(f"{each[key]}" for key in ("changed", "found", "found_with_prompt")))
+        for name, each in saved["changes"].items()
+    ]
+    trees = saved["trees"].values()
+    found = table(
+        ["the copy's change", "kernels it changes", f"found, of {saved['kernels']}", "found, with the task's prompt"],
+        rows,
+    )
+    return (
+        f"{found}\n\nNot found without a prompt: {', '.join(saved['changes']['all of these']['missed'])}. Taken for a copy without being one: "
+        f"{len(saved['common']['dropped'])} of {saved['common']['kernels']} kernels of every course in other forms, "
+        f"{sum(len(tree['dropped']) for tree in trees)} of {sum(tree['kernels'] for tree in trees):,} kernels of {', '.join(saved['trees'])}. "
+        f"`benchmarks/copies.json`, {saved['date'][:10]}: `python scripts/measure_copies.py CUDABench-Set.jsonl --trees ...`"
+    )
+
+
+def scale() -> str:
+    """Seconds of each stage without its start, from the funnel, and the same for ten million rows in proportion to the larger record."""
+    stages, names = ("import", "split", "deduplicate"), ("curate_10k_h200.json", "curate_40k_h200.json")
+    rows = []
+    for saved in map(record, names):
+        steps = {step["stage"]: step for step in saved["funnel"]}
+        memory = {run["stage"]: run for run in saved["runs"]}
+        count = steps["import"]["read"]
+        own = max(memory[stage]["own_mib"] for stage in stages)
+        every = max(memory[stage]["peak_mib"] for stage in stages)
+        rows.append(
+            (
+                f"{count:,}",
+                *(f"{steps[stage]['seconds']:.1f} s" for stage in stages),
+                f"{own:.0f} MiB",
+                f"{every:,.0f} MiB",
+            )
+        )
+    factor = 10_000_000 / count / 3600
+    hours = [steps[stage]["seconds"] * factor for stage in stages]
+    rows.append(("10,000,000, in proportion", *(f"{each:.1f} h" for each in hours), "", ""))
+    cores = saved["runs"][0]["machine"]["cpus"]
+    header = ["rows", *(f"`{stage}`" for stage in stages), "memory of the writing process", "with its workers"]
+    return (
+        "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row and starts "
+        f"again.\n\n{table(header, rows)}\n\n{cores} cores; ten million rows would take {sum(hours):.1f} hours. `benchmarks/{names[-1]}`: "
+        "`python scripts/bench_curate.py WORK --rows 40000 --stages import,split,deduplicate`"
     )
 
 
 PAGES = {
     ROOT / "docs" / "data.md": data_page,
+    ROOT / "docs" / "curate.md": curate_page,
     ROOT / "docs" / "benchmarks.md": benchmarks_page,
     ROOT / "docs" / "keys.md": keys_page,
     ROOT / "docs" / "features.md": features_page,

@@ -7,7 +7,7 @@ import runpy
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from curation_steps import adapt, lines, take_in
+from curation_steps import adapt, lines, split, take_in
 from curation_tree import MODULE
 
 
@@ -36,9 +36,10 @@ def test_extensions_of_the_engineer_archive_become_modules(tmp_path):
         "CUDA_Speedup_Native": 1.5,
         "Correct": True,
     }
-    pq.write_table(pa.Table.from_pylist([row, {**row, "PyTorch_Code_Functional": None}]), path)
+    given = [row, {**row, "PyTorch_Code_Functional": None}, {**row, "Correct": False, "CUDA_Code": "// wrong"}]
+    pq.write_table(pa.Table.from_pylist(given), path)
     imported, (row,), _ = adapted(tmp_path / "work", path, "ai-cuda-engineer")
-    assert imported.reasons == {"missing_column": 1}
+    assert imported.reasons == {"missing_column": 1, "incorrect": 1}
     names = {node.name for node in ast.parse(row["answer_code"]).body if isinstance(node, ast.ClassDef)}
     assert row["kind"] == "module" and "ModelNew" in names and "__global__" in row["answer_code"]
     assert row["speedup"] == 1.5 and row["source"]["licence"] == "CC-BY-4.0" and "ModelNew" in row["task"]["prompt"]
@@ -180,3 +181,131 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
     pq.write_table(pa.Table.from_pylist([given]), problems)
     _, kept, _ = adapted(tmp_path / "problems", problems, "kernelbench")
     assert kept[0]["form"] == "module without an answer" and kept[0]["source"]["licence"] == "MIT"
+
+
+SAXPY = "__global__ void saxpy(float a, const float* x, float* y) { y[threadIdx.x] += a * x[threadIdx.x]; }\n"
+STACK = {
+    "hexsha": "a" * 40,
+    "size": 99,
+    "ext": "cu",
+    "lang": "Cuda",
+    "max_stars_repo_path": "src/saxpy.cu",
+    "max_stars_repo_name": "somebody/something",
+    "max_stars_repo_head_hexsha": "b" * 40,
+    "max_stars_repo_licenses": ["MIT", "Apache-2.0"],
+    "max_stars_count": None,
+    "content": SAXPY,
+    "avg_line_length": 40.5,
+}
+STACK_2 = {
+    "blob_id": "a" * 40,
+    "path": "/src/saxpy.cu",
+    "detected_licenses": ["BSD-3-Clause"],
+    "license_type": "permissive",
+    "repo_name": "somebody/something",
+    "revision_id": "c" * 40,
+    "src_encoding": "UTF-8",
+    "is_vendor": False,
+    "content": SAXPY,
+}
+CASS = {"filename": "saxpy.cu", "cuda_source": SAXPY, "cuda_host": "...", "hip_source": "hip", "hip_device": "..."}
+
+
+@pytest.mark.parametrize(
+    ("preset", "row", "licence", "revision"),
+    [
+        ("the-stack", STACK, "Apache-2.0 AND MIT", "b" * 40),
+        ("the-stack-v2", STACK_2, "BSD-3-Clause", "c" * 40),
+        ("cass", CASS, "MIT", None),
+    ],
+)
+def test_files_of_repositories_become_kernels_under_their_licences(tmp_path, preset, row, licence, revision):
+    path = tmp_path / "part.parquet"
+    pq.write_table(pa.Table.from_pylist([row]), path)
+    assert take_in(tmp_path, path, preset=preset).kept == 1 and split(tmp_path).kept == 1
+    (found,) = lines(tmp_path / "split" / "rows.jsonl")
+    assert found["kernel"] == "saxpy" and found["code"] == SAXPY and found["name"].endswith("saxpy.cu")
+    assert found["source"]["licence"] == licence and found["source"]["revision"] == revision
+
+
+def test_files_that_are_listed_without_their_content_are_dropped_with_the_way_to_it(tmp_path):
+    path = tmp_path / "part.parquet"
+    unknown = {**STACK_2, "detected_licenses": [], "license_type": "no_license"}
+    pq.write_table(pa.Table.from_pylist([{**STACK_2, "content": None}, unknown]), path)
+    summary = take_in(tmp_path, path, preset="the-stack-v2")
+    assert summary.reasons == {"missing_column": 1, "licence_unknown": 1} and "Software Heritage" in summary.notes[0]
+
+
+ANSWER = f"<think>\nOne line.\n</think>\nHere it is:\n```cuda\n{SAXPY}```\n"
+CONVERSATIONS = {
+    "messages": {
+        "messages": [
+            {"role": "system", "content": "Write CUDA."},
+            {"role": "user", "content": "Hello."},
+            {"role": "assistant", "content": "Yes?"},
+            {"role": "user", "content": "Write saxpy."},
+            {"role": "assistant", "content": ANSWER},
+        ]
+    },
+    "sharegpt": {"conversations": [{"from": "human", "value": "Write saxpy."}, {"from": "gpt", "value": ANSWER}]},
+    "alpaca": {"instruction": "Write", "input": "saxpy.", "output": ANSWER},
+}
+
+
+@pytest.mark.parametrize("preset", CONVERSATIONS)
+def test_the_code_of_a_conversations_last_answer_is_taken_with_its_question(tmp_path, preset):
+    silent = {"messages": [{"role": "user", "content": "?"}]} if preset == "messages" else {}
+    path = tmp_path / "talk.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in (CONVERSATIONS[preset], silent)))
+    summary = take_in(tmp_path, path, preset=preset, licence="MIT")
+    assert summary.kept == 1 and set(summary.reasons) <= {"no_answer", "missing_column"}
+    split(tmp_path)
+    (found,) = lines(tmp_path / "split" / "rows.jsonl")
+    assert found["code"] == SAXPY and found["prompt"].replace("\n", " ") == "Write saxpy."
+
+
+def test_modules_of_cuda_l1_and_drkernel_come_with_and_without_an_answer(tmp_path):
+    module = MODULE % "2 * x"
+    row = {
+        "level_id": 1,
+        "task_id": 3,
+        "ref_code": module,
+        "custom_code": module.replace("class Model", "class ModelNew"),
+        "cuda_graph_code": "...",
+        "score_default": 1.7,
+    }
+    path = tmp_path / "h100.json"
+    path.write_text(
+        "".join(json.dumps(each) + "\n" for each in (row, {**row, "custom_code": None, "ref_code": MODULE % "x"}))
+    )
+    imported, kept, _ = adapted(tmp_path / "l1", path, "cuda-l1")
+    assert [each["form"] for each in kept] == ["ModelNew", "module without an answer"]
+    assert (
+        kept[0]["source"]["licence"] == "GPL-3.0-only"
+        and kept[0]["level"] == 1
+        and "cuda_graph_code" in imported.notes[0]
+    )
+
+    table = tmp_path / "coldstart.parquet"
+    talk = [{"role": "user", "content": "..."}, {"role": "assistant", "content": "import triton"}]
+    given = {
+        "messages": talk,
+        "uuid": 1,
+        "entry_point": "Model",
+        "original_python_code": module,
+        "final_speedup": 2.0,
+        "best_round": 3,
+    }
+    pq.write_table(pa.Table.from_pylist([given]), table)
+    imported, kept, _ = adapted(tmp_path / "dr", table, "drkernel")
+    assert kept[0]["form"] == "module without an answer" and kept[0]["answer_code"] is None
+    assert kept[0]["source"]["licence"] == "MIT" and "Triton" in imported.notes[0]
+
+
+def test_a_data_set_that_was_saved_to_disk_is_read_without_saying_what_it_is(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    rows = [{**STACK, "content": SAXPY.replace("a *", f"{number} * a *")} for number in range(3)]
+    parts = {"train": datasets.Dataset.from_list(rows[:2]), "test": datasets.Dataset.from_list(rows[2:])}
+    datasets.DatasetDict(parts).save_to_disk(tmp_path / "saved")
+    summary = take_in(tmp_path / "work", tmp_path / "saved", preset="the-stack")
+    assert (summary.read, summary.kept) == (3, 3)

@@ -162,6 +162,19 @@ def _report(summary: "Summary") -> None:
         typer.echo(f"  again: {row['file']}, row {row['row']}: {row['reason']}: {row['detail'][:300]}", err=True)
 
 
+_FIXES = {
+    "missing_column": "Say which column holds what: columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them.",
+    "licence_unknown": "Say licence=SPDX where you know it, or allow_unknown=true.",
+    "licence_not_allowed": "Add what you may use to allow=, as in allow=MIT,Apache-2.0.",
+    "no_kernel": "Give sources with __global__ functions; suffixes=.cu,.cuh,.h reads other files of a tree.",
+    "no_task": "Kernels alone are no tasks. They lie in deduplicate/rows.jsonl; give them inputs, outputs, cases and a reference.",
+    "no_answer": "Tasks without an answer: let a model answer them (`cuset generate`), and import the answers.",
+    "incorrect": "All rows are wrong by what their source says; give another part of it.",
+    "duplicate": "All rows are there already; look into dropped.jsonl.",
+    "contaminated": "All rows come from the benchmarks in against=; train on something else.",
+}
+
+
 def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
     """Say for what reason most rows were dropped, with the first of them and what was wrong with it."""
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
@@ -177,7 +190,6 @@ def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
     such = f"{row['file']}, row {row['row']}: {row['detail']}"
     typer.echo(f"{text}; most were dropped for {reason} ({count:,}), such as {such}.", err=True)
     typer.echo("dropped.jsonl in its folder has each row with its reason.", err=True)
-    if reason == "missing_column":
-        columns = "columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them"
-        typer.echo(f"Say which column holds what: {columns}.", err=True)
+    if reason in _FIXES:
+        typer.echo(_FIXES[reason], err=True)
     raise typer.Exit(1)

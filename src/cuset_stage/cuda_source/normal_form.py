@@ -1,9 +1,10 @@
 """A kernel's code as the set of its normalised subtrees, by which copies are known whatever they call things.
 
 What does not change what a kernel computes, or changes it only a little, is gone: comments, layout, qualifiers, types and casts; names
-(a parameter is `p`, shared memory `s`, every other name `v`; words of CUDA and of the mathematics library stay) and numbers (`#`). The
-operands of commutative operators are sorted, `a > b` is `b < a`, `x += y`, `x++` and `x = x + y` are one form, so are `for` and `while`,
-`a[i]` and `*(a + i)`, and `if (c) return; rest` and `if (!c) { rest }`. As the subtrees are a set, the order of statements says nothing.
+(a parameter is `p`, shared memory `s`, a local variable `v`; words of CUDA and of the mathematics library stay) and numbers, with the
+constants and macros of the file (`#`). The place of a thread, however it is computed, is `t`. The operands of commutative operators are
+sorted, `a > b` is `b < a`, `x += y`, `x++` and `x = x + y` are one form, so are `for` and `while`, `a[i]` and `*(a + i)`, and
+`if (c) return; rest` and `if (!c) { rest }`. As the subtrees are a set, the order of statements says nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ _WITHOUT_CODE = {
     "alias_declaration", "using_declaration", "static_assert_declaration", "identifier", "#endif", "else_clause",
 }  # fmt: skip
 _THREAD = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+\Z")
 _LEAF = re.compile(r"(?<= )[^() ]+")  # a name or number in a form, and no operator
 LEAVES = 3  # of a subtree that is counted: `(at (+ p v))` and `(if (< v p))` say nothing
 _LONGEST = 160  # characters of a subtree that are kept, with its length
@@ -149,6 +149,8 @@ class _Reader:
         elif kind in ("do_statement", "switch_statement", "for_range_loop", "case_statement"):
             field = {"for_range_loop": "right", "case_statement": "value"}.get(kind, "condition")
             at = child(node, field)
+            if kind == "for_range_loop" and (name := declared(child(node, "declarator"))) is not None:
+                self._names[text_of(self._text, name)] = "v"
             head = f"({kind} {self._expression(at) if at else ''})"
             self._add(within, head)
             body = child(node, "body")
@@ -156,6 +158,8 @@ class _Reader:
         elif kind == "declaration":
             for each in declarators(node):
                 name, value = declared(each), child(each, "value")
+                if name is not None:
+                    self._names[text_of(self._text, name)] = "v"
                 if name is not None and "__shared__" in self._text[node.start_byte : each.start_byte]:
                     self._names[text_of(self._text, name)] = "s"
                     self._add(within, "(shared)")
@@ -247,6 +251,7 @@ class _Reader:
         if function.type in ("primitive_type", "sized_type_specifier") and len(given) == 1:  # float(x)
             return given[0]
         name = self._expression(function)
+        name = "v" if name == "#" else name
         if function.type == "template_function" and text_of(self._text, function).partition("<")[0].endswith("_cast"):
             return given[0] if given else "#"
         if name == "__ldg" and len(given) == 1:
@@ -283,7 +288,7 @@ class _Reader:
             return self._names[name]
         if KEPT_WORDS.match(name):
             return re.sub(r"(?<=[a-z])f\Z", "", name) if not name.startswith("_") else name  # expf is exp
-        return "#" if _CONSTANT.match(name) else "v"
+        return "#"  # a constant or a macro of the file
 
 
 def _joined(operator: str, parts: list[str]) -> str:

@@ -159,7 +159,7 @@ _FAMILIES = {
 
 def task_identity(row: Row) -> str:
     """A name that may be a part of a path, unique as the row's identity is: readable, and eight digits of its digest."""
-    readable = re.sub(r"[^A-Za-z0-9_.+-]+", "_", row["id"]).strip("_.-+")[-80:] or "row"
+    readable = re.sub(r"[^A-Za-z0-9_.+-]+", "_", row["id"])[-80:].strip("_.-+") or "row"
     return f"{readable}-{digest(row['id'])[:8]}"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
@@ -61,17 +61,45 @@ class ColumnMap:
     """How a data set names what we need.
 
     columns: our field -> the data set's column. licence: what the data set states for all its rows; None: nothing.
-    needs: fields without which a row is of no use.
+    needs: fields without which a row is of no use. note: what of the data set is left out, and why. prepare: makes further columns.
     """
 
     columns: Mapping[str, str]
     licence: str | None = None
     needs: tuple[str, ...] = ("code",)
+    note: str = ""
+    prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
-def _map(columns: str, licence: str | None = None, needs: str = "code") -> ColumnMap:
+def _map(
+    columns: str, licence: str | None = None, needs: str = "code", note: str = "", prepare: Any = None
+) -> ColumnMap:
     """columns: ours=theirs, as a user writes them."""
-    return ColumnMap(dict(pair.split("=") for pair in columns.split()), licence, tuple(needs.split()))
+    return ColumnMap(dict(pair.split("=") for pair in columns.split()), licence, tuple(needs.split()), note, prepare)
+
+
+def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The last answer of a conversation and the question before it, as columns `question` and `answer`.
+
+    Turns are {role, content} or {from, value}. Raises RowError: there is no answer.
+    """
+    turns = given.get("messages") or given.get("conversations") or []
+    said = [
+        (str(turn.get("role") or turn.get("from")), str(turn.get("content") or turn.get("value") or ""))
+        for turn in turns
+        if isinstance(turn, dict)
+    ]
+    last = max((number for number, (role, _) in enumerate(said) if role in ("assistant", "gpt")), default=None)
+    if last is None:
+        raise RowError("no_answer", "the conversation has no turn of assistant or gpt")
+    question = next((text for role, text in reversed(said[:last]) if role in ("user", "human")), "")
+    return {**given, "question": question, "answer": said[last][1]}
+
+
+def _with_input(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`instruction` and `input` as a column `question`."""
+    parts = (given.get("instruction"), given.get("input"))
+    return {**given, "question": "\n".join(str(each) for each in parts if each)}
 
 
 MAPS: dict[str, ColumnMap] = {
@@ -80,9 +108,39 @@ MAPS: dict[str, ColumnMap] = {
         "key=id cpu_code=cpp_code code=cuda_code wrapper=cuda_wrapper", "Apache-2.0", needs="code cpu_code"
     ),
     "regrapht": _map("key=index name=name code=kernel"),  # states no licence
+    # files of repositories
+    "the-stack": _map(
+        "code=content key=hexsha name=max_stars_repo_path url=max_stars_repo_name revision=max_stars_repo_head_hexsha "
+        "licence=max_stars_repo_licenses"
+    ),
+    "the-stack-v2": _map(
+        "code=content key=blob_id name=path url=repo_name revision=revision_id licence=detected_licenses",
+        note="the-stack-v2 lists files without their content; a row needs a column `content`, fetched from Software Heritage by blob_id.",
+    ),
+    "cass": _map(
+        "code=cuda_source name=filename", "MIT", note="cass: HIP and assembly are left out; a row is its CUDA source."
+    ),
+    # conversations
+    "messages": _map("prompt=question answer=answer", needs="answer", prepare=_last_turn),
+    "sharegpt": _map("prompt=question answer=answer", needs="answer", prepare=_last_turn),
+    "alpaca": _map("prompt=question answer=output", needs="answer", prepare=_with_input),
     # PyTorch modules with Triton kernels: tasks without a CUDA answer
     "kernelbook": _map(
-        "module_code=python_code entry=entry_point licence=licenses url=repo_name", needs="module_code"
+        "module_code=python_code entry=entry_point licence=licenses url=repo_name",
+        needs="module_code",
+        note="kernelbook: its Triton kernels are left out, which are no CUDA; its modules are tasks without an answer.",
+    ),
+    "drkernel": _map(
+        "module_code=original_python_code entry=entry_point key=uuid url=repo_name",
+        "MIT",
+        needs="module_code",
+        note="drkernel: its conversations answer in Triton and are left out; its modules are tasks without an answer.",
+    ),
+    "cuda-l1": _map(  # made from KernelBench tasks
+        "module_code=ref_code code=custom_code level=level_id key=task_id speedup=score_default",
+        "GPL-3.0-only",
+        needs="module_code",
+        note="cuda-l1: cuda_graph_code is left out; it is the reference in a graph. Rows without custom_code are tasks without an answer.",
     ),
     # made from KernelBench tasks: keep it out of KernelBench evaluation
     "ai-cuda-engineer": _map(
@@ -119,7 +177,7 @@ def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
     if name not in MAPS:
         raise CurationError(f"preset={name}: {nearest(name, MAPS)}; or say columns=ours=theirs,...")
     preset = MAPS[name]
-    return ColumnMap({**preset.columns, **columns}, preset.licence, preset.needs)
+    return replace(preset, columns={**preset.columns, **columns})
 
 
 def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
@@ -128,6 +186,7 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
     Raises:
         RowError: a column of another type than its field's, or not in UTF-8; one that is needed is missing.
     """
+    given = column_map.prepare(given) if column_map.prepare else given
     columns = dict(column_map.columns)
     if given.get(columns.get("licence", "")) in _EMPTY:  # a statement must not be passed over for the way it is spelt
         spelt = ("licence", "license", "licences", "licenses")

@@ -21,6 +21,7 @@ from .stage_rows import CurationError, Row, digest
 
 
 _NUMBERED = re.compile(r"\d+_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
+_COMMON_FROM = 0.75  # Jaccard similarity from which a kernel is one of these
 COMMON = Path(__file__).with_name("common_kernels.cu")
 
 
@@ -120,7 +121,7 @@ class Benchmarks:
         return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
 
     def _is_common(self, kernel: str) -> bool:
-        return (self._common == unpacked(kernel)).mean(axis=1).max() >= self._thresholds["kernel"]
+        return (self._common == unpacked(kernel)).mean(axis=1).max() >= _COMMON_FROM
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:

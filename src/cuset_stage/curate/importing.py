@@ -13,7 +13,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Item, Row, RowError, row_sha256
 
 
-_SCHEMA = 8
+_SCHEMA = 9
 # Fields that may state a licence in a comment.
 _CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
 
@@ -54,6 +54,7 @@ def run_import(settings: ImportSettings) -> Summary:
         workers=settings.workers,
         processes=True,
         ray=settings.executor == "ray",
+        notes=[column_map.note] if column_map.note else (),
         fresh=settings.fresh,
     )
 
@@ -79,6 +80,8 @@ class _Importer:
             row = apply_map(self.column_map, given)
         except RowError as error:
             return Dropped(error.reason, str(error), given)
+        if row.get("correct") is False:
+            return Dropped("incorrect", "its source says that it is wrong", given)
         if self.preset in ("cuset", "cudabench"):
             row["task"] = given
         licence, stated_by = self._licence(row, of_folder)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ FOLDERS = ("tree", "tasks")
 # Formats that a folder may be full of. Its JSON files are more often about the data.
 SHARDED = ("parquet", "arrow", "jsonl")
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*\n', re.MULTILINE)
 _TASK_FILES = {"prompt": "prompt.md", "intro": "intro.md", "reference": "reference.py", "solution": "kernel.cu"}
 
 
@@ -42,7 +44,7 @@ def guess_format(path: Path) -> str:
     if path.is_dir():
         if next(path.glob("*/task.json"), None):
             return "tasks"
-        suffixes = {file.suffix.lower() for file in _files(path)}
+        suffixes = {file.suffix.lower() for file in _files(path, [])}
         kinds = {_KINDS.get(suffix) for suffix in suffixes}
         return "tree" if ".cu" in suffixes else next((kind for kind in SHARDED if kind in kinds), "tree")
     if not path.is_file():
@@ -65,11 +67,12 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
         raise CurationError(f"{path}: format={kind} does not fit {what}: expected {', '.join(fitting)}.")
     if not path.is_dir():
         return READERS[kind](path, path.name)
+    closed: list[OSError] = []
     if kind == "tasks":
         files = iter(sorted(path.glob("*/task.json")))
     else:
         wanted = [suffix for suffix, its in _KINDS.items() if its == kind] or suffixes
-        files = (file for file in _files(path) if file.suffix.lower() in wanted)
+        files = (file for file in _files(path, closed) if file.suffix.lower() in wanted)
     first = next(files, None)
     if first is None:
         counts = Counter("".join(file.suffixes[-2:]) or file.name for file in path.rglob("*") if file.is_file())
@@ -81,13 +84,25 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
         )
     files = chain([first], files)
     if kind in SHARDED:
-        return chain.from_iterable(READERS[kind](file, file.relative_to(path).as_posix()) for file in files)
-    return _read_folder(path, files, _source if kind == "tree" else _task)
+        rows = chain.from_iterable(READERS[kind](file, file.relative_to(path).as_posix()) for file in files)
+    else:
+        rows = _read_folder(path, files, partial(_source, root=path) if kind == "tree" else _task)
+    return chain(rows, _unread(path, closed))
 
 
-def _files(root: Path) -> Iterator[Path]:
-    """Every file below a folder, in a fixed order; links are not followed, and what is hidden is left out."""
-    for folder, folders, files in os.walk(root):
+def _unread(root: Path, closed: list[OSError]) -> Iterator[Item]:
+    """The folders that could not be read, once all others are."""
+    for error in closed:
+        name = Path(error.filename).relative_to(root).as_posix()
+        yield broken(name, 0, "unreadable_folder", f"{error.strerror}; make it readable (chmod u+rx), or leave it out")
+
+
+def _files(root: Path, closed: list[OSError]) -> Iterator[Path]:
+    """Every file below a folder, in a fixed order; links are not followed, and what is hidden is left out.
+
+    closed: gets an error of each folder that cannot be read.
+    """
+    for folder, folders, files in os.walk(root, onerror=closed.append):
         hidden = (".", "node_modules", "__pycache__")
         folders[:] = sorted(name for name in folders if not name.startswith(hidden))
         for path in (Path(folder, file) for file in sorted(files) if not file.startswith(".")):
@@ -199,18 +214,37 @@ def _read_folder(root: Path, files: Iterator[Path], row_of: Callable[[Path, str]
             yield Item(name, number, digest(name, json.dumps(row)), row)
 
 
-def _source(path: Path, name: str) -> Row:
-    """A source with what files of its name declare: kernel.json further fields of the row, kernel.ref.py the reference."""
+def _source(path: Path, name: str, root: Path) -> Row:
+    """A source, with the local headers it includes in their place, and what files of its name declare: kernel.json further fields of
+    the row, kernel.ref.py the reference. root: of the tree; nothing outside it is read."""
     if (size := path.stat().st_size) > FILE_LIMIT:
         raise RowError("too_long", f"{size:,} bytes; at most {FILE_LIMIT:,} are read as a program")
     try:
-        row = {"code": path.read_text(encoding="utf-8-sig"), "path": name}
+        row = {"code": _expanded(path, root.resolve(), set()), "path": name}
     except UnicodeDecodeError as error:
         raise RowError("not_utf8", str(error)) from None
     declared, reference = path.with_suffix(".json"), path.with_suffix(".ref.py")
     if reference.is_file():
         row["reference"] = reference.read_text(encoding="utf-8-sig")
     return (_object(declared, "bad_declaration") if declared.is_file() else {}) | row
+
+
+def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
+    """The text of a file with each local header that lies in the tree in place of its first `#include`; FILE_LIMIT bytes of them."""
+    seen.add(path.resolve())
+
+    def header(match: re.Match[str]) -> str:
+        for folder in (path.parent, root, root / "include"):
+            found = (folder / match[1]).resolve()
+            if found in seen:
+                return ""
+            if found.is_relative_to(root) and found.is_file():
+                if sum(each.stat().st_size for each in (*seen, found)) > FILE_LIMIT:
+                    return match[0]
+                return f"{_expanded(found, root, seen).rstrip()}\n"
+        return match[0]
+
+    return _INCLUDE.sub(header, path.read_text(encoding="utf-8-sig"))
 
 
 def _task(path: Path, name: str) -> Row:

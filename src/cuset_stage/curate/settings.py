@@ -56,8 +56,9 @@ _DataSet = _matching(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "letters, digits, `_`, 
 class _SourceKeys(Settings):
     preset: str | None = Field(
         None,
-        description="columns of a known data set: babeltower, regrapht, kernelbook, ai-cuda-engineer, concur, cudabench, kernelbench; "
-        "cuset: a file of our own tasks",
+        description="columns of a known data set: the-stack, the-stack-v2, cass, babeltower, regrapht, kernelbook, drkernel, "
+        "ai-cuda-engineer, cuda-l1, concur, cudabench, kernelbench; messages, sharegpt, alpaca: conversations, whose last answer's code is "
+        "taken; cuset: a file of our own tasks",
     )
     columns: Annotated[dict[str, str], BeforeValidator(_columns)] = Field(
         {}, description="columns as ours=theirs, such as code=cuda_code,prompt=question; over the preset's"

@@ -1,0 +1,92 @@
+"""`split`: a row of each kernel, from files and from columns alike, and what happens when it is killed in between."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+from curation_steps import lines, put, split, take_in
+
+from cuset_stage.curate.folders import read_journal
+from cuset_stage.curate.split import split_row
+from cuset_stage.curate.stage import Dropped
+
+
+TWO = """#include <cstdio>
+__device__ float twice(float x) { return 2 * x; }
+__global__ void one(float* y) { y[threadIdx.x] = twice(y[threadIdx.x]); }
+__global__ void other(int* y) { y[threadIdx.x] += 1; }
+int main() { one<<<1, 32>>>(nullptr); }
+"""
+
+
+def row(identity: str, **more) -> dict:
+    return {"id": identity, "source": {"name": "t"}, **more}
+
+
+def test_rows_of_columns_are_split_as_files_are(tmp_path):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "two.cu").write_text(TWO)
+    take_in(tmp_path / "a", tmp_path / "tree", licence="MIT")
+    take_in(tmp_path / "b", put(tmp_path / "rows.jsonl", [{"code": TWO, "licence": "MIT"}]))
+    summaries = [split(tmp_path / each) for each in "ab"]
+    assert [(each.read, each.kept) for each in summaries] == [(1, 2), (1, 2)]
+    tree, columns = (lines(tmp_path / each / "split" / "rows.jsonl") for each in "ab")
+    assert [each["id"] for each in tree] == ["tree:two.cu:one", "tree:two.cu:other"]
+    assert [each["code"] for each in tree] == [each["code"] for each in columns]
+    assert "twice" in tree[0]["code"] and "twice" not in tree[1]["code"] and "main" not in tree[0]["code"]
+    assert len(tree[0]["prints"]["kernels"]) == 1 and tree[0]["source"]["licence"] == "MIT"
+
+
+def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
+    module = row("m", module_code="import torch", answer="...")
+    assert split_row(module).row["module_code"] == "import torch" and not split_row(module).more
+    dropped = split_row(row("h", code="int main() { return 0; }"))
+    assert isinstance(dropped, Dropped) and dropped.reason == "no_kernel"
+    assert split_row(row("p", answer="There is no code here.")).reason == "no_code"
+    found = split_row(row("a", prompt="Add one.", answer=f"<think>no</think>\n```cuda\n{TWO}```\n"))
+    assert [found.row["kernel"], *(each["kernel"] for each in found.more)] == ["one", "other"]
+    assert found.row["prompt"] == "Add one." and "answer" not in found.row
+
+
+def test_overloads_and_kernels_without_a_name_have_identifiers_of_their_own():
+    code = "__global__ void k(int* y) { *y = 1; }\n__global__ void k(float* y) { *y = 2; }\n"
+    found = split_row(row("f", code=code))
+    assert [found.row["id"], found.more[0]["id"]] == ["f:k", "f:k-2"]
+
+
+def many(path: Path, count: int) -> Path:
+    return put(path, [{"code": TWO.replace("+= 1", f"+= {number}"), "licence": "MIT"} for number in range(count)])
+
+
+def test_an_item_whose_rows_were_written_in_part_is_done_again(tmp_path):
+    take_in(tmp_path, many(tmp_path / "rows.jsonl", 5))
+    split(tmp_path)
+    path = tmp_path / "split" / "rows.jsonl"
+    whole = path.read_text().splitlines(keepends=True)
+    assert len(whole) == 10 and read_journal(path.parent).items == 5
+    for left in (whole[:7], [*whole[:6], whole[6][:50]]):
+        path.write_text("".join(left))
+        assert split(tmp_path).kept == 10 and sorted(path.read_text().splitlines(keepends=True)) == sorted(whole)
+
+
+def test_a_killed_run_leaves_no_process_and_is_taken_up(tmp_path):
+    take_in(tmp_path, many(tmp_path / "rows.jsonl", 1200))
+    command = [sys.executable, "-m", "cuset_stage.cli", "curate", "split", str(tmp_path), "workers=2"]
+    process = subprocess.Popen(command, env=os.environ)
+    rows, children = tmp_path / "split" / "rows.jsonl", []
+    while process.poll() is None and not (rows.is_file() and rows.stat().st_size):
+        children = psutil.Process(process.pid).children(recursive=True)
+        time.sleep(0.02)
+    assert process.poll() is None and len(children) >= 2
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not psutil.wait_procs(children, timeout=60)[1]
+    before = len(lines(rows)) if rows.read_text().endswith("\n") else 0
+    summary = split(tmp_path, workers=2)
+    assert summary.kept == 2400 and 0 < summary.resumed < 1200 and before < 2400
+    assert len({json.dumps(each["id"]) for each in lines(rows)}) == 2400
