@@ -488,6 +488,9 @@ An answer that passes and is not paid did the work after all, and gained nothing
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("cheats.json", "python scripts/attack_table.py --cheats --no-gpu --json outputs/cheats.json")}
 - {source("cheats_h200.json", "python scripts/attack_table.py --cheats --json outputs/cheats.json")}""",
+    )
+
+
 def curate_page() -> str:
     """docs/curate.md with what is found of copies, and how the stages scale."""
     return between_marks("curate.md", f"{copies()}\n\n## Scale\n\n{scale()}")

@@ -1,7 +1,7 @@
 """Which rows come from a benchmark: held against the user's own copies, kernel by kernel, by module, and by prompt.
 
-A kernel that every course has (common_kernels.cu) says nothing: a row with one comes from a benchmark when its prompt does, or the whole
-program. Nobody else's benchmark is kept here; a path to a local copy is all we take.
+A kernel that is as near to one that every course has (common_kernels.cu) as to the benchmark's says nothing: a row with one comes from a
+benchmark when its prompt does, or the whole program. Nobody else's benchmark is kept here; a path to a local copy is all we take.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from .stage_rows import CurationError, Row, digest
 
 
 _NUMBERED = re.compile(r"\d+_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
-_COMMON_FROM = 0.75  # Jaccard similarity from which a kernel is one of these
 COMMON = Path(__file__).with_name("common_kernels.cu")
 
 
@@ -98,11 +97,12 @@ class Benchmarks:
         prints: dict[str, Any] = prints_of(row)
         # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks.
         names = [str(row.get("name")), str(row.get("description")), ""] if "module" in prints else [""]
-        kernels = [("kernel", [each]) for each in prints["kernels"] if not self._is_common(each)]
+        kernels = [("kernel", [each]) for each in prints["kernels"]]
         signs = [("program", [prints["program"], ""]), ("module", prints.get("module")), ("name", names), *kernels]
         signs.append(("prompt", None if "module" in prints else prints.get("prompt")))
         for method, given in signs:
-            if given and (found := self._held(method, given)):
+            found = self._held(method, given) if given else None
+            if found and not (method == "kernel" and self._common_similarity(given[0]) >= found.similarity):
                 return found
         return None
 
@@ -120,8 +120,9 @@ class Benchmarks:
             return None
         return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
 
-    def _is_common(self, kernel: str) -> bool:
-        return (self._common == unpacked(kernel)).mean(axis=1).max() >= _COMMON_FROM
+    def _common_similarity(self, kernel: str) -> float:
+        """To the most similar kernel of every course."""
+        return round(float((self._common == unpacked(kernel)).mean(axis=1).max()), 3)
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:
