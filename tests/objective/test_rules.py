@@ -127,6 +127,15 @@ def test_options_are_checked_by_the_rule_s_own_class():
         ObjectiveSettings(objective="eaft", options={"alpha": 3})
 
 
+def without_a_class(tokens, gamma=2.0):
+    return tokens.confidence**gamma
+
+
+def test_options_want_a_settings_class():
+    with pytest.raises(InputError, match=r"second argument, gamma, has no settings class.*options: Options"):
+        of(without_a_class)
+
+
 def test_pydantic_options():
     pydantic = pytest.importorskip("pydantic")
 

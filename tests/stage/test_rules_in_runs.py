@@ -44,7 +44,7 @@ def test_a_rule_of_one_s_own_trains_fused_as_from_logits(llamafactory, focal):
     assert losses(fused) == pytest.approx(losses(logits), rel=1e-5)
     assert "cuset_options.gamma=1.5" in fused.output
     card = (fused.output_dir / "README.md").read_text()
-    assert "objective: Focal loss." in card and "| `cuset_options.gamma` | 1.5 |" in card
+    assert "objective: Focal loss.\n" in card and "| `cuset_options.gamma` | 1.5 |" in card
     results = json.loads((fused.output_dir / "all_results.json").read_text())
     assert 0 < results["eval_focal_loss"] < results["eval_loss"]
 
@@ -85,7 +85,9 @@ def saved(tiny_model, tmp_path_factory):
     return recipe, {"cuset_confidence": "file", "cuset_confidence_file": str(path)}
 
 
-@pytest.mark.parametrize("packing", [{}, {"packing": True}, {"neat_packing": True}], ids=str)
+@pytest.mark.parametrize(
+    "packing", [{}, pytest.param({"packing": True}, marks=pytest.mark.slow), {"neat_packing": True}], ids=str
+)
 def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, saved, packing):
     """Read once or computed in each step, with the adapters off: the same run; and another one than with the model's own."""
     recipe, file = saved
@@ -97,6 +99,16 @@ def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, s
         assert losses(read)[0] != pytest.approx(losses(base)[0], rel=1e-5)
     else:
         assert losses(read) == pytest.approx(losses(base), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "objective", ["prift_mass", *(pytest.param(name, marks=pytest.mark.slow) for name in ("power", "prift_prob"))]
+)
+def test_other_papers_objectives_train_fused_as_from_logits(llamafactory, saved, objective):
+    keys = {**saved[0], "cuset_objective": objective, "max_steps": 2}
+    fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
+    assert losses(fused) == pytest.approx(losses(logits), rel=1e-5)
+    assert losses(fused)[0] > 0
 
 
 def test_an_example_that_the_file_lacks_is_named(llamafactory, saved):

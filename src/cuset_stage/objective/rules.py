@@ -110,15 +110,25 @@ class Rule:
         Raises:
             InputError: an option it does not have, or a value that its settings class refuses.
         """
-        parameters = list(inspect.signature(self.function, eval_str=True).parameters.values())
-        kind = parameters[1].annotation if len(parameters) > 1 else None
-        if kind is None:
+        try:
+            parameters = list(inspect.signature(self.function, eval_str=True).parameters.values())
+        except NameError as error:
+            raise InputError(
+                f"cuset_objective={name!r}: its annotations cannot be read ({error}). Import what they name."
+            ) from None
+        if len(parameters) < 2:
             if values:
                 raise InputError(
                     f"cuset_options={values!r}: cuset_objective={name!r} takes no options. Remove the key."
                 )
             return None
-        known = list(getattr(kind, "model_fields", ())) or [one.name for one in fields(kind) if is_dataclass(kind)]
+        kind = parameters[1].annotation
+        if not is_dataclass(kind) and not hasattr(kind, "model_fields"):
+            raise InputError(
+                f"cuset_objective={name!r}: its second argument, {parameters[1].name}, has no settings class. Annotate it with a dataclass "
+                "or a pydantic model, as in def focal(tokens, options: Options)."
+            )
+        known = list(getattr(kind, "model_fields", ())) or [one.name for one in fields(kind)]
         for key in values:
             if key not in known:
                 raise InputError(
@@ -166,7 +176,7 @@ def find_rule(name: str) -> Rule:
                 "path/to/file.py:my_function."
             )
         function = load_function(found[name].value, "cuset_objective")
-    title = (inspect.getdoc(function) or name).partition("\n")[0]
+    title = (inspect.getdoc(function) or name).partition("\n")[0].removesuffix(".")
     return getattr(function, "rule", Rule(function, title))
 
 
