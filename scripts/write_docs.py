@@ -240,6 +240,21 @@ def on_a_cpu() -> str:
 """
 
 
+def all_of_cudabench() -> str:
+    """All 500 references, as far as they are on record."""
+    name = "judge_cudabench_500_h200.json"
+    if not (ROOT / "benchmarks" / name).exists():
+        return ""
+    bench = record(name)
+    said = ", ".join(f"{count} {verdict}" for verdict, count in bench["verdicts"].items())
+    return f"""
+
+{bench["programs"]} of its references took {bench["ours_s"]:.0f} s with empty caches on a disk of {bench["disk_gb"]:.0f} GB: {said}. The harness judged
+{bench["harness_programs"]} of them, and {bench["verdicts_differ"]} verdicts differ.
+
+- {source(name, "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours --options per_gpu=16, and --side harness --slices 16")}"""
+
+
 def judge() -> str:
     host, user, device = (record(f"{name}.json")["attacks"] for name in ("attacks", "attacks_user", "attacks_h200"))
     references, speed, mutants = (
@@ -257,7 +272,8 @@ def judge() -> str:
         [f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)", f"{own['single']:.0f} ms (median)"],
         [f"the same with {speed['per_gpu']} programs at a time (`per_gpu={speed['per_gpu']}`)", f"{own['cold']:.0f} ms, compiled before {own['warm']:.0f} ms (median)"],
         [f"the same for the bundled programs, {references['runs'][0]['per_gpu']} at a time, compiled before", f"{reference_ms:.0f} ms (median)"],
-        ["samples a second, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
+        [f"samples a second with {speed['cpus']} cores", f"{speed['single']['samples_per_s']:.1f}; `per_gpu={speed['per_gpu']}` {speed['cold']['samples_per_s']:.1f}, compiled before {speed['warm']['samples_per_s']:.1f}"],
+        ["the same, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
     ]  # fmt: skip
     bench = record("judge_cudabench_h200.json")
     counts = [
@@ -273,7 +289,7 @@ def judge() -> str:
 - {source("attacks.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_user.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
-- {source("judge_h200.json", "python scripts/bench_judge.py data/kernels --samples 24 --alone 5 --output outputs/judge.json")}
+- {source("judge_h200.json", f"python scripts/bench_judge.py data/kernels --samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']} --output outputs/judge.json")}
 - `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
   `python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=8" --json outputs/references.json`
 
@@ -283,7 +299,7 @@ empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_g
 {bench["verdicts_differ"]} verdicts differ. The judge's own time for a row was {bench["overhead_ms"]:.0f} ms (median). Compiling takes
 the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f} s for a program, with as many at a time as there are cores.
 
-- {source("judge_cudabench_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100 --skip 4 --slices 8 --options per_gpu=16")}
+- {source("judge_cudabench_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100 --skip 4 --slices 8 --options per_gpu=16")}{all_of_cudabench()}
 
 ### Mutants of the bundled programs
 
