@@ -275,7 +275,8 @@ def judge() -> str:
         [f"samples a second with {speed['cpus']} cores", f"{speed['single']['samples_per_s']:.1f}; `per_gpu={speed['per_gpu']}` {speed['cold']['samples_per_s']:.1f}, compiled before {speed['warm']['samples_per_s']:.1f}"],
         ["the same, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
     ]  # fmt: skip
-    bench = record("judge_cudabench_h200.json")
+    bench, cluster = record("judge_cudabench_h200.json"), record("judge_ray.json")
+    rows.append(["two workers of a Ray cluster, relative to one, on programs that wait", f"{cluster['ratio']:.2f} x"])
     counts = [
         [title, str(sum(mutants["operators"][key].values()))]
         + [str(sum(mutants["operators"][key].get(name, 0) for name in names)) for names in OUTCOMES.values()]
@@ -290,6 +291,7 @@ def judge() -> str:
 - {source("attacks_user.json", "python scripts/attack_table.py --json outputs/attacks.json --no-gpu")}
 - {source("attacks_h200.json", "python scripts/attack_table.py --json outputs/attacks.json")}
 - {source("judge_h200.json", f"python scripts/bench_judge.py data/kernels --samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']} --output outputs/judge.json")}
+- {source("judge_ray.json", f"python scripts/bench_ray.py --samples {cluster['samples']}")}
 - `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
   `python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=8" --json outputs/references.json`
 
