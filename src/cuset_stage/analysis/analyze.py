@@ -26,7 +26,7 @@ from ..stage.loading import open_rows, open_tokenizer
 from ..stage.pretrained import explained
 from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
 from .kinds import BITS, KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
-from .readers import ServerReader, open_reader, read_rows
+from .readers import ServerReader, chosen_device, open_reader, read_rows
 from .requests import AnalyzeSettings, ModelRequest
 from .windows import READINGS, windows
 
@@ -81,9 +81,7 @@ def _plain(value: Any) -> Any:
 
 def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> dict[str, Any]:
     """The record of one model."""
-    device = settings.device
-    if device == "auto":
-        device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    device = chosen_device(settings.device)
     trusted = {"trust_remote_code": settings.trust_remote_code}
     source = request.tokenizer or request.model
     with explained(f"{source}: its tokenizer cannot be loaded"):
@@ -95,6 +93,9 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
         )
     else:
         reader = open_reader(request, tokenizer, device, **trusted)
+    has_gpu = device.startswith("cuda") and request.endpoint is None
+    if has_gpu:
+        torch.cuda.reset_peak_memory_stats(device)
     about = request.model_dump(include={"model", "adapter", "quantization_bit", "endpoint"}, exclude_none=True)
     about |= {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
 
@@ -112,11 +113,9 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
         read_s = time.perf_counter() - began
         spool.seek(0)
         measured = _second_pass(pass_one, spool, settings)
-    memory = (
-        torch.cuda.max_memory_allocated() / 2**30 if device.startswith("cuda") and request.endpoint is None else None
-    )
+    gib = torch.cuda.max_memory_allocated(device) / 2**30 if has_gpu else None
     cost = {"read_s": round(read_s, 2), "statistics_s": round(time.perf_counter() - began - read_s, 2)}
-    return {**about, **measured, **cost, "peak_gpu_gib": memory and round(memory, 2)}
+    return {**about, **measured, **cost, "peak_gpu_gib": gib and round(gib, 2)}
 
 
 def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> tuple[int, Iterator[KindRow]]:

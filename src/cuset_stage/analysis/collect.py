@@ -2,16 +2,16 @@
 
 from typing import Any
 
-import torch
 from transformers.utils import logging as transformers_logging
 
 from ..progress import Progress
 from ..settings import SettingsError
-from ..stage.loading import open_model, open_rows, open_tokenizer
-from ..stage.pretrained import explained, with_adapter
+from ..stage.loading import open_rows, open_tokenizer
+from ..stage.pretrained import explained
 from ..stage.processors import LabelRules
 from .confidence import Sample, make_reading, make_sample
-from .requests import HeatmapSettings
+from .readers import chosen_device, open_reader
+from .requests import HeatmapSettings, ModelRequest
 from .token_probabilities import token_log_probabilities
 
 
@@ -23,9 +23,7 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     """
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    device = settings.device
-    if device == "auto":
-        device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    device = chosen_device(settings.device)
     trusted = {"trust_remote_code": settings.trust_remote_code}
     with explained(f"model={settings.model}: its tokenizer cannot be loaded"):
         tokenizer = open_tokenizer(settings.model, **trusted)
@@ -43,9 +41,7 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
             with explained(f"{path}: the model cannot be loaded"):
                 if path != settings.model:
                     _check_same_tokens(tokenizer, open_tokenizer(path, **trusted), path, rows)
-                model = open_model(path, tokenizer, device, **trusted)
-            if adapter is not None:
-                model = with_adapter(model, adapter)
+            model = open_reader(ModelRequest(model=path, adapter=adapter), tokenizer, device, **trusted)
             with explained(path):
                 found = token_log_probabilities(model, (row for _, row, _ in rows))
                 for sample, (_, row, _), values in zip(samples, rows, found, strict=True):

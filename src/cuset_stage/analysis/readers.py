@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import torch
 
 from ..generate.completion import base_url, bearer, excerpt, retry_after
 from ..settings import SettingsError
@@ -23,6 +24,13 @@ TRIES = 5
 TIMEOUT_S = 600.0
 FIRST_PAUSE_S = 1.0  # each following one is twice as long
 AHEAD = 4  # requests that may wait for each one in flight
+
+
+def chosen_device(device: str) -> str:
+    """`auto` is the first GPU where there is one, else the CPU."""
+    if device == "auto":
+        return "cuda:0" if torch.cuda.is_available() else "cpu"
+    return device
 
 
 def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:
