@@ -77,6 +77,17 @@ def test_every_item_comes_back_with_its_result_from_other_processes(cluster):
         list(unordered_map(Times(3), [1, -1], ray=True))
 
 
+@pytest.mark.parametrize("ray", [False, True])
+def test_items_that_python_works_on_go_to_processes_in_chunks(cluster, ray):
+    found = list(unordered_map(Times(3), range(500), workers=2, processes=True, ray=ray))
+    assert sorted(item for item, _ in found) == list(range(500)) and all(
+        result[0] == 3 * item for item, result in found
+    )
+    assert os.getpid() not in {result[1] for _, result in found}
+    few = list(unordered_map(Times(3), range(9), workers=2, processes=True, ray=ray))
+    assert {result[1] for _, result in few} == {os.getpid()}  # not worth a process
+
+
 @dataclass(frozen=True)
 class Dies:
     at: str
@@ -102,6 +113,15 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
     assert (left["reason"], left["row"]) == ("worker_lost", 3) and "WorkerCrashedError" in left["detail"]
     summary = run("none")
     assert (summary.kept, summary.unsettled, summary.resumed) == (6, 0, 5)
+
+
+def test_a_row_that_kills_its_process_is_the_only_one_that_is_lost(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = [{"id": f"r{number}", "source": {"file": "a.cu", "row": number}} for number in range(300)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    summary = run_stage(tmp_path / "a", "a", StageRows([path]), Dies("r70"), settings={}, workers=2, processes=True)
+    assert (summary.kept, summary.unsettled) == (299, 1) and summary.unsettled_rows[0]["reason"] == "worker_lost"
+    assert summary.unsettled_rows[0]["row"] == 70
 
 
 def test_programs_that_need_no_gpu_are_verified_on_machines_without_one(cluster, tmp_path, row):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from curation_steps import export, select
+from curation_steps import deduplicate, export, select
 from curation_tree import PROGRAM
 
 from cuset_stage.curate.ranking import beyond_balance, concur, speeds, worse_answers
@@ -249,7 +249,7 @@ def test_reasoning_counts_in_a_rows_length_when_it_will_be_written(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", [select, export])
+@pytest.mark.parametrize("stage", [deduplicate, select, export])
 def test_memory_grows_by_numbers_and_not_by_rows(tmp_path, stage):
     """Counted, not measured: what Python and NumPy allocate. The rows have 4 kB each."""
 
@@ -271,7 +271,4 @@ def test_memory_grows_by_numbers_and_not_by_rows(tmp_path, stage):
         return found
 
     peak(2)  # what is imported
-    binding = (
-        650 if stage is select else 0
-    )  # bytes that tree-sitter's binding never gives back after a parse with a callback
-    assert (peak(600) - peak(100)) / 500 < 1000 + binding
+    assert (peak(600) - peak(100)) / 500 < 1000

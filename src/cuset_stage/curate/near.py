@@ -15,7 +15,8 @@ import numpy as np
 from .prints import PERMUTATIONS
 
 
-_CHUNK = 4096  # rows, or pairs, that are held at a time
+_WAITING = 64  # rows that are held before they are written
+_CHUNK = 4096  # pairs that are compared at a time
 _ROUNDS = 64  # rows of one bucket that others are held against
 _ODD = np.random.default_rng(1).integers(0, 1 << 63, 16, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
@@ -57,7 +58,7 @@ class Sketches:
     def append(self, sketch: np.ndarray | None) -> None:
         """None: the row is like no other."""
         self._waiting.append(np.zeros(PERMUTATIONS, np.uint32) if sketch is None else sketch)
-        if len(self._waiting) == _CHUNK:
+        if len(self._waiting) == _WAITING:
             self._flush()
 
     def _flush(self) -> None:

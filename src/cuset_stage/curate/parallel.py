@@ -84,11 +84,11 @@ def _in_chunks(
         return
     count, items = workers or cpu_count(), chain(first, items)
     context = multiprocessing.get_context("forkserver")
-    make = partial(ProcessPoolExecutor, count, mp_context=context, initializer=_end_with_parent)
 
     def in_chunks(items: Iterator[Given], size: int) -> Iterator[tuple[Given, Result | WorkerLost]]:
         chunks = iter(lambda: list(islice(items, size)), [])
         each = partial(_each, work)
+        make = partial(ProcessPoolExecutor, count, mp_context=context, initializer=_end_with_parent)
         for chunk, results in _ray(each, chunks, workers, None) if ray else _pool(make, each, chunks, count):
             yield from zip(chunk, repeat(results) if isinstance(results, WorkerLost) else results, strict=False)
 
@@ -98,7 +98,8 @@ def _in_chunks(
             lost.append(item)
         else:
             yield item, result
-    yield from in_chunks(iter(lost), 1)  # which of a chunk it was
+    count = 1  # which of them it was: the others were in its chunk, or worked on beside it
+    yield from in_chunks(iter(lost), 1)
 
 
 def _each(work: Callable[[Given], Result], items: list[Given]) -> list[Result]:
@@ -142,7 +143,7 @@ def _pool(
     try:
         for item in items:
             waiting[submit(item)] = item
-            if len(waiting) >= 2 * workers:
+            if len(waiting) >= (2 * workers if workers > 1 else 1):
                 yield from finished()
         while waiting:
             yield from finished()
