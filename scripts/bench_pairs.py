@@ -11,6 +11,7 @@ more tokens than with that model's own.
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib.util
 import json
 import sys
@@ -99,6 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
         runs.append(round(time.perf_counter() - began, 2))
     summary = summarise(pairs, found)
     record = {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "gpu": torch.cuda.get_device_name() if on_gpu else None,
         "torch": torch.__version__,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),

@@ -46,6 +46,9 @@ MUTATIONS = {
     "all": "all",
 }
 MARKS = ("<!-- written by scripts/write_docs.py -->", "<!-- end -->")
+PAIR_KINDS = {
+    kind: MUTATIONS[kind] for kind in ("bound_off_by_one", "drop_syncthreads", "wrong_index", "swapped_dims")
+}
 FEATURES_TEST = "tests/stage/test_features.py"
 METHODS = {"lora": "LoRA, bf16", "qlora": "QLoRA, 4-bit", "full": "full"}
 OUTCOMES = {
@@ -315,6 +318,43 @@ barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both.
 """
 
 
+def pairs() -> str:
+    asked, large = record("pairs_demo.json"), record("pairs_7b_h200.json")
+    models = asked["models"].values()
+
+    def cells(group: str, key: str) -> list[str]:
+        found = [model[group][key] for model in models]
+        return [f"{100 * one['value']:.1f} ({100 * one['low']:.1f} to {100 * one['high']:.1f})" for one in found]
+
+    counts = next(iter(models))["lengths"]["pairs"]
+    rows = [
+        ["right program preferred", *cells("accuracy", "from_change")],
+        ["by the mean over tokens", *cells("accuracy", "per_token")],
+        *([name, *cells("kinds", kind)] for kind, name in PAIR_KINDS.items()),
+        [f"wrong program longer ({counts['wrong_longer']} pairs)", *cells("lengths", "wrong_longer")],
+        [f"of the same length ({counts['same_length']})", *cells("lengths", "same_length")],
+        [f"wrong program shorter ({counts['wrong_shorter']})", *cells("lengths", "wrong_shorter")],
+        ["what always taking the shorter gives", *cells("lengths", "prefer_shorter")],
+        ["of two right programs, the task's own", *cells("floor", "from_change")],
+    ]
+    (test,) = asked["comparisons"]
+    return f"""## Right programs against wrong ones
+
+The bundled pairs ({asked["pairs"]["count"]}, of {asked["pairs"]["tasks"]} held-out tasks) and the demo model of 1.5 million parameters, before and after its
+training on the bundled programs (`bash scripts/demo.sh`). Percent, with intervals over tasks:
+
+{table(["", *asked["models"]], rows)}
+
+The two differ by {100 * test["difference"]["value"]:.1f} points ({100 * test["difference"]["low"]:.1f} to {100 * test["difference"]["high"]:.1f}; p = {test["p_value"]:.2g}).
+
+A model of {large["parameters"] / 1e9:.1f} billion parameters in bfloat16 takes {large["seconds"][-1]:.0f} s for {large["pairs"]} pairs ({large["responses"]} responses, {large["tokens"] / 1e6:.2f} million
+tokens), {large["peak_gib"]:.1f} GiB at the peak, of which the weights are {large["weights_gib"]:.1f}.
+
+- {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model device=cpu output=outputs/pairs.json")}
+- {source("pairs_7b_h200.json", "python scripts/bench_pairs.py")}
+"""
+
+
 def bundled_data() -> str:
     saved = record("bundled_kernels_h200.json")
     audits = [json.loads(line) for line in (ROOT / "benchmarks" / "audit_kernels.jsonl").read_text().splitlines()]
@@ -333,7 +373,7 @@ NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\
 
 
 def benchmarks_page() -> str:
-    sections = (training_step, rules, memory, head_and_loss, fused_against_logits, on_a_cpu, judge, bundled_data)
+    sections = (training_step, rules, memory, head_and_loss, fused_against_logits, on_a_cpu, judge, pairs, bundled_data)
     return "\n".join(
         ["# Benchmarks\n", NOTE.format("the records in `benchmarks/`"), *(section() for section in sections)]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -54,6 +55,7 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
         "type": "pairs",
         "format": FORMAT,
         "cuset_stage": __version__,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "pairs": about,
         "template": settings.template,
         "seed": settings.seed,

@@ -23,6 +23,7 @@ PANELS = {
     "share of supervised tokens": ("confident_share", "cuda_share", "left_out_share"),
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
+    "share of right programs preferred": ("pairs_accuracy",),
 }
 WEB_PANELS = ("negative log-likelihood (nats per token)", "mean confidence")  # those with room in the web UI
 
@@ -61,10 +62,15 @@ def plot_log(plot: Any, trainer_log: list[dict[str, Any]]) -> Any:
     return figure
 
 
+def log_key(name: str) -> str:
+    """The key in the training log of a curve in `PANELS`."""
+    return name if name.endswith("loss") else LOG_PREFIX + name
+
+
 def draw_curves(axis: Any, title: str, names: tuple[str, ...], log: list[dict[str, Any]], step: str) -> None:
     """One panel: each curve smoothed as LLaMA-Factory does, its values faint behind it."""
     for name in names:
-        key = name if name.endswith("loss") else LOG_PREFIX + name
+        key = log_key(name)
         points = [(entry[step], entry[key]) for entry in log if key in entry]
         if not points:
             continue
@@ -79,7 +85,7 @@ def draw_curves(axis: Any, title: str, names: tuple[str, ...], log: list[dict[st
 
 
 def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
-    """Draw training_*.png as LLaMA-Factory does, the objective's evaluation loss, and training_cuset.png with all of `PANELS`."""
+    """Draw training_*.png as LLaMA-Factory does, the objective's evaluation loss, and training_cuset.png with what was logged of `PANELS`."""
     import matplotlib.pyplot as plt
 
     evaluation = [
@@ -91,8 +97,9 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     logged = {key for entry in log for key in entry}
     plot_loss(output_dir, keys=keys + [key for key in evaluation if key in logged])
 
-    figure, axes = plt.subplots(len(PANELS), 1, figsize=(8, 3 * len(PANELS)), sharex=True, layout="constrained")
-    for axis, (title, names) in zip(axes, PANELS.items(), strict=True):
+    panels = {title: names for title, names in PANELS.items() if any(log_key(name) in logged for name in names)}
+    figure, axes = plt.subplots(len(panels), 1, figsize=(8, 3 * len(panels)), sharex=True, layout="constrained")
+    for axis, (title, names) in zip(axes, panels.items(), strict=True):
         draw_curves(axis, title, names, log, "step")
     axes[-1].set_xlabel("step")
     path = Path(output_dir) / "training_cuset.png"
