@@ -90,3 +90,11 @@ def test_tasks_without_a_right_program_are_refused(make):
     assert result.exit_code == 2 and "no task's own solution passes" in result.output
     result, _ = make("compile_only=true")
     assert result.exit_code == 2 and "compile_only says nothing of what a program computes" in result.output
+
+
+def test_a_record_of_something_else_is_refused(make, tmp_path):
+    (tmp_path / "pairs.evidence.jsonl").write_text(
+        '{"fingerprint": "a", "sha256": "b", "kind": "c", "verdict": "good"}\n'
+    )
+    result, _ = make()
+    assert result.exit_code == 2 and "pairs.evidence.jsonl:1: verdict is 'good'; expected one of" in result.output

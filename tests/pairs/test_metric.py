@@ -40,9 +40,10 @@ def expected(pair_file, tiny_model):
     [
         ({"finetuning_type": "full"}, 1),
         ({"packing": True, "neat_packing": True, "cuset_fused": "off"}, 2),
-        ({"finetuning_type": "full", "deepspeed": deepspeed(2)}, 2),
+        pytest.param({"finetuning_type": "full", "deepspeed": deepspeed(2)}, 2, marks=pytest.mark.slow),
+        pytest.param({"finetuning_type": "full", "deepspeed": deepspeed(3)}, 2, marks=pytest.mark.slow),
     ],
-    ids=["full", "LoRA, packed, two ranks, from logits", "ZeRO-2, two ranks"],
+    ids=["full", "LoRA, packed, two ranks, from logits", "ZeRO-2, two ranks", "ZeRO-3, two ranks"],
 )
 def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys, ranks):
     run = llamafactory({**KEYS, **keys, "cuset_pairs": str(pair_file)}, ranks=ranks)
@@ -52,6 +53,7 @@ def test_it_is_logged_at_each_evaluation(llamafactory, pair_file, expected, keys
     assert [line["cuset/pairs_accuracy"] for line in lines if "eval_loss" in line] == logged
 
 
+@pytest.mark.slow
 def test_a_quantised_model_is_measured(llamafactory, pair_file):
     pytest.importorskip("bitsandbytes")
     keys = {"quantization_bit": 4, "cuset_pairs": str(pair_file), "cuset_pairs_samples": 6}

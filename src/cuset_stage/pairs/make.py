@@ -12,16 +12,20 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from ..files import write_atomically
 from ..jsonl import Appender, read_objects, to_line
 from ..judge.bench import Bench
-from ..judge.judgement import Judgement
+from ..judge.judgement import Judgement, Named
 from ..judge.pipeline import Job
+from ..row_checks import RowModel, Text, Truth, wrong_value
 from ..sandbox import SandboxError, Verdict, list_gpus
 from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages
 from ..text import shorten
 from .candidates import Candidate, choose, find_candidates
+from .rows import PairsError
 from .settings import MakeSettings
 
 
@@ -37,21 +41,38 @@ RIGHT = "right"  # the kind of a task's own program, which has to pass first
 MESSAGE_CHARS = 160
 
 
+class EvidenceLine(RowModel):
+    """What is read of a line again."""
+
+    fingerprint: Text
+    sha256: Text
+    kind: Text
+    verdict: Named
+    thorough: Truth
+
+
 class Evidence:
     """What the judge said of programs: a JSONL file with a line each, and `Candidate.key` -> verdict.
 
     thorough: whether what has passed without compute-sanitizer is to be judged again.
+
+    Raises:
+        PairsError: a line that this did not write.
     """
 
     def __init__(self, path: Path, thorough: bool = False) -> None:
+        self._verdicts: dict[tuple[str, str], Verdict] = {}
         self._appender = Appender(path)
         self.close = self._appender.close
-        self._verdicts = {
-            (row["fingerprint"], row["sha256"]): Verdict(row["verdict"])
-            for _, row in read_objects(path)
-            if not (thorough and row["verdict"] == Verdict.PASSED and not row["thorough"])
-            and not (row["kind"] == RIGHT and row["verdict"] != Verdict.PASSED)  # perhaps it was the machine
-        }
+        for number, record in read_objects(path):
+            try:
+                line = EvidenceLine(**record)
+            except ValidationError as error:
+                raise PairsError(f"{path}:{number}: {wrong_value(error, EvidenceLine, record)}.") from None
+            is_unsure = thorough and line.verdict is Verdict.PASSED and not line.thorough
+            has_failed = line.kind == RIGHT and line.verdict is not Verdict.PASSED  # perhaps that was the machine
+            if not is_unsure and not has_failed:
+                self._verdicts[line.fingerprint, line.sha256] = line.verdict
 
     def get(self, candidate: Candidate) -> Verdict | None:
         return self._verdicts.get(candidate.key)

@@ -49,8 +49,7 @@ class PairsMetric:
         model = trainer.model_wrapped if is_sharded else trainer.accelerator.unwrap_model(trainer.model)
 
         def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
-            tokens = trainer.args.per_device_eval_batch_size * 4096
-            return token_log_probabilities(model, rows, batch_tokens=tokens, head=trainer.fused_head)
+            return token_log_probabilities(model, rows, head=trainer.fused_head)
 
         with evaluating(model), trainer.compute_loss_context_manager():
             collator = trainer.data_collator
