@@ -347,7 +347,7 @@ training on the bundled programs (`bash scripts/demo.sh`). Percent, with interva
 
 The two differ by {100 * test["difference"]["value"]:.1f} points ({100 * test["difference"]["low"]:.1f} to {100 * test["difference"]["high"]:.1f}; p = {test["p_value"]:.2g}).
 
-A model of {large["parameters"] / 1e9:.1f} billion parameters in bfloat16 takes {large["seconds"][-1]:.0f} s for {large["pairs"]} pairs ({large["responses"]} responses, {large["tokens"] / 1e6:.2f} million
+A model of {large["parameters"] / 1e9:.1f} billion parameters in bfloat16 takes {large["seconds"]:.0f} s for {large["pairs"]} pairs ({large["responses"]} responses, {large["tokens"] / 1e6:.2f} million
 tokens), {large["peak_gib"]:.1f} GiB at the peak, of which the weights are {large["weights_gib"]:.1f}.
 
 - {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model device=cpu output=outputs/pairs.json")}
