@@ -1,6 +1,11 @@
 """`cuset pairs` on tiny models."""
 
 import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,8 +16,6 @@ from cuset_stage.cli import app
 @pytest.fixture(scope="module")
 def second(tmp_path_factory, load_script):
     """Another tiny model with the same tokenizer."""
-    from pathlib import Path
-
     path = tmp_path_factory.mktemp("model") / "second"
     data = Path(__file__).parents[2] / "data"
     load_script("make_tiny_model").make_model(path, data, hidden_size=32, layers=2, vocab_size=1024, seed=1)
@@ -68,3 +71,18 @@ def test_errors_name_the_key(arguments, message, pair_file, tiny_model):
     filled = [one.format(model=tiny_model, pairs=pair_file) for one in arguments]
     result = run(*filled, "device=cpu")
     assert result.exit_code == 2 and message in result.output
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page_work_as_they_stand(tmp_path):
+    root = Path(__file__).parents[2]
+    block = re.search(r"```bash\n(.*?)```", (root / "docs" / "pairs.md").read_text(), re.DOTALL)[1]
+    programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    lines = block.replace("outputs/", f"{tmp_path}/")
+    done = subprocess.run(
+        ["bash", "-ec", lines], cwd=root, env={**os.environ, **programs}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (model,) = json.loads((tmp_path / "pairs.json").read_text())["models"].values()
+    # Untrained: nothing is known of what is right, and the shorter program is nearly always preferred.
+    assert model["accuracy"]["from_change"]["low"] < 0.5 < model["accuracy"]["from_change"]["high"]
