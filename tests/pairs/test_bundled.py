@@ -1,0 +1,54 @@
+"""The bundled pairs: verified, of held-out tasks, and even over tasks and lengths."""
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.cuda_source import tokens
+from cuset_stage.mutants import OPERATORS
+from cuset_stage.pairs.make import WRONG
+from cuset_stage.pairs.rows import read_pairs
+
+
+ROOT = Path(__file__).parents[2]
+MINI = ROOT / "data" / "cuset_mini.jsonl"
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return read_pairs("cuset_mini")
+
+
+def code(response):
+    return response.removeprefix("```cpp\n").removesuffix("\n```")
+
+
+def test_the_bundled_pairs_are_verified_and_of_held_out_tasks(bundled):
+    solutions = {row["id"]: row["solution"] for row in map(json.loads, MINI.read_text().splitlines())}
+    wrong = [pair for pair in bundled if not pair.is_floor]
+    assert len(wrong) >= 300 and len({(pair.task, pair.wrong) for pair in bundled}) == len(bundled)
+    assert {pair.task for pair in wrong} == set(solutions)
+    assert {pair.kind for pair in wrong} <= set(OPERATORS)
+    for pair in bundled:
+        assert code(pair.right) == solutions[pair.task].rstrip()
+        assert (pair.verdict == "passed") if pair.is_floor else (pair.verdict in WRONG)
+
+
+def test_the_verdicts_of_the_bundled_pairs_are_in_the_record(bundled):
+    lines = (ROOT / "benchmarks" / "pairs_h200.jsonl").read_text().splitlines()
+    known = {(row["task"], row["sha256"]): row["verdict"] for row in map(json.loads, lines)}
+    for pair in bundled:
+        sha256 = hashlib.sha256((code(pair.wrong) + "\n").encode()).hexdigest()
+        assert known[pair.task, sha256] == pair.verdict
+
+
+def test_the_bundled_pairs_are_even_over_tasks_and_lengths(bundled):
+    wrong = [pair for pair in bundled if not pair.is_floor]
+    assert max(Counter(pair.task for pair in wrong).values()) <= 40
+    longer = [len(tokens(code(pair.wrong))) - len(tokens(code(pair.right))) for pair in wrong]
+    signs = Counter((one > 0) - (one < 0) for one in longer)
+    assert abs(signs[1] - signs[-1]) <= 2 and signs[1] > 50
+    assert abs(sum(longer)) < len(longer)  # below one token in the mean
