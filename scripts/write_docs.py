@@ -369,7 +369,17 @@ NOTE = "Written by `python scripts/write_docs.py` from {}; do not edit by hand.\
 
 
 def benchmarks_page() -> str:
-    sections = (training_step, rules, memory, head_and_loss, fused_against_logits, on_a_cpu, judge, pairs, bundled_data)
+    sections = (
+        training_step,
+        rules,
+        memory,
+        head_and_loss,
+        fused_against_logits,
+        on_a_cpu,
+        judge,
+        pairs,
+        bundled_data,
+    )
     return "\n".join(
         ["# Benchmarks\n", NOTE.format("the records in `benchmarks/`"), *(section() for section in sections)]
     )
