@@ -97,7 +97,9 @@ def test_two_ranks_log_what_one_does(llamafactory, watched):
             assert other[name] == pytest.approx(value, rel=1e-5, abs=1e-6), name
 
 
-@pytest.mark.parametrize("changes", [{"cuset_fused": "off"}, {"eval_dataset": None, "packing": True, "cutoff_len": 896}])
+@pytest.mark.parametrize(
+    "changes", [{"cuset_fused": "off"}, {"eval_dataset": None, "packing": True, "cutoff_len": 896}]
+)
 def test_from_logits_and_without_evaluation_data(llamafactory, watched, changes):
     run = llamafactory(RECIPE | {"cuset_analyze_steps": 4, "max_steps": 1} | changes)
     (entry,) = entries(run).values()
