@@ -258,6 +258,36 @@ def all_of_cudabench() -> str:
 - {source(name, "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours --options per_gpu=16, and --side harness --slices 16")}"""
 
 
+def files_of(scores: dict[str, Any]) -> str:
+    files, clean = scores["files"], scores["without_error"]
+    return str(files) if files == clean else f"{files}, precision on {clean}"
+
+
+def languages() -> str:
+    spans = record("spans_languages.json")
+    rows = []
+    for name, entry in spans["languages"].items():
+        kinds = [entry["all"]["kernel_body"], entry["all"]["launch_config"]]
+        cut = [entry["shapes"]["cut"]["kernel_body"], entry["shapes"]["cut"]["launch_config"]]
+        rows.append([
+            f"`{name}`", ", ".join(entry["repositories"]), entry["reference"], files_of(entry["all"]), *(f"{kind['spans']:,}" for kind in kinds),
+            *(f"{min(kind[what] for kind in kinds):.4f}" for what in ("precision", "recall")),
+            *(f"{min(kind[what] for kind in cut):.4f}" for what in ("precision", "recall")),
+        ])  # fmt: skip
+    header = ["language", "repositories", "the other opinion", "files", "bodies", "launches", "precision", "recall"]
+    inputs = sum(entry["random"]["inputs"] for entry in spans["languages"].values()) + spans["random_auto"]["inputs"]
+    return f"""## Spans of other languages
+
+By characters, the lesser of kernel bodies and launches; the last two columns are those of answers that were cut off at a random place.
+
+{table([*header, "cut: precision", "cut: recall"], rows)}
+
+{inputs:,} random inputs, {spans["random_auto"]["inputs"]:,} for each language and for `auto`: no exception.
+
+- {source("spans_languages.json", "python scripts/measure_languages.py FOLDER --opencl-headers DIR")}
+"""
+
+
 def judge() -> str:
     host, user, device = (record(f"{name}.json")["attacks"] for name in ("attacks", "attacks_user", "attacks_h200"))
     references, speed, mutants = (
@@ -376,6 +406,7 @@ def benchmarks_page() -> str:
         head_and_loss,
         fused_against_logits,
         on_a_cpu,
+        languages,
         judge,
         pairs,
         bundled_data,
