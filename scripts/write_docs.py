@@ -349,7 +349,7 @@ barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both.
 
 
 def pairs() -> str:
-    asked = record("pairs_demo.json")
+    asked, large = record("pairs_demo.json"), record("pairs_7b_h200.json")
     models = asked["models"].values()
 
     def cells(group: str, key: str) -> list[str]:
@@ -370,14 +370,18 @@ def pairs() -> str:
     (test,) = asked["comparisons"]
     return f"""## Right programs against wrong ones
 
-{asked["pairs"]["count"]} of the bundled pairs, of {asked["pairs"]["tasks"]} held-out tasks, and the demo model of 1.5 million parameters, before and after its
+{asked["pairs"]["count"]} verified pairs of the {asked["pairs"]["tasks"]} held-out tasks, and the demo model of 1.5 million parameters, before and after its
 training on the bundled programs (`bash scripts/demo.sh`). Percent, with intervals over tasks:
 
 {table(["", *asked["models"]], rows)}
 
 The two differ by {100 * test["difference"]["value"]:.1f} points ({100 * test["difference"]["low"]:.1f} to {100 * test["difference"]["high"]:.1f}; p = {test["p_value"]:.2g}).
 
+A model of {large["parameters"] / 1e9:.1f} billion parameters (random weights, bfloat16) takes {large["seconds"]:.0f} s for {large["pairs"]} pairs, which are {large["responses"]} responses with
+{large["tokens"] / 1e6:.2f} million tokens, and {large["peak_gib"]:.1f} GiB at the peak, of which the weights are {large["weights_gib"]:.1f}.
+
 - {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model samples=200 device=cpu output=outputs/pairs.json")}
+- {source("pairs_7b_h200.json", "python scripts/bench_pairs.py")}
 """
 
 
