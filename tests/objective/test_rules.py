@@ -215,10 +215,42 @@ def in_place(tokens):
     return tokens.nll.clamp_(max=1.0)
 
 
-def test_a_rule_that_changes_what_it_reads_is_refused_in_the_first_batch():
+def in_place_of_data(tokens):
+    return tokens.nll.data.clamp_(max=1.0)  # autograd does not count this
+
+
+def in_place_of_many(tokens):
+    return tokens.nll.clamp_(max=1.0) if tokens.nll.numel() > 8 else tokens.nll
+
+
+def test_a_rule_that_changes_what_it_reads_is_refused():
+    message = r"changed tokens.nll in place.* clamp in place of clamp_"
+    for function in (in_place, in_place_of_data):
+        with pytest.raises(InputError, match=message):
+            of(function)
     for method in (make_case().fused, make_case().dense):
-        with pytest.raises(InputError, match=r"changed tokens.nll in place.* clamp in place of clamp_"):
-            method(of(in_place))
+        with pytest.raises(InputError, match=message):
+            method(of(in_place_of_many))
+
+
+@dataclass
+class Needed:
+    gamma: float
+
+
+def with_a_default(tokens, options: Needed = Needed(3.0)):  # noqa: B008
+    return tokens.confidence**options.gamma
+
+
+def needs_an_option(tokens, options: Needed):
+    return tokens.confidence**options.gamma
+
+
+def test_a_default_of_the_options_would_be_lost():
+    with pytest.raises(InputError, match="second argument, options, has a default, which would not be used"):
+        of(with_a_default)
+    with pytest.raises(InputError, match=r"needs_an_option': gamma: Field required\."):
+        of(needs_an_option)
 
 
 def negative_power(tokens):

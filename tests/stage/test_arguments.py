@@ -107,6 +107,7 @@ def test_llamafactory_s_own_alphas_are_used(parse):
         (dict(cuset_lambda=float("inf")), "cuset_lambda=inf"),
         (dict(cuset_window=0), "cuset_window=0: expected a number of tokens >= 1"),
         (dict(cuset_think_weight=-0.2), "cuset_think_weight=-0.2: expected a number of at least 0"),
+        (dict(cuset_think_weight=1e10), "cuset_think_weight=10000000000.0: .*at most 1e"),
         (dict(cuset_think_weight=float("nan")), "cuset_think_weight=nan"),
         (dict(cuset_think_weight="light"), "cuset_think_weight='light': expected a number"),
         (dict(cuset_objective="dpo"), "cuset_objective='dpo': expected one of cuset, sft, dft"),

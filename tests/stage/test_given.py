@@ -86,6 +86,7 @@ def test_a_row_comes_back_from_its_text():
         ({"importance": -1}, r"'importance', the weight column, is -1; expected a number of at least 0"),
         ({"importance": math.nan}, "is nan; expected a number of at least 0"),
         ({"importance": math.inf}, "is inf; expected"),
+        ({"importance": 1e39}, r"is 1e\+39; expected a number of at least 0 and at most 1e\+09"),
         ({"importance": "2"}, "is '2'; expected"),
         ({"passages": None}, r"'passages', the spans column, is missing\. Give \[\] where there are none"),
         ({"passages": {"start": 0}}, "expected a list of spans"),
@@ -145,6 +146,9 @@ def test_a_wrong_message_is_named(chat, said, problem):
             {"formatting": "sharegpt", "columns": {"messages": "m"}, "tags": {**CHAT_TAGS, "loss_weights_tag": "w"}},
             "did you mean loss_weight_tag",
         ),
+        ({"columns": {"prompt": "instruction"}, "tags": {"weight": "w"}}, "'weight' stands under tags of .*belongs under columns"),
+        ({"columns": {"messages": "m", "spans_tag": "w"}}, "'spans_tag' stands under columns of .*belongs under tags"),
+        ({"columns": {"prompt": "instruction"}, "spans": "w"}, "'spans' stands beside columns and tags of .*under columns"),
         ({"columns": {"prompt": "instruction"}, "tags": {"loss_weight_tag": "w"}}, "name the columns `weight` and `spans`"),
     ],
 )  # fmt: skip

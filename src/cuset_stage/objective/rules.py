@@ -68,17 +68,27 @@ class MadeUpTokens(Tokens):
 
     def __init__(self) -> None:
         self.read: set[str] = set()
+        self._given: dict[str, torch.Tensor] = {}
 
     def __getattr__(self, name: str) -> torch.Tensor:
         if name not in STATISTICS:
             return super().__getattr__(name)
         self.read.add(name)
-        values = torch.linspace(0.05, 0.95, 8)
-        if name == "is_cuda":
-            return values > 0.5
-        if name in INTEGERS:
-            return (4 * values).long()
-        return -values.log() if name == "nll" else values
+        return self._given.setdefault(name, _made_up(name))
+
+    def changed_in_place(self) -> list[str]:
+        """The statistics that are not what they were when they were read."""
+        return [name for name, values in self._given.items() if not torch.equal(values, _made_up(name))]
+
+
+def _made_up(name: str) -> torch.Tensor:
+    """A statistic of eight tokens, [8]."""
+    values = torch.linspace(0.05, 0.95, 8)
+    if name == "is_cuda":
+        return values > 0.5
+    if name in INTEGERS:
+        return (4 * values).long()
+    return -values.log() if name == "nll" else values
 
 
 @dataclass(frozen=True)
@@ -128,6 +138,11 @@ class Rule:
                 f"cuset_objective={name!r}: its second argument, {parameters[1].name}, has no settings class. Annotate it with a dataclass "
                 "or a pydantic model, as in def focal(tokens, options: Options)."
             )
+        if parameters[1].default is not inspect.Parameter.empty:
+            raise InputError(
+                f"cuset_objective={name!r}: its second argument, {parameters[1].name}, has a default, which would not be used. Give the "
+                "settings class the defaults, and the argument none."
+            )
         known = list(getattr(kind, "model_fields", ())) or [one.name for one in fields(kind)]
         for key in values:
             if key not in known:
@@ -142,7 +157,10 @@ class Rule:
             return TypeAdapter(kind).validate_python(values)
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}={one['input']!r}: {one['msg']}" for one in error.errors()
+                ".".join(map(str, one["loc"]))
+                + ("" if one["type"] == "missing" else f"={one['input']!r}")
+                + f": {one['msg']}"
+                for one in error.errors()
             )
             raise InputError(f"cuset_options of cuset_objective={name!r}: {wrong}.") from None
 

@@ -146,6 +146,7 @@ class ObjectiveSettings:
         made_up = MadeUpTokens()
         with torch.random.fork_rng(devices=[]):  # a run's random numbers stay what they are
             self.weigh(made_up)
+        self._refuse_changed(made_up.changed_in_place())
         base = {"base_probability"} if self.confidence == "base" else set()
         return frozenset(made_up.read.union(self.rule.reads, base))
 
@@ -178,13 +179,17 @@ class ObjectiveSettings:
         """
         versions = {name: values._version for name, values in vars(tokens).items() if isinstance(values, torch.Tensor)}
         weight = self._checked(self._call(self.rule.function, tokens), tokens.nll, "weight for each token")
-        changed = [f"tokens.{name}" for name, version in versions.items() if getattr(tokens, name)._version != version]
-        if changed:
-            raise InputError(
-                f"cuset_objective={self.objective!r} changed {', '.join(changed)} in place, which the loss is made of, too. Use "
-                "operations that give a new tensor: clamp in place of clamp_."
-            )
+        self._refuse_changed([name for name, version in versions.items() if getattr(tokens, name)._version != version])
         return weight
+
+    def _refuse_changed(self, names: list[str]) -> None:
+        """Raise InputError where a rule has changed statistics in place."""
+        if names:
+            changed = ", ".join(f"tokens.{name}" for name in names)
+            raise InputError(
+                f"cuset_objective={self.objective!r} changed {changed} in place, which the loss is made of, too. Use operations that "
+                "give a new tensor: clamp in place of clamp_."
+            )
 
     def sample_weight(self, region: torch.Tensor) -> torch.Tensor:
         """The weight of each sample, [num_samples], from C, the confidence of its least confident window (Eq. 7)."""

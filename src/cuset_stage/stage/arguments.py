@@ -4,7 +4,6 @@ The subclass is built from the class LLaMA-Factory has just defined, so this mod
 """
 
 import json
-import math
 import os
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from . import proof
 
 
 STAGE = "cuset"
+MOST_WEIGHT = 1e9  # of a row, a message, a span or reasoning: these multiply, and their product stays a float32
 DEFAULT_KINDS = "kernel_body,launch_config"
 
 # Recipe keys of CuSeT's own loss, by their names in `ObjectiveSettings`; then the keys that define each objective's loss.
@@ -285,8 +285,10 @@ def _check(args: Any) -> None:
         )
 
     weight = args.cuset_think_weight
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
-        raise ValueError(f"cuset_think_weight={weight!r}: expected a number of at least 0.")
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight <= MOST_WEIGHT:
+        raise ValueError(
+            f"cuset_think_weight={weight!r}: expected a number of at least 0 and at most {MOST_WEIGHT:g}."
+        )
     if args.cuset_pairs_samples is not None and args.cuset_pairs_samples < 1:
         raise ValueError(f"cuset_pairs_samples={args.cuset_pairs_samples}: expected a number of pairs, at least 1.")
 

@@ -9,7 +9,6 @@ the converter is wrapped while a data set is prepared for `stage: cuset`.
 """
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -19,6 +18,7 @@ from llamafactory.data.parser import DatasetAttr, get_dataset_list
 
 from ..spans import KINDS, LABEL_VERSION
 from ..text import InputError, nearest, shown
+from .arguments import MOST_WEIGHT
 from .rebinding import rebind_globals
 
 
@@ -77,8 +77,15 @@ class GivingAttr(DatasetAttr):
 
     def join(self, attr: dict[str, Any]) -> None:
         super().join(attr)
-        for group, ours in (("columns", COLUMN_KEYS), ("tags", TAG_KEYS)):
+        groups = {"columns": COLUMN_KEYS, "tags": TAG_KEYS}
+        for group, ours in groups.items():
             names = attr.get(group) or {}
+            # A name in the wrong place would leave the data set without the weights it is meant to have.
+            misplaced = [(key, place) for place in ("", *groups) for key in ours if place != group]
+            for key, place in misplaced:
+                if key in ((attr.get(place) or {}) if place else attr):
+                    where = f"under {place}" if place else "beside columns and tags"
+                    raise InputError(f"dataset_info.json: {key!r} stands {where} of {self}: it belongs under {group}.")
             for key in names:
                 if not hasattr(self, key) and (close := get_close_matches(key, ours, n=1)):
                     raise InputError(
@@ -142,9 +149,10 @@ def _weight(value: Any, what: str) -> float:
         raise InputError(
             f"{what}, is missing. Give every row and response one (1 changes nothing), or name no column."
         )
-    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:  # also NaN; true and false are 1 and 0
+    if not isinstance(value, (int, float)) or not 0 <= value <= MOST_WEIGHT:  # also NaN; true and false are 1 and 0
+        most = f" and at most {MOST_WEIGHT:g}" if isinstance(value, (int, float)) and value > MOST_WEIGHT else ""
         raise InputError(
-            f"{what}, is {shown(value)}; expected a number of at least 0 (0 leaves it out, 1 changes nothing)."
+            f"{what}, is {shown(value)}; expected a number of at least 0{most} (0 leaves it out, 1 changes nothing)."
         )
     return float(value)
 
