@@ -1,7 +1,10 @@
 """docs/other_trainers.md: its own code trains a tiny model, with TRL and in a plain loop, with the loss of the readable equations."""
 
 import copy
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,9 +70,8 @@ def test_the_rows_have_the_mask_of_the_kernels(page, loaded, rows):
     assert sum(triton["cuda_mask"]) > 0
 
 
-def trained(page, model, tokenizer, rows, folder, **options):
-    from datasets import Dataset
-
+def settings_of(folder, **options):
+    """Options of `train_with_trl`: plain SGD on the CPU."""
     settings = {
         "output_dir": str(folder),
         "report_to": [],
@@ -85,7 +87,62 @@ def trained(page, model, tokenizer, rows, folder, **options):
         "lr_scheduler_type": "constant",
     }
     settings |= {"max_grad_norm": 0, "disable_tqdm": True, "seed": 1}
-    return page["train_with_trl"](model, tokenizer, Dataset.from_list(rows), **{**settings, **options})
+    return {**settings, **options}
+
+
+def trained(page, model, tokenizer, rows, folder, **options):
+    from datasets import Dataset
+
+    return page["train_with_trl"](model, tokenizer, Dataset.from_list(rows), **settings_of(folder, **options))
+
+
+# A rank of a run under torchrun: the page's code on this rank's rows, as `job` says; rank 0 writes the trained weights.
+RANK = """
+import json, os, re, sys
+import torch
+from datasets import Dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+job = json.loads(open(sys.argv[1]).read())
+page = {}
+for block in re.findall(r"```python\\n(.*?)```", open(job["page"]).read(), re.DOTALL):
+    exec(compile(block, job["page"], "exec"), page)
+model = AutoModelForCausalLM.from_pretrained(job["model"], dtype=torch.float32)
+if job["trainer"] == "trl":
+    page["train_with_trl"](model, AutoTokenizer.from_pretrained(job["model"]), Dataset.from_list(job["rows"]), **job["options"])
+else:
+    torch.distributed.init_process_group("gloo")
+    rows = job["rows"][torch.distributed.get_rank() :: torch.distributed.get_world_size()]
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+    for _ in range(2):
+        page["train_step"](model, optimizer, [page["collate"]([row]) for row in rows], tau=0.05)
+    torch.distributed.destroy_process_group()
+if os.environ["RANK"] == "0":
+    torch.save(torch.cat([parameter.detach().flatten() for parameter in model.parameters()]), job["out"])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trainer", ["trl", "loop"])
+def test_two_ranks_train_as_one(tiny_model, loaded, rows, tmp_path, trainer):
+    (tmp_path / "rank.py").write_text(RANK)
+    start = torch.cat([parameter.detach().flatten() for parameter in loaded[0].parameters()])
+    options = settings_of(tmp_path, max_steps=2)
+    trained = {}
+    for ranks in (1, 2):
+        options |= {"per_device_train_batch_size": 1, "gradient_accumulation_steps": 4 // ranks}
+        job = {"page": str(PAGE), "model": str(tiny_model), "trainer": trainer, "rows": rows, "options": options}
+        out = tmp_path / f"{ranks}.pt"
+        (tmp_path / "job.json").write_text(json.dumps({**job, "out": str(out)}))
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+        done = subprocess.run(
+            [*command, tmp_path / "rank.py", tmp_path / "job.json"], capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        trained[ranks] = torch.load(out)
+    moved = (trained[1] - start).norm()
+    assert moved > 1e-4
+    assert (trained[2] - trained[1]).norm() < 1e-4 * moved
 
 
 def losses(trainer):

@@ -155,6 +155,35 @@ def test_a_trained_head_is_exact_over_ranks(llamafactory, eight_samples, zero_2)
             assert ours[key] == pytest.approx(theirs[key], rel=TOLERANCE), key
 
 
+OWN_RULE = """
+from cuset_stage.objective import rule
+
+
+@rule("a rule of one's own", sample_weight=lambda region: 1.5 - region, kl=lambda options: 0.3)
+def own(tokens):
+    return (1 - tokens.confidence) ** 2 + tokens.entropy * tokens.is_cuda / (1 + tokens.position)
+"""
+
+
+def test_a_rule_of_one_s_own_is_exact_over_ranks(llamafactory, eight_samples, tmp_path):
+    """Statistics of the vocabulary, places in the sample, weights of samples and a KL term to the base model, over two ranks."""
+    (tmp_path / "rules.py").write_text(OWN_RULE)
+    keys = {
+        "stage": "cuset",
+        "cuset_objective": f"{tmp_path / 'rules.py'}:own",
+        "cuset_window": 16,
+        "dataset_dir": str(eight_samples),
+        "dataset": "eight",
+        "max_steps": 2,
+    }
+    one = llamafactory({**keys, "per_device_train_batch_size": 8})
+    two = llamafactory({**keys, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 2}, ranks=2)
+    assert len({step["loss"] for step in one.steps}) == len(two.steps) == 2
+    for ours, theirs in zip(two.steps, one.steps, strict=True):
+        for key in set(theirs) - NOT_COMPARED:
+            assert ours[key] == pytest.approx(theirs[key], rel=TOLERANCE), key
+
+
 def test_the_statistics_are_within_their_bounds(trajectory):
     for step in trajectory("1x8x1"):
         shares = [value for key, value in step.items() if key.endswith(("_share", "_confidence"))]
