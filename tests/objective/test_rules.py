@@ -253,6 +253,17 @@ def test_a_default_of_the_options_would_be_lost():
         of(needs_an_option)
 
 
+@rule(pointwise=True)
+def mean_as_pointwise(tokens):
+    return tokens.confidence / tokens.confidence.mean()
+
+
+def test_a_broken_promise_of_pointwise_is_refused():
+    with pytest.raises(InputError, match=r"mean_as_pointwise' promises pointwise=True, .* Remove pointwise=True"):
+        of(mean_as_pointwise)
+    ObjectiveSettings(objective="profit", threshold_direction="random")  # random weights are the token's own
+
+
 def negative_power(tokens):
     return (tokens.probability * 0) ** -1.0
 

@@ -64,9 +64,10 @@ class Tokens:
 
 
 class MadeUpTokens(Tokens):
-    """Eight tokens of all statistics; remembers in `read` which of them were asked for."""
+    """Eight tokens, or the first `number` of them, with all statistics; remembers in `read` which of them were asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: int = 8) -> None:
+        self._number = number
         self.read: set[str] = set()
         self._given: dict[str, torch.Tensor] = {}
 
@@ -74,11 +75,13 @@ class MadeUpTokens(Tokens):
         if name not in STATISTICS:
             return super().__getattr__(name)
         self.read.add(name)
-        return self._given.setdefault(name, _made_up(name))
+        return self._given.setdefault(name, _made_up(name)[: self._number].clone())
 
     def changed_in_place(self) -> list[str]:
         """The statistics that are not what they were when they were read."""
-        return [name for name, values in self._given.items() if not torch.equal(values, _made_up(name))]
+        return [
+            name for name, values in self._given.items() if not torch.equal(values, _made_up(name)[: self._number])
+        ]
 
 
 def _made_up(name: str) -> torch.Tensor:

@@ -145,7 +145,12 @@ class ObjectiveSettings:
         """
         made_up = MadeUpTokens()
         with torch.random.fork_rng(devices=[]):  # a run's random numbers stay what they are
-            self.weigh(made_up)
+            state = torch.get_rng_state()
+            weights = self.weigh(made_up)
+            if self.rule.pointwise and torch.equal(
+                torch.get_rng_state(), state
+            ):  # a random rule gives others each time
+                self._check_pointwise(weights)
         self._refuse_changed(made_up.changed_in_place())
         base = {"base_probability"} if self.confidence == "base" else set()
         return frozenset(made_up.read.union(self.rule.reads, base))
@@ -181,6 +186,16 @@ class ObjectiveSettings:
         weight = self._checked(self._call(self.rule.function, tokens), tokens.nll, "weight for each token")
         self._refuse_changed([name for name, version in versions.items() if getattr(tokens, name)._version != version])
         return weight
+
+    def _check_pointwise(self, weights: torch.Tensor) -> None:
+        """Raise InputError where `weights`, of all made-up tokens, are others than those of the first of them alone."""
+        number = weights.numel() // 2
+        alone = self.weigh(MadeUpTokens(number))
+        if not torch.allclose(alone, weights[:number], equal_nan=True):
+            raise InputError(
+                f"cuset_objective={self.objective!r} promises pointwise=True, but the weight of a token depends on the tokens beside it. "
+                "Remove pointwise=True."
+            )
 
     def _refuse_changed(self, names: list[str]) -> None:
         """Raise InputError where a rule has changed statistics in place."""
