@@ -9,6 +9,8 @@ from scipy.stats import ks_2samp
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.analyze import analyze
+from cuset_stage.analysis.analyze_page import number as shown
+from cuset_stage.analysis.analyze_page import probability
 from cuset_stage.analysis.kinds import BITS, data_rows, rules_of_all_kinds
 from cuset_stage.analysis.requests import AnalyzeSettings
 from cuset_stage.confidence_file import ConfidenceFile
@@ -202,6 +204,26 @@ def test_code_as_an_answer_to_a_prompt(models, tmp_path):
     asked = analyze(settings_of(models, tmp_path, **changes, cutoff_len=4096))["models"]["before"]
     assert asked["files"] == alone["files"] and asked["tokens"] != alone["tokens"]
     assert asked["kinds"]["kernel_body"]["tokens"] > 0
+
+
+def test_empty_files_are_named(models, tmp_path):
+    (tmp_path / "a.cu").touch()
+    with pytest.raises(SettingsError, match=r"code=.*a\.cu: no file of it has a token.*larger cutoff_len than"):
+        analyze(settings_of(models, tmp_path, code=[tmp_path / "a.cu"]))
+
+
+@pytest.mark.parametrize(
+    ("odds", "text"), [(-11, "2e-05"), (0, "0.5"), (2.3, "0.91"), (4, "0.98"), (7, "0.9991"), (9, "1 − 0.0001")]
+)
+def test_marks_of_the_log_odds_are_probabilities(odds, text):
+    assert probability(odds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "–"), (0, "0"), (0.03, "0.030"), (0.0005, "0.00050"), (0.0996, "0.100"), (0.5, "0.500")]
+)
+def test_numbers_show_equally_many_digits(value, text):
+    assert shown(value) == text
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,11 @@ def test_the_page_of_confidence_is_readable(browser, analyze_page):
         assert faults(tab) == []
         assert tab.locator("section#eq3 figure").count() == 4  # two models, a density and a cumulative curve of each
         assert tab.locator("section#section3 tr", has_text="surer <b>").count() > 3
+        for figure in tab.locator("section#section3 figure").all():
+            expect(figure.locator("figcaption .swatch")).to_have_count(2)
+        tab.set_viewport_size({"width": 420, "height": 900})
+        name = tab.get_by_label("Models").locator("td").nth(1)
+        assert name.bounding_box()["height"] < 40  # a model's path stands in one line
         heights = tab.locator("svg polyline").evaluate_all(
             "all => all.map(line => line.getBoundingClientRect().height)"
         )

@@ -69,7 +69,7 @@ def test_one_row_a_method(runs, confidence, pairs):
     record = json.loads(confidence.read_text())["models"]
     assert list(rows) == ["SFT", "CuSeT", "base"]
     assert [rows[name]["Function (%): pass@1"].text for name in rows] == ["25.0", "50.0", "–"]
-    assert [rows[name]["Tokens: a right program"].value for name in rows] == [400, 200, None]
+    assert [rows[name]["Tokens: a program that passes"].value for name in rows] == [400, 200, None]
     assert (
         rows["CuSeT"]["Pairs: right preferred (%)"].text == "75.0"
         and rows["SFT"]["Pairs: right preferred (%)"].text == "–"
@@ -80,6 +80,16 @@ def test_one_row_a_method(runs, confidence, pairs):
         assert row["Confidence: KS distance"].value == pytest.approx(of["ks"]["d"]["value"], abs=1e-6)
         gap = 100 * of["windows"]["on_sensitive"]["centre"]["difference"]["value"]
         assert row["Confidence: low windows on CUDA (points)"].value == pytest.approx(gap, abs=1e-5)
+
+
+def test_programs_that_only_compiled_are_not_called_right(tmp_path, pairs):
+    path = tmp_path / "a.jsonl"
+    runs = [
+        write_results(path, "SFT", {"0": ["compiled"]}, compile_only=True, change=lambda line: {**line, "tokens": 100})
+    ]
+    row = table(runs, None, pairs)["SFT"]
+    assert row["Tokens: a program that compiles"].value == 100
+    assert not any("passes" in heading for heading in row)
 
 
 def test_either_file_alone_and_neither(runs, confidence, pairs):
@@ -113,6 +123,9 @@ def test_other_files_are_refused(runs, tmp_path, key, content):
 def test_names_that_no_method_has_are_refused(runs, pairs, tmp_path):
     pairs.write_text(pairs.read_text().replace("CuSeT", "a").replace("SFT", "b"))
     with pytest.raises(ReportError, match=r"its models are called a, b, the methods SFT, CuSeT\. Call the models"):
+        read_measures(None, pairs, collect(runs).runs)
+    pairs.write_text('{"models": {}}')
+    with pytest.raises(ReportError, match=r"pairs=.*: models is empty; expected what `cuset pairs` measured"):
         read_measures(None, pairs, collect(runs).runs)
     with pytest.raises(ReportError, match="cannot be read"):
         read_measures(tmp_path / "none.json", None, collect(runs).runs)

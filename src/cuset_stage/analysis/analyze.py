@@ -79,6 +79,11 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
+def _source(settings: AnalyzeSettings) -> str:
+    """What is read, as the settings say it."""
+    return f"code={','.join(map(str, settings.code))}" if settings.code else f"dataset={','.join(settings.dataset)}"
+
+
 def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> dict[str, Any]:
     """The record of one model."""
     device = chosen_device(settings.device)
@@ -108,7 +113,8 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
                 bar.update()
         if not pass_one.rows:
             raise SettingsError(
-                f"{name}: no row or file has a token that is predicted. Check code, dataset and cutoff_len."
+                f"{_source(settings)}: no {'file' if settings.code else 'row'} of it has a token that {name} predicts: they are empty, "
+                f"or cut too short. Give others, or a larger cutoff_len than {settings.cutoff_len}."
             )
         read_s = time.perf_counter() - began
         spool.seek(0)

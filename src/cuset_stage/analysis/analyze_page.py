@@ -19,10 +19,12 @@ READING_NAMES = {"centre": "middle token", "majority": "more than half", "any": 
 
 
 def number(value: float | None) -> str:
-    """Three digits that count, in full down to 0.001."""
+    """Three decimals from 0.1 on, below it two significant digits."""
     if value is None:
         return "–"
-    return f"{value:.3f}" if abs(value) >= 0.0995 or value == 0 else f"{value:.2g}"
+    if value == 0:
+        return "0"
+    return f"{value:.3f}" if abs(value) >= 0.0995 else f"{value:#.2g}"
 
 
 def percent(value: float | None) -> str:
@@ -171,9 +173,12 @@ def odds_range(record: dict[str, Any], notion: str) -> tuple[int, int]:
 
 
 def probability(odds: float) -> str:
-    """Log odds as a probability that tells them apart: 1.2e-5, 0.5, 1 - 3e-6."""
+    """Log odds as a probability that tells them apart: 1e-05, 0.5, 0.98, 1 − 3e-06."""
     p = 1 / (1 + math.exp(-odds))
-    return f"{p:.1g}" if p <= 0.9 else f"1 − {1 / (1 + math.exp(odds)):.1g}"
+    rest = 1 / (1 + math.exp(odds))
+    if rest < 0.0005:
+        return f"1 − {rest:.1g}"
+    return f"{p:.1g}" if p <= 0.9 else f"{p:.{-math.floor(math.log10(rest))}f}"
 
 
 def _curves(record: dict[str, Any], notion: str, name: str) -> dict[str, Any]:
@@ -213,7 +218,15 @@ def _examples(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 def print_summary(record: dict[str, Any]) -> None:
     """The main numbers of every model, on the terminal."""
-    names = ("sensitive", "neutral", "D", "95%", "low", "on CUDA", "of all")
+    names = (
+        "sensitive\nmean",
+        "neutral\nmean",
+        "KS\nD",
+        "95%\ninterval",
+        "low\nwindows",
+        "of them\non CUDA",
+        "of all\non CUDA",
+    )
     for notion, title in NOTIONS.items():
         columns = [Column(name, justify="right", no_wrap=True) for name in names]
         table = Table(
@@ -251,9 +264,13 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
             marks = [low + at / 3 * (high - low) for at in range(4)]
             cumulative.set_xticks(marks, [probability(mark) for mark in marks])
             cumulative.set(
-                xlabel="confidence (log odds)", ylabel=f"share of tokens, {written}", xlim=(low, high), ylim=(0, 1)
+                xlabel="confidence (log-odds scale)",
+                ylabel=f"share of tokens, {written}",
+                xlim=(low, high),
+                ylim=(0, 1),
             )
             density.legend(fontsize="small")
+            cumulative.legend(fontsize="small", loc="lower right")
     paths = [folder / "tokens.png"]
     figure.savefig(paths[0], dpi=120)
 
@@ -271,9 +288,9 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
         along.axhline(
             models[name]["notions"]["section3"]["windows"]["threshold"] or 0, color=line.get_color(), linestyle="--"
         )
-    along.set(xlabel="token", ylabel="window confidence", ylim=(0, None), xlim=(0, first["tokens"]))
+    along.set(xlabel="token", ylabel="mean confidence of a window", ylim=(0, None), xlim=(0, first["tokens"]))
     along.set_title(
-        f"{first['name'][-60:]}: shaded CUDA, dashed the neutral tokens' mean",
+        f"{first['name'][-60:]}: shaded, CUDA-sensitive code; dashed, the neutral tokens' mean",
         loc="left",
         fontsize="medium",
     )
@@ -301,7 +318,7 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
     shares.set_xticks(
         range(len(groups)), [f"{name}\n{READING_NAMES[reading]}" for name, reading in groups], fontsize="small"
     )
-    shares.set(ylabel="on CUDA-sensitive code (%)", ylim=(0, 105))
+    shares.set(ylabel="on CUDA-sensitive code (%, 95% intervals)", ylim=(0, 105))
     shares.legend(fontsize="small")
     paths.append(folder / "windows.png")
     figure.savefig(paths[1], dpi=120)

@@ -62,8 +62,14 @@ def fail(message: str) -> typer.Exit:
     return typer.Exit(2)
 
 
-def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
-    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help."""
+def command(
+    group: typer.Typer, name: str, settings: type[S], typed: str | None = None
+) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
+    """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help.
+
+    typed: what users type for it and errors call it, where that is not the name.
+    """
+    called = typed or name
 
     def register(function: Callable[[S], None]) -> Callable[[S], None]:
         COMMANDS[f"{group.info.name} {name}" if isinstance(group.info.name, str) else name] = settings
@@ -91,7 +97,7 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
             try:
                 function(settings.read(arguments or []))
             except SettingsError as error:
-                raise fail(f"{name}: {error}") from None
+                raise fail(f"{called}: {error}") from None
             except InputError as error:
                 raise fail(str(error)) from None
             except RuntimeError as error:
@@ -107,7 +113,7 @@ def command(group: typer.Typer, name: str, settings: type[S]) -> Callable[[Calla
             except OSError as error:
                 if error.filename is None:
                     raise
-                raise fail(f"{name}: {error.filename}: {error.strerror}.") from None
+                raise fail(f"{called}: {error.filename}: {error.strerror}.") from None
 
         return function
 

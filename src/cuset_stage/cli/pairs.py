@@ -31,7 +31,7 @@ pairs = typer.Typer(
 app.add_typer(pairs)
 
 
-@command(pairs, MEASURE, PairsSettings)
+@command(pairs, MEASURE, PairsSettings, typed="pairs")
 def measure(settings: PairsSettings) -> None:
     """Measure how often models find a right program likelier than a wrong one: `cuset pairs [FILE.yaml] [KEY=VALUE ...]`.
 

@@ -41,6 +41,10 @@ def read_measures(confidence: Path | None, pairs: Path | None, runs: Sequence[Ru
             raise ReportError(f"{key}={path}: cannot be read ({error.strerror}).") from None
         except (ValueError, LookupError, TypeError, AttributeError):
             raise ReportError(f"{key}={path}: expected the JSON file that `cuset {command}` writes.") from None
+        if not values:
+            raise ReportError(
+                f"{key}={path}: models is empty; expected what `cuset {command}` measured on the methods' models."
+            )
         if not values.keys() & set(labels):
             raise ReportError(
                 f"{key}={path}: its models are called {', '.join(values)}, the methods {', '.join(labels)}. Call the models by the "

@@ -9,10 +9,13 @@ from .numbers import Report
 from .statistics import Rule
 
 
+RIGHT = {"compiled": "compiles", "passed": "passes"}  # by criterion
+
+
 def method_table(report: Report) -> Table | None:
     """A row a method: pass@k, pairs, confidence, tokens and cost; None where neither pairs nor confidence were given.
 
-    The cost is in tokens a right program: what a sample generates on average, over the share of samples that pass.
+    The cost is in tokens a program that passes (or compiles, where nothing was run): those of a sample over the share of such samples.
     """
     if not report.measures:
         return None
@@ -37,12 +40,12 @@ def method_table(report: Report) -> Table | None:
         columns.append(Column("low windows on CUDA (points)", [_interval(of, 1, 100) for of in gaps], "Confidence"))
     costs = [_tokens(report, runs[name]) if name in runs else (None, None) for name in names]
     columns.append(Column("a sample", [number(mean) for mean, _ in costs], "Tokens"))
-    columns.append(Column("a right program", [number(cost) for _, cost in costs], "Tokens"))
+    columns.append(Column(f"a program that {RIGHT[criterion]}", [number(cost) for _, cost in costs], "Tokens"))
     text = (
         "Pairs: how often the model prefers the right program to a wrong one; a coin has 50. Confidence: of tokens that depend on execution "
         "constraints and of the others, and the KS distance between the two. Low windows on CUDA: their share minus that of all windows, by "
-        "the middle token; 0 where low windows have nothing to do with CUDA. Tokens a right program: those of a sample over the share of samples "
-        "that pass."
+        "the middle token; 0 where low windows have nothing to do with CUDA. Tokens: of a sample, and those divided by the share of samples whose "
+        f"program {RIGHT[criterion]}."
     )
     return Table("methods", "Methods compared", columns, text)
 
