@@ -98,7 +98,11 @@ def plot_run(output_dir: str, keys: list[str], objective: str) -> None:
     plot_loss(output_dir, keys=keys + [key for key in evaluation if key in logged])
 
     panels = {title: names for title, names in PANELS.items() if any(log_key(name) in logged for name in names)}
-    figure, axes = plt.subplots(len(panels), 1, figsize=(8, 3 * len(panels)), sharex=True, layout="constrained")
+    if not panels:  # a run that ended before its first entry
+        return
+    size = {"figsize": (8, 3 * len(panels)), "layout": "constrained"}
+    figure, grid = plt.subplots(len(panels), 1, sharex=True, squeeze=False, **size)
+    axes = grid[:, 0]
     for axis, (title, names) in zip(axes, panels.items(), strict=True):
         draw_curves(axis, title, names, log, "step")
     axes[-1].set_xlabel("step")
