@@ -69,7 +69,7 @@ def test_install_hooks_and_uninstall_leaves_nothing(kind, built, new_environment
     assert started.stderr == ""
     found = "from cuset_stage import bundled as b; print((b.recipes() / 'cuset_qwen7b.yaml').is_file(), *b.data().glob('*.jsonl'))"
     assert environment.run("-c", found).stdout.count("True") == 1
-    assert environment.run("-c", found).stdout.count(".jsonl") == 2
+    assert environment.run("-c", found).stdout.count(".jsonl") == 3
 
     environment.pip("uninstall", "--yes", "cuset-stage")
     assert environment.files() == before
