@@ -86,7 +86,9 @@ def saved(tiny_model, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "packing", [{}, pytest.param({"packing": True}, marks=pytest.mark.slow), {"neat_packing": True}], ids=str
+    "packing",
+    [*(pytest.param(keys, marks=pytest.mark.slow) for keys in ({}, {"packing": True})), {"neat_packing": True}],
+    ids=str,
 )
 def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, saved, packing):
     """Read once or computed in each step, with the adapters off: the same run; and another one than with the model's own."""
