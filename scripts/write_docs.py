@@ -7,6 +7,7 @@ docs/curate.md, what is found of copies, and how the stages scale.
 Every number of a page comes from a JSON file that a script has written on the machine it names.
 """
 
+import importlib
 import json
 import re
 import sys
@@ -495,14 +496,18 @@ def feature_row(name: str, feature: Any) -> list[str]:
     ]
 
 
-def features_page() -> str:
+def helper_table(module: str, name: str) -> dict[str, Any]:
+    """A table that the tests run from, in a file of tests/helpers/."""
     folder = str(ROOT / "tests" / "helpers")
     sys.path.insert(0, folder)
     try:
-        from features import FEATURES
+        return getattr(importlib.import_module(module), name)
     finally:
         sys.path.remove(folder)
 
+
+def features_page() -> str:
+    features = helper_table("features", "FEATURES")
     parts = [
         "# Features\n",
         NOTE.format("`tests/helpers/features.py`"),
@@ -515,7 +520,7 @@ def features_page() -> str:
         f"The last column names the test; where it is empty, that is the feature's case in `{FEATURES_TEST}`. Most of them are in\n"
         "the slow tier (`-m slow`), those in `tests/gpu` need GPUs, and a case is skipped where a package is missing.\n",
     ]
-    for title, group in FEATURES.items():
+    for title, group in features.items():
         rows = [feature_row(name, feature) for name, feature in group.items()]
         parts += [f"## {title}\n", table(["feature", "keys", "under `stage: cuset`", "remarks", "test"], rows) + "\n"]
     return "\n".join(parts)
@@ -523,13 +528,8 @@ def features_page() -> str:
 
 def data_page() -> str:
     """docs/data.md with the table of what weights are held to."""
-    folder = str(ROOT / "tests" / "helpers")
-    sys.path.insert(0, folder)
-    try:
-        from exactness import EXACTNESS
-    finally:
-        sys.path.remove(folder)
-    rows = [[name, "to the last bit" if one.is_bitwise else "to 5e-5"] for name, one in EXACTNESS.items()]
+    exactness = helper_table("exactness", "EXACTNESS")
+    rows = [[name, "to the last bit" if one.is_bitwise else "to 5e-5"] for name, one in exactness.items()]
     return between_marks("data.md", table(["runs", "equal"], rows))
 
 

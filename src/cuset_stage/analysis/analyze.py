@@ -22,11 +22,11 @@ from ..confidence_file import ConfidenceWriter
 from ..progress import Progress
 from ..settings import SettingsError
 from ..spans import KINDS
-from ..stage.loading import open_rows, open_tokenizer
+from ..stage.loading import open_rows
 from ..stage.pretrained import explained
 from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
 from .kinds import BITS, KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
-from .readers import ServerReader, chosen_device, open_reader, read_rows
+from .readers import chosen_device, read_rows, request_reader, request_tokenizer
 from .requests import AnalyzeSettings, ModelRequest
 from .windows import READINGS, windows
 
@@ -87,17 +87,9 @@ def _source(settings: AnalyzeSettings) -> str:
 def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> dict[str, Any]:
     """The record of one model."""
     device = chosen_device(settings.device)
-    trusted = {"trust_remote_code": settings.trust_remote_code}
-    source = request.tokenizer or request.model
-    with explained(f"{source}: its tokenizer cannot be loaded"):
-        tokenizer = open_tokenizer(source, **trusted)
+    tokenizer = request_tokenizer(request, settings)
     total, rows = _rows(request, settings, tokenizer)
-    if request.endpoint is not None:
-        reader: Any = ServerReader(
-            request.endpoint, request.model, concurrency=settings.concurrency, api_key_env=settings.api_key_env
-        )
-    else:
-        reader = open_reader(request, tokenizer, device, **trusted)
+    reader = request_reader(request, tokenizer, settings)
     has_gpu = device.startswith("cuda") and request.endpoint is None
     if has_gpu:
         torch.cuda.reset_peak_memory_stats(device)

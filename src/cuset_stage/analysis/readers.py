@@ -5,7 +5,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 import numpy as np
@@ -13,7 +13,7 @@ import torch
 
 from ..generate.completion import base_url, bearer, excerpt, retry_after
 from ..settings import SettingsError
-from ..stage.loading import open_model
+from ..stage.loading import open_model, open_tokenizer
 from ..stage.pretrained import explained, with_adapter
 from ..text import one_line
 from .requests import ModelRequest
@@ -45,6 +45,31 @@ def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_rem
             request.model, tokenizer, device, trust_remote_code=trust_remote_code, quantization_bit=bits
         )
     return model if request.adapter is None else with_adapter(model, request.adapter)
+
+
+class ReadingKeys(Protocol):
+    """What the settings of a command say of how its models are read."""
+
+    device: str
+    concurrency: int
+    api_key_env: str
+    trust_remote_code: bool
+
+
+def request_tokenizer(request: ModelRequest, settings: ReadingKeys) -> Any:
+    """The tokenizer of a request. Raises SettingsError when it cannot be loaded."""
+    source = request.tokenizer or request.model
+    with explained(f"{source}: its tokenizer cannot be loaded"):
+        return open_tokenizer(source, trust_remote_code=settings.trust_remote_code)
+
+
+def request_reader(request: ModelRequest, tokenizer: Any, settings: ReadingKeys) -> Any:
+    """The reader of a request, for `read_rows`: a server's, or a model loaded by `open_reader`."""
+    if request.endpoint is not None:
+        options = {"concurrency": settings.concurrency, "api_key_env": settings.api_key_env}
+        return ServerReader(request.endpoint, request.model, **options)
+    device = chosen_device(settings.device)
+    return open_reader(request, tokenizer, device, trust_remote_code=settings.trust_remote_code)
 
 
 class ServerReader:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..cuda_source import normalised
 from ..tasks import ModuleTask, Task, TaskError, TaskSet, load_tasks
-from .prints import kernel_prints, module_print, prints_of, prose_print, unpacked
+from .prints import jaccard, kernel_prints, module_print, prints_of, prose_print, unpacked
 from .stage_rows import CurationError, Row, digest
 
 
@@ -114,7 +114,7 @@ class Benchmarks:
         if sketch is None or method not in self._stacked:
             return None
         tasks, sketches = self._stacked[method]
-        found = (sketches == sketch).mean(axis=1)
+        found = jaccard(sketches, sketch)
         best = int(found.argmax())
         if found[best] < self._thresholds[method]:
             return None
@@ -122,7 +122,7 @@ class Benchmarks:
 
     def _common_similarity(self, kernel: str) -> float:
         """To the most similar kernel of every course."""
-        return round(float((self._common == unpacked(kernel)).mean(axis=1).max()), 3)
+        return round(float(jaccard(self._common, unpacked(kernel)).max()), 3)
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:

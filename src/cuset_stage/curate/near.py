@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .prints import PERMUTATIONS
+from .prints import PERMUTATIONS, jaccard
 
 
 _WAITING = 64  # rows that are held before they are written
@@ -116,7 +116,7 @@ class Sketches:
             left = np.ones(len(rows), bool)
             for at in range(0, len(rows), _CHUNK):
                 part = slice(at, at + _CHUNK)
-                found = (sketches[rows[part]] == sketches[heads[part]]).mean(axis=1, dtype=np.float32)
+                found = jaccard(sketches[rows[part]], sketches[heads[part]])
                 alike = found >= self._threshold
                 like[rows[part][alike]], how[rows[part][alike]] = heads[part][alike], found[alike]
                 left[part] = ~alike

@@ -9,15 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from llamafactory.hparams import DataArguments
 from transformers.utils import logging as transformers_logging
 
 from .. import __version__
-from ..analysis.readers import ServerReader, open_reader, read_rows
+from ..analysis.readers import read_rows, request_reader, request_tokenizer
 from ..analysis.requests import ModelRequest
 from ..progress import Progress
-from ..stage.loading import open_template, open_tokenizer
+from ..stage.loading import open_template
 from ..stage.pretrained import explained
 from .likelihood import Difference, Row, differences
 from .rows import Pair, evenly, read_pairs
@@ -65,20 +64,10 @@ def measure(settings: PairsSettings) -> dict[str, Any]:
 
 
 def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: PairsSettings) -> list[Difference]:
-    device = settings.device
-    if device == "auto":
-        device = "cuda:0" if torch.cuda.is_available() else "cpu"
-    trusted = {"trust_remote_code": settings.trust_remote_code}
-    source = request.tokenizer or request.model
-    with explained(f"{source}: its tokenizer cannot be loaded"):
-        tokenizer = open_tokenizer(source, **trusted)
+    tokenizer = request_tokenizer(request, settings)
     with explained():
         template = open_template(tokenizer, DataArguments(template=request.template or settings.template))
-    if request.endpoint is not None:
-        options = {"concurrency": settings.concurrency, "api_key_env": settings.api_key_env}
-        reader: Any = ServerReader(request.endpoint, request.model, **options)
-    else:
-        reader = open_reader(request, tokenizer, device, **trusted)
+    reader = request_reader(request, tokenizer, settings)
 
     def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
         rows = list(rows)
