@@ -62,7 +62,8 @@ def task_row(task: BundledTask) -> dict[str, Any]:
 def family_table(tasks: list[BundledTask]) -> str:
     lines = ["| family | train | eval | tasks |", "|---|---:|---:|---|"]
     for family in FAMILIES:
-        members = [task for task in tasks if task.family == family]
+        if not (members := [task for task in tasks if task.family == family]):
+            continue
         counts = [sum(task.split == split for task in members) for split in SPLITS]
         cells = ", ".join(f"[{task.name}](kernels/{task.name}) ({', '.join(task.program.idioms)})" for task in members)
         lines.append(f"| {family} | {counts[0]} | {counts[1]} | {cells} |")

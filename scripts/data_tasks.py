@@ -33,6 +33,17 @@ FAMILIES = (
     "random numbers",
     "image",
     "physics",
+    "losses",
+    "optimisers",
+    "graphs",
+    "point clouds",
+    "signal",
+    "wavelets",
+    "finance",
+    "strings",
+    "graphics",
+    "dynamic programming",
+    "number theory",
 )
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MAX_FILE_BYTES = 16 * 2**20
