@@ -81,6 +81,11 @@ def test_text_that_is_no_program_has_few_subtrees_and_is_no_error(code):
     assert all(kernel_features(Source(code), each) is not None for each in Source(code).functions)
 
 
+def test_the_address_of_an_elements_field_is_not_the_elements():
+    code = "struct P {{ int a; }}; __global__ void k(P* t, int i) {{ int* at = {}; *at = i; }}"
+    assert features(code.format("&t[i].a")) != features(code.format("&t[i]"))
+
+
 def test_an_excerpt_has_what_the_kernel_needs_and_nothing_else():
     code = (
         "#include <cstdio>\n#define SIZE 8\n#define UNUSED 9\nnamespace a {\nusing real = float;\nstruct Pair { real x, y; };\n"

@@ -224,7 +224,8 @@ class _Reader:
                 return "#"
             if operator == "*":
                 return f"(at {value})"
-            return value[4:-1] if operator == "&" and value.startswith("(at ") else f"({operator} {value})"
+            is_element = value.startswith("(at ") and value.endswith(")")  # and not a field of one, as in a[i].x
+            return value[4:-1] if operator == "&" and is_element else f"({operator} {value})"
         if kind == "field_expression":
             if text_of(self._text, child(node, "argument")) in _THREAD:
                 return "t"
