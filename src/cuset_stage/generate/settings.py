@@ -1,8 +1,8 @@
 """What decides an answer, as it is recorded in every line of an answers file. Imports pydantic, nothing else that is large."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator, model_validator
 
 from ..settings import Settings as CommandSettings
 from ..text import InputError
@@ -48,6 +48,30 @@ class Sampling(CommandSettings):
         if decided := BODY_KEYS & (body or {}).keys():
             raise ValueError(f"{min(decided)!r} is not for it; the other settings decide it")
         return body
+
+
+class BackendSettings(Sampling):
+    """Who answers, and how it is asked: what a command that samples can be told."""
+
+    endpoint: str | None = Field(None, description="an OpenAI-compatible server, such as http://localhost:8000/v1")
+    samples: PositiveInt = Field(1, description="answers to each task")
+    batch_size: PositiveInt = Field(8, description="samples in a batch, or requests in flight")
+    device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field("auto", description="of weights and activations")
+    trust_remote_code: bool = Field(False, description="run code that comes with the model")
+    api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
+    timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
+    retries: NonNegativeInt = Field(5, description="further tries of a request that fails")
+    tokenizer: str | None = Field(None, description="counts tokens when the endpoint does not: a folder or Hub name")
+
+    @model_validator(mode="after")
+    def _fits_the_backend(self) -> Self:
+        ours, theirs = ("adapter", "template", "template_args"), ("extra_body", "tokenizer")
+        for key in ours if self.endpoint else theirs:
+            if getattr(self, key) is not None:
+                whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"
+                raise ValueError(f"{key} is not for {whose}")
+        return self
 
 
 class Settings(Sampling):

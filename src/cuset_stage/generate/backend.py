@@ -1,0 +1,44 @@
+"""The back end that a command's settings name, a model of our own or an endpoint. Loads torch or httpx when it is opened."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..stage.pretrained import check_adapter, check_model
+from .settings import BackendSettings, GenerationError, Sampling, Settings
+
+
+def choose_backend(settings: BackendSettings) -> tuple[Settings, Callable[[], Any]]:
+    """What is recorded of the settings, and what opens the back end.
+
+    Raises:
+        GenerationError: no such model, adapter or device, an address that is none, or an environment variable that is not set.
+    """
+    said = settings.model_dump(include=set(Sampling.model_fields))
+    if settings.endpoint is None:
+        from .hf import HFBackend, resolve_device, resolve_dtype
+        from .plan import weights_fingerprint
+
+        for key, check in (("model", check_model), ("adapter", check_adapter)):
+            if said[key] is not None:
+                try:
+                    check(said[key])
+                except ValueError as error:
+                    raise GenerationError(f"{key}={said[key]}: {error}") from None
+        device = resolve_device(settings.device)
+        weights = weights_fingerprint(settings.model, settings.adapter)
+        dtype = resolve_dtype(settings.dtype, device)
+        recorded = Settings(**said, backend="hf", weights=weights, dtype=dtype)
+        options = {"batch_size": settings.batch_size, "trust_remote_code": settings.trust_remote_code}
+        return recorded, partial(HFBackend, recorded, device=device, **options)
+    from .endpoint import EndpointBackend, base_url
+
+    url, name = base_url(settings.endpoint), settings.api_key_env
+    if name not in os.environ and name != "OPENAI_API_KEY":
+        raise GenerationError(f"api_key_env={name}: this environment variable is not set.")
+    recorded = Settings(**said, backend="endpoint")
+    options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
+    return recorded, partial(
+        EndpointBackend, recorded, url, api_key=os.environ.get(name), concurrency=settings.batch_size, **options
+    )
