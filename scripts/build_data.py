@@ -16,12 +16,13 @@ import json
 import os
 import sys
 import time
+import zlib
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from data_references import check_case, load_reference
-from data_tasks import DATA_DIR, FAMILIES, SPLITS, BundledTask, load_tasks
+from data_tasks import DATA_DIR, FAMILIES, PROGRAMS, SPLITS, BundledTask, load_tasks
 
 from cuset_stage.tasks.base import TaskError
 
@@ -31,14 +32,40 @@ TASK_FILES = {"train": "cuset_train_tasks.jsonl", "eval": "cuset_mini.jsonl"}
 TABLE_MARKS = ("<!-- table: written by scripts/build_data.py -->", "<!-- end of table -->")
 
 
-def training_row(task: BundledTask) -> dict[str, str]:
-    """The row of a training file; LLaMA-Factory reads the alpaca columns and ignores name and family."""
+def answers(task: BundledTask) -> dict[str, str]:
+    """Wording -> the program that answers it. A detailed wording asks for kernel.cu's way; where there is a second program, it answers
+    the bare wording of every other task and the plain one of the rest, so that the length of a question says nothing of its answer.
+    """
+    fast, *simple = task.programs
+    other = ("bare", "prompt")[_mixed(task.name) % 2]
+    return {wording: simple[0] if simple and wording == other else fast for wording in task.wordings}
+
+
+def _mixed(text: str) -> int:
+    """A number that is the same every time: for an order, or a choice, without a pattern."""
+    return zlib.crc32(text.encode())
+
+
+def training_rows(tasks: list[BundledTask]) -> dict[str, list[dict[str, str]]]:
+    """The rows by split: a row a wording for training, a row a task held out. Mixed, so that `max_samples` takes some of each family.
+
+    LLaMA-Factory reads the alpaca columns and ignores name, family and wording.
+    """
+    rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
+    for task in tasks:
+        for wording, program in answers(task).items() if task.split == "train" else [("prompt", PROGRAMS[0])]:
+            rows[task.split].append(
+                {
+                    "instruction": task.wordings[wording],
+                    "input": "",
+                    "output": task.response(program),
+                    "name": task.name,
+                    "family": task.family,
+                    "wording": wording,
+                }
+            )
     return {
-        "instruction": task.prompt,
-        "input": "",
-        "output": task.response,
-        "name": task.name,
-        "family": task.family,
+        split: sorted(found, key=lambda row: _mixed(row["name"] + row["wording"])) for split, found in rows.items()
     }
 
 
@@ -48,11 +75,12 @@ def task_row(task: BundledTask) -> dict[str, Any]:
         "id": task.name,
         "family": task.family,
         "split": task.split,
-        "prompt": task.prompt,
+        **task.wordings,
         "system": None,
         **{key: task.meta[key] for key in ("sizes", "inputs", "outputs", "cases")},
         "reference": task.program.oracle.source,
         "solution": task.program.solution,
+        "alternative": task.program.alternative,
         "idioms": list(task.program.idioms),
         "licence": "Apache-2.0",
         "source": f"data/kernels/{task.name}",
@@ -75,9 +103,8 @@ def family_table(tasks: list[BundledTask]) -> str:
 def build(tasks: list[BundledTask], data_dir: Path = DATA_DIR) -> dict[Path, str]:
     """The text of every built file, by path."""
     built = {}
-    for split in SPLITS:
+    for split, rows in training_rows(tasks).items():
         members = [task for task in tasks if task.split == split]
-        rows = [training_row(task) for task in members]
         built[data_dir / TRAINING_FILES[split]] = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
         lines = [json.dumps(task_row(task), ensure_ascii=False) + "\n" for task in members]
         built[data_dir / TASK_FILES[split]] = "".join(lines)

@@ -47,17 +47,25 @@ FAMILIES = (
 )
 CASES = ("power_of_two", "odd", "small", "large", "special")
 MAX_FILE_BYTES = 16 * 2**20
-VERIFIED_FILES = ("task.json", "kernel.cu", "reference.py")  # what decides a verdict; the wording of a prompt does not
+PROGRAMS = ("kernel.cu", "simple.cu")  # the second only where a task has two
+WORDINGS = (
+    "bare",
+    "prompt",
+    "detailed",
+)  # the same contract in <wording>.md, with more and more of the way to the answer
 TASK_KEYS = {"family", "split", "idioms", "sizes", "inputs", "outputs", "cases"}
 
 
 @dataclass(frozen=True)
 class BundledTask:
-    """One folder: the task as the judge reads it, task.json as it stands, and the sentence before the program."""
+    """One folder: the task as the judge reads it, task.json as it stands, the sentence before kernel.cu, and what stands in
+    <wording>.md, by wording.
+    """
 
     program: ProgramTask
     meta: Mapping[str, Any]
     intro: str
+    wordings: Mapping[str, str]
     folder: Path
 
     @property
@@ -83,21 +91,19 @@ class BundledTask:
         return self.meta["inputs"] + self.meta["outputs"]
 
     @property
-    def prompt(self) -> str:
-        return self.program.prompts[1].strip()
+    def programs(self) -> dict[str, str]:
+        """The right programs by file: the fast one, and the simple one where there is one."""
+        sources = (self.program.solution, self.program.alternative)
+        return {name: source.strip() for name, source in zip(PROGRAMS, sources, strict=True) if source}
 
-    @property
-    def source(self) -> str:
-        return self.program.solution.strip()
+    def response(self, program: str) -> str:
+        """A program as an answer; intro.md speaks of the fast one."""
+        block = f"```cpp\n{self.programs[program]}\n```"
+        return f"{self.intro}\n\n{block}" if program == PROGRAMS[0] else block
 
-    @property
-    def response(self) -> str:
-        return f"{self.intro}\n\n```cpp\n{self.source}\n```"
-
-    @property
-    def sha256(self) -> dict[str, str]:
-        """SHA-256 of the files that a verification is about, by name: its record holds for these bytes alone."""
-        return {name: file_sha256(self.folder / name) for name in VERIFIED_FILES}
+    def sha256(self, program: str) -> dict[str, str]:
+        """SHA-256 of the files that decide a program's verdict, by name: its record holds for these bytes alone."""
+        return {name: file_sha256(self.folder / name) for name in ("task.json", program, "reference.py")}
 
 
 def shape_text(shape: list[int | str]) -> str:
@@ -119,12 +125,21 @@ def load_task(folder: Path) -> BundledTask:
     meta = json.loads(path.read_text(encoding="utf-8"))
     if set(meta) != TASK_KEYS:
         raise TaskError(f"{path}: keys are {sorted(meta)}, expected {sorted(TASK_KEYS)}")
-    task = BundledTask(program, meta, (folder / "intro.md").read_text(encoding="utf-8").strip(), folder)
+    intro = (folder / "intro.md").read_text(encoding="utf-8").strip()
+    files = {wording: folder / f"{wording}.md" for wording in WORDINGS}
+    wordings = {wording: file.read_text(encoding="utf-8").strip() for wording, file in files.items() if file.is_file()}
+    task = BundledTask(program, meta, intro, wordings, folder)
     _check_meta(task, path)
     _check_sizes(task, path)
     _check_cases(task, path)
-    _check_prompt(task)
-    _check_program(task)
+    for wording, text in task.wordings.items():
+        _check_wording(task, files[wording], text)
+    for name, source in task.programs.items():
+        _check_program(task, folder / name, source)
+    if not intro or "```" in intro:
+        raise TaskError(
+            f"{folder / 'intro.md'}: is empty or has a fenced block; a response has the one of its program"
+        )
     return task
 
 
@@ -186,8 +201,9 @@ def _check_cases(task: BundledTask, path: Path) -> None:
 # ----------------------------------------------------------------------------------------------- prompt and program
 
 
-def _check_prompt(task: BundledTask) -> None:
-    path, lines = task.folder / "prompt.md", task.prompt.splitlines()
+def _check_wording(task: BundledTask, path: Path, text: str) -> None:
+    """Each wording is complete by itself."""
+    lines = text.splitlines()
     for tensor in task.tensors:
         # A file and its layout stand on one line, so that no reader has to guess which shape belongs to which file.
         parts = (f"data/{tensor['name']}.bin", tensor["dtype"], shape_text(tensor["shape"]))
@@ -200,26 +216,23 @@ def _check_prompt(task: BundledTask) -> None:
         )
     for name, (low, high) in task.sizes.items():
         for limit in (high,) if low == 1 else (low, high):
-            if not re.search(rf"(?<!\d)(?<!\d\.){limit}(?!\d)", task.prompt):
+            if not re.search(rf"(?<!\d)(?<!\d\.){limit}(?!\d)", text):
                 raise TaskError(f"{path}: sizes.{name}: the limit {limit} is not in the prompt")
     for word in ("little-endian", "row-major"):
-        if word not in task.prompt:
+        if word not in text:
             raise TaskError(f"{path}: the file contract lacks the word {word!r}")
-    if "```" in task.prompt:
+    if "```" in text:
         raise TaskError(f"{path}: a prompt holds no fenced block")
 
 
-def _check_program(task: BundledTask) -> None:
-    path = task.folder / "kernel.cu"
+def _check_program(task: BundledTask, path: Path, source: str) -> None:
     for part in ("__global__", "int main("):
-        if part not in task.source:
+        if part not in source:
             raise TaskError(f"{path}: lacks {part!r}: a response is a whole program with a kernel and its launch")
-    if "<<<" not in task.source and "cudaLaunch" not in task.source:
+    if "<<<" not in source and "cudaLaunch" not in source:
         raise TaskError(f"{path}: launches nothing: neither '<<<' nor a cudaLaunch call")
     for tensor in task.tensors:
-        if f'"data/{tensor["name"]}.bin"' not in task.source:
+        if f'"data/{tensor["name"]}.bin"' not in source:
             raise TaskError(f'{path}: {tensor["name"]}: never names "data/{tensor["name"]}.bin"')
-    if not task.intro:
-        raise TaskError(f"{task.folder / 'intro.md'}: empty")
-    if "```" in task.source or "```" in task.intro:
-        raise TaskError(f"{path}, intro.md: a response has one fenced block, the one that build_data.py adds")
+    if "```" in source:
+        raise TaskError(f"{path}: has a fenced block; a response has one, the one that build_data.py adds")

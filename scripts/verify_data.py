@@ -6,7 +6,7 @@
 
 Needs the package (or PYTHONPATH=src, NumPy and psutil), an NVIDIA GPU and the CUDA toolkit. --jobs tasks are worked on at a time,
 and --gpu-jobs of their programs share the GPU, so the times show what is slow but are not a benchmark. An existing record is
-resumed: tasks that passed in the same setting, from the same files, are not run again.
+resumed: programs that passed in the same setting, from the same files, are not run again.
 """
 
 from __future__ import annotations
@@ -63,13 +63,14 @@ class Verifier:
     cases: tuple[str, ...] = ()
     sanitizer: tuple[str, ...] = ()
 
-    def verify(self, task: BundledTask) -> dict[str, Any]:
-        """Judge one task's program; stops at the first failure."""
+    def verify(self, task: BundledTask, program: str) -> dict[str, Any]:
+        """Judge one of a task's programs; stops at the first failure."""
         result: dict[str, Any] = {
             "name": task.name,
+            "program": program,
             "family": task.family,
             "split": task.split,
-            "sha256": task.sha256,
+            "sha256": task.sha256(program),
             "verdict": str(Verdict.PASSED),
             "detail": "",
             "compile_s": None,
@@ -77,7 +78,7 @@ class Verifier:
         }
         case = None
         try:
-            compiled = self.compiler.compile(task.program.solution)
+            compiled = self.compiler.compile(task.programs[program] + "\n")
             if compiled.verdict is not None:
                 raise Failed(compiled.verdict, compiled.message)
             result["compile_s"] = round(compiled.seconds, 3)
@@ -158,24 +159,33 @@ def verify_tasks(
     tasks: list[BundledTask],
     verifier: Verifier,
     jobs: int,
-    known: Mapping[str, dict[str, Any]] | None = None,
+    known: Mapping[tuple[str, str], dict[str, Any]] | None = None,
     keep: Callable[[list[dict[str, Any]]], None] = lambda results: None,
 ) -> list[dict[str, Any]]:
-    """The results in the order of `tasks`; a line is printed as each ends.
+    """The results of every program, in the order of `tasks`; a line is printed as each ends.
 
-    known: task -> its result of an earlier run. keep: called with all results so far, whenever there is one more.
+    known: (task, program) -> its result of an earlier run. keep: called with all results so far, whenever there is one more.
     """
-    results = {task.name: known[task.name] for task in tasks if known and task.name in known}
+    programs = [(task, program) for task in tasks for program in task.programs]
+    results = {key: known[key] for task, program in programs if known and (key := (task.name, program)) in known}
+
+    def in_order() -> list[dict[str, Any]]:
+        return [results[key] for task, program in programs if (key := (task.name, program)) in results]
+
     pool = ThreadPoolExecutor(jobs)  # threads: compiling, making a case and running it are processes of their own
     try:
-        futures = {pool.submit(verifier.verify, task): task.name for task in tasks if task.name not in results}
+        futures = {
+            pool.submit(verifier.verify, task, program): (task.name, program)
+            for task, program in programs
+            if (task.name, program) not in results
+        }
         for future in as_completed(futures):
             results[futures[future]] = future.result()
             _print_result(future.result())
-            keep([results[task.name] for task in tasks if task.name in results])
+            keep(in_order())
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return [results[task.name] for task in tasks]
+    return in_order()
 
 
 def _print_result(result: dict[str, Any]) -> None:
@@ -191,7 +201,8 @@ def _print_result(result: dict[str, Any]) -> None:
     ]
     line = "".join(("-" if value is None else f"{value:{form}}").rjust(width) for value, width, form in cells)
     identical = all(case.get("identical_runs", False) for case in result["cases"])
-    print(f"{result['name']:<32}{result['verdict']:<16}{line}  {'same bits' if identical else 'differ'}", flush=True)
+    name = f"{result['name']}/{result['program']}"
+    print(f"{name:<42}{result['verdict']:<16}{line}  {'same bits' if identical else 'differ'}", flush=True)
     if result["detail"]:
         print(f"    {result['detail'].splitlines()[0]}", flush=True)
 
@@ -206,18 +217,25 @@ def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _read_known(file: Path | None, setting: Mapping[str, Any], tasks: list[BundledTask]) -> dict[str, dict[str, Any]]:
-    """The tasks that the record in `file` has as passed, on all cases, in the same setting and from the same files."""
+def _read_known(
+    file: Path | None, setting: Mapping[str, Any], tasks: list[BundledTask]
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The programs that the record in `file` has as passed, on all cases, in the same setting and from the same files."""
     if file is None or not file.is_file():
         return {}
     record = json.loads(file.read_text(encoding="utf-8"))
     if any(record.get(key) != value for key, value in setting.items()):
         return {}
-    now = {task.name: (task.sha256, len(task.program.cases)) for task in tasks}
+    now = {
+        (task.name, program): (task.sha256(program), len(task.program.cases))
+        for task in tasks
+        for program in task.programs
+    }
     return {
-        row["name"]: row
+        key: row
         for row in record["tasks"]
-        if row["verdict"] == Verdict.PASSED and (row["sha256"], len(row["cases"])) == now.get(row["name"])
+        if row["verdict"] == Verdict.PASSED
+        and (row["sha256"], len(row["cases"])) == now.get(key := (row["name"], row["program"]))
     }
 
 
@@ -254,20 +272,20 @@ def verify(options: argparse.Namespace) -> int:
         known = _read_known(options.json, setting, tasks)
         print(f"{gpus[0].name}, driver {gpus[0].driver}, nvcc {compiler.toolkit.version}, {arch}, {len(tasks)} tasks")
         if known:
-            print(f"{len(known)} of them have passed as they are: {options.json}")
-        print(f"{'task':<32}{'verdict':<16}{'compile s':>10}{'run s':>8}{'max abs':>11}{'max rel':>11}  runs")
+            print(f"{len(known)} programs have passed as they are: {options.json}")
+        print(f"{'program':<42}{'verdict':<16}{'compile s':>10}{'run s':>8}{'max abs':>11}{'max rel':>11}  runs")
         begin = time.perf_counter()
 
         def keep(results: list[dict[str, Any]]) -> None:
             if options.json:
                 write_atomically(options.json, json.dumps(setting | _summary(results), indent=1) + "\n")
 
-        results = verify_tasks(tasks, verifier, min(options.jobs, len(tasks)), known, keep)
+        results = verify_tasks(tasks, verifier, options.jobs, known, keep)
         seconds = time.perf_counter() - begin
     keep(results)
     summary = _summary(results)
     passed = summary["passed"]
-    print(f"{passed} of {len(results)} tasks passed ({summary['cases']} cases) in {seconds:.0f} s")
+    print(f"{passed} of {len(results)} programs passed ({summary['cases']} cases) in {seconds:.0f} s")
     return 0 if passed == len(results) else 1
 
 
@@ -280,7 +298,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one run of a program (120)")
     parser.add_argument("--repeats", type=int, default=2, help="runs of a case, each judged; races show so (2)")
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="tasks at a time; default: the CPU count"
+        "--jobs", type=int, default=os.cpu_count() or 1, help="programs at a time; default: the CPU count"
     )
     parser.add_argument("--gpu-jobs", type=int, default=4, help="programs on the GPU at a time (4)")
     parser.add_argument(

@@ -105,5 +105,6 @@ def test_nothing_escaped_and_no_wrong_mutant_passed_every_check():
     for counts in mutants["operators"].values():
         assert counts.get("survived", 0) == 0
     bundled, references = record("bundled_kernels_h200.json"), record("judge_references_h200.json")
-    assert bundled["passed"] == bundled["total"] == references["passed"] == references["total"]
+    for saved in (bundled, references):
+        assert saved["passed"] == saved["total"]
     assert all(len(case["run_s"]) == 2 for task in bundled["tasks"] for case in task["cases"])

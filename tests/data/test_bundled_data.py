@@ -42,21 +42,21 @@ import verify_data  # noqa: E402
 
 TASKS = {task.name: task for task in data_tasks.load_tasks()}
 ROWS = {
-    row["name"]: (split, row)
-    for split, name in build_data.TRAINING_FILES.items()
-    for row in json.loads((DATA / name).read_text(encoding="utf-8"))
+    split: json.loads((DATA / name).read_text(encoding="utf-8")) for split, name in build_data.TRAINING_FILES.items()
 }
+PROGRAMS = [(name, program) for name, task in sorted(TASKS.items()) for program in task.programs]
 RECORD = json.loads((ROOT / "benchmarks" / "bundled_kernels_h200.json").read_text(encoding="utf-8"))
-VERIFIED = {result["name"]: result for result in RECORD["tasks"]}
+VERIFIED = {(result["name"], result["program"]): result for result in RECORD["tasks"]}
 by_task = pytest.mark.parametrize("name", sorted(TASKS))
+by_program = pytest.mark.parametrize(("name", "program"), PROGRAMS)
 
 
-def is_verified(name: str) -> bool:
-    """Whether the record has this task with the bytes of today."""
-    return name in VERIFIED and VERIFIED[name]["sha256"] == TASKS[name].sha256
+def is_verified(name: str, program: str) -> bool:
+    """Whether the record has this program with the bytes of today."""
+    return VERIFIED.get((name, program), {}).get("sha256") == TASKS[name].sha256(program)
 
 
-COMPILED = sorted(name for name, task in TASKS.items() if task.split == "eval" or not is_verified(name))
+COMPILED = [key for key in PROGRAMS if TASKS[key[0]].split == "eval" or not is_verified(*key)]
 
 
 def fenced_block(response: str) -> str:
@@ -86,27 +86,38 @@ def test_dataset_info_names_the_built_files():
         assert entry["columns"] == {"prompt": "instruction", "query": "input", "response": "output"}
 
 
-def test_rows_are_alpaca_with_unique_names_and_prompts():
-    total = 0
-    for name in build_data.TRAINING_FILES.values():
-        rows = json.loads((DATA / name).read_text(encoding="utf-8"))
-        total += len(rows)
+def test_rows_are_alpaca_and_every_wording_of_a_training_task_is_one():
+    for split, rows in ROWS.items():
         for row in rows:
-            assert list(row) == ["instruction", "input", "output", "name", "family"]
+            assert list(row) == ["instruction", "input", "output", "name", "family", "wording"]
             assert all(isinstance(value, str) for value in row.values())
             assert row["instruction"] and row["output"] and not row["input"]
-    assert len(ROWS) == total  # a name in both splits, or twice in one, would be lost in the dictionary
-    assert set(ROWS) == set(TASKS)
-    assert len({row["instruction"] for _, row in ROWS.values()}) == total
+        keys = [(row["name"], row["wording"]) for row in rows]
+        tasks = [task for task in TASKS.values() if task.split == split]
+        wordings = {"train": data_tasks.WORDINGS, "eval": ("prompt",)}[split]
+        assert sorted(keys) == sorted((task.name, wording) for task in tasks for wording in wordings)
+    everything = ROWS["train"] + ROWS["eval"]
+    assert len({row["instruction"] for row in everything}) == len(everything)
 
 
-def test_every_family_is_in_both_splits_and_no_task_is():
-    families = {split: [row["family"] for key, row in ROWS.values() if key == split] for split in data_tasks.SPLITS}
-    assert len(families["train"]) >= 100
-    assert len(families["eval"]) >= 20
-    assert set(families["train"]) == set(families["eval"]) <= set(data_tasks.FAMILIES)
-    prompts = {split: {row["instruction"] for key, row in ROWS.values() if key == split} for split in families}
-    assert not prompts["train"] & prompts["eval"]
+def test_both_programs_of_a_task_are_answers_and_the_detailed_wording_asks_for_kernel_cu():
+    answers: dict[str, dict[str, str]] = {}
+    for row in ROWS["train"]:
+        answers.setdefault(row["name"], {})[row["wording"]] = fenced_block(row["output"]).strip()
+    simple_for = []
+    for name, by_wording in answers.items():
+        programs = TASKS[name].programs
+        assert set(by_wording.values()) == set(programs.values())
+        assert by_wording["detailed"] == programs["kernel.cu"]
+        simple_for += [key for key, code in by_wording.items() if code == programs.get("simple.cu")]
+    assert min(simple_for.count("bare"), simple_for.count("prompt")) * 3 >= len(simple_for)
+
+
+def test_every_family_is_in_both_splits_and_in_the_first_rows():
+    families = {split: {row["family"] for row in rows} for split, rows in ROWS.items()}
+    assert families["train"] == families["eval"] == set(data_tasks.FAMILIES)
+    assert len({row["name"] for row in ROWS["train"]}) >= 100 and len(ROWS["eval"]) >= 20
+    assert len({row["family"] for row in ROWS["train"][:100]}) > len(families["train"]) // 2  # max_samples: 100
 
 
 @pytest.mark.parametrize("split", data_tasks.SPLITS)
@@ -117,12 +128,16 @@ def test_the_task_files_are_what_the_judge_reads_from_the_folders(split):
     for task in tasks:
         assert task.fingerprint == folders[task.id].fingerprint  # the same cases and references
         assert task.solution == folders[task.id].solution
-        assert task.prompts[1] == folders[task.id].prompts[1].strip()
+        assert task.alternative == folders[task.id].alternative
+        assert task.prompts == {level: text.strip() for level, text in folders[task.id].prompts.items()}
+        assert task.prompts == dict(
+            enumerate((TASKS[task.id].wordings[key] for key in ("prompt", "bare", "detailed")), 1)
+        )
 
 
 def test_no_sentence_is_in_every_prompt():
     # A fixed phrase would be learnt by heart; the contract is in every prompt in other words.
-    sentences = [set(re.split(r"(?<=[.:])\s+", row["instruction"])) for _, row in ROWS.values()]
+    sentences = [set(re.split(r"(?<=[.:])\s+", text)) for task in TASKS.values() for text in task.wordings.values()]
     common = [s for s in set.union(*sentences) if sum(s in other for other in sentences) > len(sentences) // 4]
     assert [s for s in common if len(s) > 25] == []
 
@@ -131,28 +146,35 @@ def test_no_sentence_is_in_every_prompt():
 
 
 @by_task
-def test_prompt_states_tolerance_and_no_size_of_a_case(name):
+def test_every_wording_states_the_tolerance_and_no_size_of_a_case(name):
     task = TASKS[name]
-    prompt = task.prompt
-    numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", prompt)}
-    assert "rtol" in prompt and "atol" in prompt
-    for rtol, atol in data_references.load_reference(task)["TOLERANCE"].values():
-        assert {rtol, atol} <= numbers
+    tolerances = {value for pair in data_references.load_reference(task)["TOLERANCE"].values() for value in pair}
     # A program for the sizes of the cases alone is no answer; round sizes are in prompts as block sizes and the like.
     entries = {case.parameters[size] for case in task.program.cases for size in task.sizes}
     limits = {limit for pair in task.sizes.values() for limit in pair}
-    assert not {entry for entry in entries - limits if entry > 99 and entry & (entry - 1)} & numbers
+    sizes = {entry for entry in entries - limits if entry > 99 and entry & (entry - 1)}
+    for text in task.wordings.values():
+        numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
+        assert "rtol" in text and "atol" in text
+        assert tolerances <= numbers
+        assert not sizes & numbers
 
 
 @by_task
-def test_response_is_a_whole_program(name):
-    code = fenced_block(ROWS[name][1]["output"])
+def test_the_wordings_go_from_bare_to_detailed(name):
+    bare, prompt, detailed = (len(TASKS[name].wordings[wording]) for wording in data_tasks.WORDINGS)
+    assert bare < prompt and bare < detailed
+
+
+@by_program
+def test_response_is_a_whole_program(name, program):
+    task = TASKS[name]
+    code = fenced_block(task.response(program))
     assert "__global__" in code and "<<<" in code and "int main(" in code
     assert "cudaGetErrorString" in code
-    assert code == TASKS[name].source + "\n"
     assert max(map(len, code.splitlines())) <= 119
     # More than three characters a token (data/README.md): prompt and response together stay inside cutoff_len 4096.
-    assert len(ROWS[name][1]["instruction"]) + len(ROWS[name][1]["output"]) < 12_000
+    assert max(map(len, task.wordings.values())) + len(task.response(program)) < 12_000
 
 
 SMALL = ("small", "odd")
@@ -204,20 +226,20 @@ def test_the_audit_of_every_task_is_clean_and_of_the_task_as_it_stands():
 # --------------------------------------------------------------------------------------------- on a GPU, and compile
 
 
-def test_every_task_has_passed_on_a_gpu_as_it_stands():
-    stale = sorted(name for name in TASKS if not is_verified(name))
+def test_every_program_has_passed_on_a_gpu_as_it_stands():
+    stale = [f"{name}/{program}" for name, program in PROGRAMS if not is_verified(name, program)]
     command = "python scripts/verify_data.py --json benchmarks/bundled_kernels_h200.json"
     assert not stale, f"not in the record, or changed since; on a machine with a GPU: {command}: {', '.join(stale)}"
-    assert VERIFIED.keys() == TASKS.keys()
-    assert RECORD["passed"] == RECORD["total"] == len(TASKS)
+    assert VERIFIED.keys() == set(PROGRAMS)
+    assert RECORD["passed"] == RECORD["total"] == len(PROGRAMS)
     assert RECORD["repeats"] >= 2
     card = (DATA / "README.md").read_text(encoding="utf-8")
     machine = f"{RECORD['gpu']} ({RECORD['arch']}), driver {RECORD['driver']}"
     assert machine in card and f"nvcc {RECORD['nvcc']}" in card, "the data card names another machine than the record"
-    for name, result in VERIFIED.items():
-        assert result["verdict"] == "passed", name
-        assert [case["name"] for case in result["cases"]] == list(data_tasks.CASES), name
-        assert all(len(case["run_s"]) == RECORD["repeats"] for case in result["cases"]), name
+    for key, result in VERIFIED.items():
+        assert result["verdict"] == "passed", key
+        assert [case["name"] for case in result["cases"]] == list(data_tasks.CASES), key
+        assert all(len(case["run_s"]) == RECORD["repeats"] for case in result["cases"]), key
 
 
 @pytest.fixture(scope="module")
@@ -229,15 +251,16 @@ def compiled(tmp_path_factory, request) -> dict[str, subprocess.CompletedProcess
         pytest.skip("nvcc is not in PATH: install the CUDA toolkit to compile the bundled kernels")
     folder = tmp_path_factory.mktemp("responses")
 
-    def compile_one(name: str) -> subprocess.CompletedProcess:
-        source = folder / f"{name}.cu"
-        source.write_text(fenced_block(ROWS[name][1]["output"]), encoding="utf-8")
-        command = ["nvcc", "-arch=sm_80", "-std=c++17", "-O1", "-c", str(source), "-o", str(folder / f"{name}.o")]
+    def compile_one(key: tuple[str, str]) -> subprocess.CompletedProcess:
+        name, program = key
+        source = folder / f"{name}_{program}"
+        source.write_text(fenced_block(TASKS[name].response(program)), encoding="utf-8")
+        command = ["nvcc", "-arch=sm_80", "-std=c++17", "-O1", "-c", str(source), "-o", str(source.with_suffix(".o"))]
         return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wanted = [
-            item.callspec.params["name"]
+            (item.callspec.params["name"], item.callspec.params["program"])
             for item in request.session.items
             if item.name.startswith("test_response_compiles")
         ]
@@ -245,10 +268,10 @@ def compiled(tmp_path_factory, request) -> dict[str, subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * is_verified(name)) for name in COMPILED]
+    ("name", "program"), [pytest.param(*key, marks=[pytest.mark.slow] * is_verified(*key)) for key in COMPILED]
 )
-def test_response_compiles(compiled, name):
-    result = compiled[name]
+def test_response_compiles(compiled, name, program):
+    result = compiled[name, program]
     assert result.returncode == 0, result.stderr
     assert "warning" not in result.stderr, result.stderr
 
@@ -281,9 +304,9 @@ def change_case(index, **parameters):
         (lambda meta: meta["inputs"][1].update(dtype="float8"), r"inputs\[1\]\.dtype is 'float8'"),
         (lambda meta: meta["inputs"][1].update(shape=[2, 0]), r"inputs\[1\]\.shape: case power_of_two: 0 is 0"),
         (lambda meta: meta["inputs"][1].update(shape=["rows", "k"]), r"'k' is no parameter of the case"),
-        (lambda meta: meta["inputs"][1].update(shape=["cols", "rows"]), r"prompt\.md: matrix: no line names"),
+        (lambda meta: meta["inputs"][1].update(shape=["cols", "rows"]), r"bare\.md: matrix: no line names"),
         (lambda meta: meta["inputs"].pop(0), r"task\.json: inputs\[0\]: expected .*sizes"),
-        (lambda meta: meta["sizes"].update(rows=[1, 30000]), r"prompt\.md: sizes\.rows: the limit 30000 is not in"),
+        (lambda meta: meta["sizes"].update(rows=[1, 30000]), r"bare\.md: sizes\.rows: the limit 30000 is not in"),
         (lambda meta: meta["sizes"].update(rows=[0, 8]), r"sizes\.rows: \[0, 8\], expected \[smallest, largest\]"),
         (lambda meta: meta.update(sizes={"cols": [1, 32768], "rows": [1, 32768]}), r"entries in order: cols, rows"),
         (lambda meta: meta["cases"].pop(), r"task\.json: cases: names are"),
@@ -304,11 +327,13 @@ def test_a_bad_task_names_file_and_key(folder, change, message):
 def test_a_missing_or_fenced_file_is_refused(folder):
     intro = folder / "intro.md"
     intro.write_text("```\nint x;\n```\n")
-    with pytest.raises(TaskError, match="one fenced block"):
+    with pytest.raises(TaskError, match="a fenced block"):
         data_tasks.load_task(folder)
-    intro.unlink()
-    with pytest.raises(TaskError, match=r"intro\.md: missing"):
-        data_tasks.load_task(folder)
+    for name in ("intro.md", "bare.md"):
+        (folder / name).unlink()
+        with pytest.raises(TaskError, match=rf"{name}: missing"):
+            data_tasks.load_task(folder)
+        (folder / name).write_text("A sentence.")
 
 
 REFERENCE = """
@@ -399,17 +424,20 @@ int main() {
 def test_verify_judges_every_case(folder, tmp_path, fault, verdict, cases):
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not in PATH")
-    (folder / "kernel.cu").write_text(PROGRAM.replace("FAULT", fault))
+    (folder / "kernel.cu").write_text(PROGRAM.replace("FAULT", ""))
+    (folder / "simple.cu").write_text(PROGRAM.replace("FAULT", fault))
     task = data_tasks.load_task(folder)
     work = tmp_path / "work"
     work.mkdir()
     compiler = Compiler(arch="sm_90", flags=("-O1",), cache=work / "programs")
-    (result,) = verify_data.verify_tasks([task], verify_data.Verifier(compiler, work, limits=Limits(wall_s=3.0)), 1)
+    verifier = verify_data.Verifier(compiler, work, limits=Limits(wall_s=3.0))
+    fast, result = verify_data.verify_tasks([task], verifier, 1)
+    assert (fast["program"], fast["verdict"], result["program"]) == ("kernel.cu", "passed", "simple.cu")
     assert result["verdict"] == verdict, result
     assert len(result["cases"]) == cases
-    assert result["sha256"] == task.sha256
-    assert list(result["sha256"]) == ["task.json", "kernel.cu", "reference.py"]
-    assert all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == sha for name, sha in task.sha256.items())
+    assert list(result["sha256"]) == ["task.json", "simple.cu", "reference.py"]
+    for name, sha256 in result["sha256"].items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == sha256
     good = result["cases"][:-1] if result["detail"] else result["cases"]
     for case in good:
         assert len(case["run_s"]) == 2

@@ -70,9 +70,9 @@ class Benchmarks:
             if _NUMBERED.match(task.name):
                 self._add("name", name, task.name, "")
             return
-        if task.solution:
-            self._add("program", name, digest(normalised(task.solution)), "")
-            for kernel in kernel_prints(task.solution):
+        for program in filter(None, (task.solution, task.alternative)):
+            self._add("program", name, digest(normalised(program)), "")
+            for kernel in kernel_prints(program):
                 self._add("kernel", name, kernel)
         for prompt in task.prompts.values():
             self._add("prompt", name, *prose_print(prompt))

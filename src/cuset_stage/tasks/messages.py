@@ -13,8 +13,8 @@ from .base import ProgramTask, ScriptOracle, Task, TaskError, Tensor
 def chat_messages(task: Task, *, level: int = 1, gpu: str | None = None) -> list[dict[str, str]]:
     """The messages for a task: [{"role": "system", ...},] {"role": "user", ...}.
 
-    level: 1 is the paper's, CUDABench has 1 to 3, other sets 1 only; TaskError when the task has none of it. gpu: the GPU that the
-    prompts of CUDABench name, in place of the one in the row.
+    level: 1 is the paper's, CUDABench has 1 to 3; of our own format 2 is the bare wording and 3 the detailed one; other sets have 1 only.
+    TaskError when the task has none of it. gpu: the GPU that the prompts of CUDABench name, in place of the one in the row.
     """
     if level not in task.prompts:
         levels = ", ".join(map(str, sorted(task.prompts)))

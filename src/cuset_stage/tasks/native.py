@@ -17,7 +17,9 @@ from .task_rows import Filled, MaybeText, Name, Row, check_names, check_text, re
 
 
 SIGN = {"id", "prompt", "inputs", "outputs", "reference"}
-_FILES = {"prompt": "prompt.md", "reference": "reference.py", "solution": "kernel.cu"}
+_WORDINGS = ("prompt", "bare", "detailed")  # by level
+_FILES = {"prompt": "prompt.md", "reference": "reference.py"}
+_FILES_IF_THERE = {"bare": "bare.md", "detailed": "detailed.md", "solution": "kernel.cu", "alternative": "simple.cu"}
 
 
 class _TensorRow(RowModel):
@@ -41,10 +43,13 @@ class _TaskRow(RowModel):
     outputs: list[_TensorRow]
     reference: Filled
     cases: list[_CaseRow] | None = None
+    bare: MaybeText = None
+    detailed: MaybeText = None
     name: MaybeText = None
     family: MaybeText = None
     system: MaybeText = None
     solution: MaybeText = None
+    alternative: MaybeText = None
     split: MaybeText = None
     idioms: Texts | None = None
 
@@ -67,11 +72,12 @@ def read_task(row: Row) -> ProgramTask:
         id=read.id,
         name=read.name or read.id,
         family=read.family or read.id,
-        prompts={1: read.prompt},
+        prompts={level: text for level, key in enumerate(_WORDINGS, start=1) if (text := getattr(read, key))},
         system=read.system,
         cases=tuple(cases.values()),
         oracle=ReferenceOracle(read.reference),
         solution=read.solution,
+        alternative=read.alternative,
         source=row.where,
         split=read.split,
         idioms=tuple(read.idioms or ()),
@@ -101,9 +107,9 @@ def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     for folder in folders:
         values = read_json(folder / "task.json", dict)
         check_text(str(folder / "task.json"), values)
-        for key, name in _FILES.items():
-            if key != "solution" or (folder / name).exists():
-                values[key] = read_text(folder / name)
+        found = {key: name for key, name in _FILES_IF_THERE.items() if (folder / name).exists()}
+        for key, name in (_FILES | found).items():
+            values[key] = read_text(folder / name)
         digest.update(json.dumps([folder.name, values], sort_keys=True).encode())
         tasks.append(read_task(Row(f"{folder.name}/task.json", {"id": folder.name, **values})))
     return tasks, digest.hexdigest()
