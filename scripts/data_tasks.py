@@ -219,7 +219,7 @@ def _check_wording(task: BundledTask, path: Path, text: str) -> None:
             if not re.search(rf"(?<!\d)(?<!\d\.){limit}(?!\d)", text):
                 raise TaskError(f"{path}: sizes.{name}: the limit {limit} is not in the prompt")
     for word in ("little-endian", "row-major"):
-        if word not in text:
+        if word not in text.lower():
             raise TaskError(f"{path}: the file contract lacks the word {word!r}")
     if "```" in text:
         raise TaskError(f"{path}: a prompt holds no fenced block")
