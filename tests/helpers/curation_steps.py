@@ -17,9 +17,11 @@ from cuset_stage.curate.settings import (
     ProveSettings,
     SelectSettings,
     SplitSettings,
+    WriteSettings,
 )
 from cuset_stage.curate.split import run_split
 from cuset_stage.curate.stage import Summary
+from cuset_stage.curate.write import run_write
 
 
 def take_in(work: Path, path: Path, **keys) -> Summary:
@@ -34,10 +36,15 @@ def deduplicate(work: Path, *files: Path, **keys) -> Summary:
     return run_deduplicate(DeduplicateSettings(folder=work, input=files, **keys))
 
 
+def write(work: Path, *files: Path, **keys) -> Summary:
+    return run_write(WriteSettings(folder=work, input=files, **keys))
+
+
 def adapt(work: Path, **keys) -> Summary:
     """What was imported, through the stages between."""
     split(work)
     deduplicate(work)
+    write(work)
     return run_adapt(AdaptSettings(folder=work, **keys))
 
 

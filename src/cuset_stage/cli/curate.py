@@ -19,6 +19,7 @@ from ..curate.settings import (
     RunSettings,
     SelectSettings,
     SplitSettings,
+    WriteSettings,
 )
 from ..jsonl import read_objects
 from ..settings import Settings
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 curate = typer.Typer(
     name="curate",
     cls=Group,
-    help="Make a training set from kernels found anywhere: import, split, deduplicate, adapt, prove, select, export. Every stage keeps its rows, what it "
+    help="Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, prove, select, export. Every stage keeps its rows, what it "
     "dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -55,6 +56,12 @@ def split(settings: SplitSettings) -> None:
 def deduplicate(settings: DeduplicateSettings) -> None:
     """Remove kernels that are there twice, and rows from benchmarks."""
     _stage("deduplicate", settings)
+
+
+@command(curate, "write", WriteSettings)
+def write(settings: WriteSettings) -> None:
+    """Have a model make tasks of kernels, and prove them: two references agree, and on a GPU the program is right. Resumes with all replies."""
+    _stage("write", settings)
 
 
 @command(curate, "adapt", AdaptSettings)
@@ -81,22 +88,16 @@ def export(settings: ExportSettings) -> None:
     _stage("export", settings)
 
 
-def _renamed(old: str, new: str) -> None:
-    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-    @curate.command(old, hidden=True, context_settings=anything)
-    def command_of_old() -> None:
-        raise fail(f"`cuset curate {old}` is `cuset curate {new}` now, with the same keys.")
+@curate.command("verify", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def verify() -> NoReturn:
+    """What `prove` was called."""
+    raise fail("`cuset curate verify` is `cuset curate prove` now, with the same keys.")
 
 
-_renamed("verify", "prove")
-_renamed("write", "export")
-
-
-# In order, after `import`. A stage that has a model write tasks of kernels belongs before `adapt`.
+# In order, after `import`.
 _STAGES = {
-    "split": SplitSettings, "deduplicate": DeduplicateSettings, "adapt": AdaptSettings, "prove": ProveSettings, "select": SelectSettings,
-    "export": ExportSettings,
+    "split": SplitSettings, "deduplicate": DeduplicateSettings, "write": WriteSettings, "adapt": AdaptSettings, "prove": ProveSettings,
+    "select": SelectSettings, "export": ExportSettings,
 }  # fmt: skip
 
 
@@ -167,7 +168,7 @@ _FIXES = {
     "licence_unknown": "Say licence=SPDX where you know it, or allow_unknown=true.",
     "licence_not_allowed": "Add what you may use to allow=, as in allow=MIT,Apache-2.0.",
     "no_kernel": "Give sources with __global__ functions; suffixes=.cu,.cuh,.h reads other files of a tree.",
-    "no_task": "Kernels alone are no tasks. They lie in deduplicate/rows.jsonl; give them inputs, outputs, cases and a reference.",
+    "no_task": "Kernels alone are no tasks. Let a model write them: endpoint=URL model=NAME; or give inputs, outputs, cases and a reference.",
     "no_answer": "Tasks without an answer: let a model answer them (`cuset generate`), and import the answers.",
     "incorrect": "All rows are wrong by what their source says; give another part of it.",
     "duplicate": "All rows are there already; look into dropped.jsonl.",

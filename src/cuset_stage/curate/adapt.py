@@ -39,8 +39,8 @@ _NO_TASK = (
 
 
 def run_adapt(settings: AdaptSettings) -> Summary:
-    """Adapt what `deduplicate` left into `folder`/adapt/."""
-    rows = input_rows(settings, "deduplicate")
+    """Adapt what `write` left into `folder`/adapt/."""
+    rows = input_rows(settings, "write")
     return run_stage(
         settings.folder / "adapt", "adapt", rows, adapt_row, settings={"schema": _SCHEMA}, fresh=settings.fresh
     )

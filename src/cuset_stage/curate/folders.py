@@ -21,7 +21,7 @@ from .settings import StageSettings
 from .stage_rows import CurationError, StageRows
 
 
-STAGES = ("import", "split", "deduplicate", "adapt", "prove", "select", "export")
+STAGES = ("import", "split", "deduplicate", "write", "adapt", "prove", "select", "export")
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
 _START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "of": ([0-9]+))?(?:, "reason": "([a-z0-9_]{1,60})")?')
 

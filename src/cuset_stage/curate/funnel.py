@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..jsonl import read_objects
 from .folders import STAGES, read_journal, read_state, stage_folders, stale_stages
 from .stage_rows import CurationError
+
+
+WRITE_STEPS = ("written", "compiled", "cases_made", "references_agree", "right", "mutants_caught")
+"""How far a task came, in order. written: the reply has all parts and they fit together."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,7 @@ class Step:
     """A stage of a curation folder, its sources added up where there are several.
 
     stopped: the stage was interrupted (any more of its rows may be settled later); time and memory are 0 then. stale: why its rows
-    are not those of what now lies before it; empty when they are.
+    are not those of what now lies before it; empty when they are. written: `written_funnel` of the stage `write`.
     """
 
     stage: str
@@ -31,6 +37,7 @@ class Step:
     sources: tuple[str, ...]
     stopped: bool
     stale: str
+    written: dict[str, Any]
 
 
 def read_funnel(folder: Path) -> list[Step]:
@@ -67,6 +74,7 @@ def read_funnel(folder: Path) -> list[Step]:
             sources=tuple(each["name"] for each in summaries if each["name"]),
             stopped=stopped,
             stale=old.get(stage, ""),
+            written=written_funnel(folder) if stage == "write" else {},
         )
         steps.append(step)
     if not steps:
@@ -98,3 +106,66 @@ def print_funnel(steps: list[Step]) -> None:
             console.print(f"{step.stage}: {why}")
         if step.stale:
             console.print(f"out of date: {step.stale}", markup=False)
+        if step.written:
+            console.print(_written_table(step.written))
+
+
+def _written_table(written: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    gpu = "" if written["ran"] else "no GPU yet: nothing is known of right and mutants caught; "
+    tokens = f"{written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
+    mutants = f"mutants: {written['mutants']['failed']:,} of {written['mutants']['compiled']:,} fail"
+    table = Table(
+        "kernels", title="write", title_justify="left", caption=f"{gpu}{tokens}; {mutants}", caption_justify="left"
+    )
+    for column in ("all", "that compile alone", "in the first try"):
+        table.add_column(column, justify="right")
+    for step, counts in written["steps"].items():
+        table.add_row(step.replace("_", " "), *(f"{count:,}" for count in counts.values()))
+    return table
+
+
+def written_funnel(folder: Path) -> dict[str, Any]:
+    """How far kernels came in `write`, in their best try and in the first: of all, and of those that compile on their own.
+
+    Empty where no kernel has been written of. tokens and prompt_tokens: of all tries; seconds: of their requests, one after the other.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    spent: Counter[str] = Counter()
+    mutants: Counter[str] = Counter()
+    ran = 0
+    for record, verified in _records(folder):
+        tries = record["tries"]
+        best = max((each["reached"] for each in tries), key=_rank)
+        groups = {
+            "all": best,
+            "first_try": tries[0]["reached"],
+            **({"compile_alone": best} if record["compiles_alone"] else {}),
+        }
+        for group, reached in groups.items():
+            found.update((group, step) for step in ("kernels", *WRITE_STEPS[: _rank(reached)]))
+        spent.update({key: sum(each[key] for each in tries) for key in ("tokens", "prompt_tokens", "seconds")})
+        spent.update({"tries": len(tries), "questions": sum(len(each["questions"]) for each in tries)})
+        ran += bool(verified.get("gpu"))
+        mutants.update({key: (verified.get("mutants") or {}).get(key, 0) for key in ("compiled", "failed")})
+    steps = {
+        step: {group: found[group, step] for group in ("all", "compile_alone", "first_try")}
+        for step in ("kernels", *WRITE_STEPS)
+    }
+    return {"steps": steps, "ran": ran, "mutants": dict(mutants), **spent} if found else {}
+
+
+def _rank(reached: str) -> int:
+    return WRITE_STEPS.index(reached) + 1 if reached else 0
+
+
+def _records(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """What was recorded of each kernel that was written of, and how its program was verified."""
+    for path in stage_folders(folder, "write"):
+        for name in ("rows.jsonl", "dropped.jsonl"):
+            if (path / name).is_file():
+                for _, line in read_objects(path / name):
+                    row = line.get("data") if name == "dropped.jsonl" else line
+                    if isinstance(row, dict) and "written" in row:
+                        yield row["written"], row.get("verified") or {}

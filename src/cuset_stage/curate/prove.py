@@ -3,7 +3,7 @@
 A row is kept when its program compiles and passes every case both times, when no output that nobody computed would pass them all
 (zeros, a constant, an input handed back: `cuset audit-tasks`), and, on a GPU, when its cases find at least one of a few mutants.
 What a verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`. A failure of ours (a lost GPU, a full disk)
-leaves the row for the next run.
+leaves the row for the next run. On a GPU a program has to have computed there what it wrote (`judge.gpu_work`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ..judge.audit import Code, Severity, audit_task
-from ..judge.bench import Bench
+from ..judge.bench import Bench, working_recorder
 from ..judge.devices import NoGpuLeft
 from ..judge.distributed import differences
+from ..judge.gpu_activity import Recorder
 from ..judge.modules.account import NO_KERNEL
 from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, OracleError
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
 from ..sandbox import SandboxError, Verdict
-from ..tasks import ModuleTask, ProgramTask, TaskError
+from ..tasks import ModuleTask, ProgramTask, Task, TaskError
 from .adapt import load_task, program_of
 from .folders import input_rows
 from .parallel import cpu_count, on_each_machine
-from .settings import ProveSettings
+from .settings import ProofSettings, ProveSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, sha256_text
 
@@ -36,6 +37,7 @@ from .stage_rows import CurationError, Row, sha256_text
 _SCHEMA = 3
 # Of one reference on one case: untrusted scripts, each of which may hang.
 CASE_LIMITS = replace(ORACLE_LIMITS, wall_s=60.0, file_bytes=1 << 30, folder_bytes=2 << 30)
+_MACHINE = ("gpu", "driver", "toolkit", "arch", "flags")
 _ASKED = ("times", "mutants", "thorough", "compile_only", "time_limit", "memory_limit", "gpu_memory")
 
 
@@ -57,7 +59,7 @@ def run_prove(settings: ProveSettings) -> Summary:
     else:
         record = _describe(settings)
         # A thread that waits for a GPU must not keep a CPU from compiling.
-        workers = workers or cpu_count() + len(_bench(settings).pool or ())
+        workers = workers or cpu_count() + len(bench_of(settings).pool or ())
     return run_stage(
         settings.folder / "prove",
         "prove",
@@ -79,7 +81,7 @@ def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return records[0]
 
 
-def _bench(settings: ProveSettings, language: str = "cuda") -> Bench:
+def bench_of(settings: ProofSettings, language: str = "cuda") -> Bench:
     """Built once a process: with Ray, every worker has its own for each GPU that it is given.
 
     Raises:
@@ -89,34 +91,40 @@ def _bench(settings: ProveSettings, language: str = "cuda") -> Bench:
 
 
 @lru_cache(maxsize=16)
-def _bench_of(settings: ProveSettings, language: str, _visible: str | None) -> Bench:
+def _bench_of(settings: ProofSettings, language: str, _visible: str | None) -> Bench:
     bench = Bench(settings, language)
     if isinstance(bench.judge, ProgramJudge) and bench.judge.cases is not None:
         bench.judge.cases.limits = CASE_LIMITS
+        if bench.pool and isinstance(recorder := working_recorder(bench.judge.compiler, bench.pool), Recorder):
+            bench.judge.recorder, bench.judge.require_gpu = recorder, True
     return bench
 
 
-def _module_judge(settings: ProveSettings) -> Any:
+def _module_judge(settings: ProofSettings) -> Any:
     """None without a GPU."""
-    return _bench(settings, "python").judge if settings.runs_on_gpus else None
+    return bench_of(settings, "python").judge if settings.runs_on_gpus else None
 
 
-def _describe(settings: ProveSettings) -> dict[str, Any]:
+def _describe(settings: ProofSettings) -> dict[str, Any]:
     """What the verdicts of this machine depend on."""
-    found = _bench(settings).describe()
+    found = bench_of(settings).describe()
     gpus = found["gpus"]
     return {
         "gpu": ", ".join(sorted({gpu["name"] for gpu in gpus})) or None,
         "driver": gpus[0]["driver"] if gpus else None,
-        **{key: found[key] for key in ("toolkit", "arch", "flags")},
+        **{key: found[key] for key in _MACHINE[2:]},
     }
 
 
 @dataclass(frozen=True)
 class Verifier:
-    """The stage's work on one row; holds settings alone, so that it can be sent to another machine."""
+    """The stage's work on one row; holds settings alone, so that it can be sent to another machine.
 
-    settings: ProveSettings
+    every_mutant: whether all mutants are tried, and not only until one is found out.
+    """
+
+    settings: ProofSettings
+    every_mutant: bool = False
 
     def __call__(self, row: Row) -> Outcome:
         code = program_of(row)
@@ -126,9 +134,18 @@ class Verifier:
             )
         try:
             task = load_task(row)
-            found = (self._module if isinstance(task, ModuleTask) else self._program)(task, code)
         except TaskError as error:
             return Dropped("bad_task", str(error))
+        found = self.judged(task, code)
+        if not isinstance(found, dict):
+            return found
+        details = {key: found[key] for key in (*_MACHINE, "verdict")}
+        return Kept({**row, "verified": found}, details)
+
+    def judged(self, task: Task, code: str) -> Outcome | dict[str, Any]:
+        """What is known of an answer that is right, and of the machine that says so; else what becomes of its row."""
+        try:
+            found = (self._module if isinstance(task, ModuleTask) else self._program)(task, code)
         except NoGpuLeft as error:
             return Unsettled("gpu_lost", str(error))
         except SandboxError as error:
@@ -137,13 +154,11 @@ class Verifier:
             return Dropped("reference_fails", str(error))
         if not isinstance(found, dict):
             return found
-        machine = _describe(self.settings)
-        record = {**found, **machine, "code_sha256": sha256_text(code)}
-        return Kept({**row, "verified": record}, {**machine, "verdict": found["verdict"]})
+        return {**found, **_describe(self.settings), "code_sha256": sha256_text(code)}
 
     def _program(self, task: ProgramTask, code: str) -> Outcome | dict[str, Any]:
         """What is known of a program that is right, else what becomes of the row."""
-        judge = _bench(self.settings).judge
+        judge = bench_of(self.settings).judge
         built = judge.build(task, code)
         if built.product is None:
             if built.judgement.verdict is Verdict.COMPILED:
@@ -174,11 +189,12 @@ class Verifier:
             }
             for index, result in enumerate(runs[0].cases)
         ]
-        return {**self._passed, "cases": cases, "compile_s": runs[0].compile_s, "mutants": tested}
+        kernels = [use.name for use in runs[0].kernels] if judge.recorder else None
+        return {**self._passed, "cases": cases, "compile_s": runs[0].compile_s, "kernels": kernels, "mutants": tested}
 
     def _mutants(self, task: ProgramTask, code: str, judge: ProgramJudge, prepared: Any, most: int) -> dict[str, Any]:
-        """Try mutants until one is found out. A mutant that does not compile, or at which the judge fails, says nothing."""
-        tested: dict[str, Any] = {"tried": 0, "compiled": 0, "passed": [], "found": None}
+        """Try mutants, until one is found out or all of them. A mutant that does not compile, or at which the judge fails, says nothing."""
+        tested: dict[str, Any] = {"tried": 0, "compiled": 0, "failed": 0, "passed": [], "found": None}
         for mutant in make_mutants(code, per_operator=1)[:most] if most else ():
             tested["tried"] += 1
             built = judge.build(task, mutant.source)
@@ -186,9 +202,14 @@ class Verifier:
             if judgement is None or judgement.infra:
                 continue
             tested["compiled"] += 1
-            if not judgement.passed:
-                return {**tested, "found": mutant.operator, "as": judgement.verdict.value}
-            tested["passed"].append(f"{mutant.operator} in line {mutant.line}")
+            if judgement.passed:
+                tested["passed"].append(f"{mutant.operator} in line {mutant.line}")
+                continue
+            tested["failed"] += 1
+            if tested["found"] is None:
+                tested |= {"found": mutant.operator, "as": judgement.verdict.value}
+            if not self.every_mutant:
+                break
         return tested
 
     def _module(self, task: ModuleTask, code: str) -> Outcome | dict[str, Any]:

@@ -6,10 +6,22 @@ settings of them.
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PositiveInt, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    FilePath,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
+from ..generate.settings import ExtraBody
 from ..judge.judge_spec import JudgeSpec
 from ..settings import Names, Settings, split_names
 from ..text import nearest, shown
@@ -150,18 +162,85 @@ class AdaptSettings(StageSettings, _Fresh):
     """Nothing but the folder."""
 
 
-class _Prove(JudgeSpec, _Workers):
+class ProofSettings(JudgeSpec):
+    """How programs are proved."""
+
     times: int = Field(2, ge=1, description="runs of every case")
-    mutants: int = Field(6, ge=0, description="on a GPU, wrong versions to try until a program's cases find one")
+    mutants: int = Field(
+        6,
+        ge=0,
+        description="on a GPU, wrong versions of a program; `write` tries all, `prove` until the cases find one",
+    )
+
+
+class _Tokens(Settings):
+    tokenizer: str | None = Field(None, description="counts tokens: a folder or a Hub name; without it an estimate")
+
+
+class _Writer(ProofSettings, _Tokens):
+    model: str | None = Field(
+        None,
+        description="the model that writes tasks of kernels, by the name it is served by; without it none are written",
+    )
+    endpoint: str | None = Field(
+        None,
+        description="the OpenAI-compatible server of the model, such as http://localhost:8000/v1; without it kept replies alone are used",
+    )
+    temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature of the model")
+    max_tokens: PositiveInt = Field(16384, description="most tokens of a reply, reasoning included")
+    extra_body: ExtraBody = Field(
+        None, description="further keys of the requests, such as {chat_template_kwargs: {enable_thinking: false}}"
+    )
+    tries: PositiveInt = Field(
+        3, description="replies to a question before a kernel is given up; each sees what was wrong before"
+    )
+    concurrency: PositiveInt = Field(32, description="kernels at a time, each with one request in flight")
+    timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
+    retries: NonNegativeInt = Field(5, description="further tries of a request that fails")
+    api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
+    most_tokens: PositiveInt | None = Field(
+        None, description="tokens, of questions and replies, after which nothing more is asked"
+    )
+    most_cost: PositiveFloat | None = Field(None, description="the same as a sum of money, by `prices`")
+    prices: Annotated[tuple[NonNegativeFloat, NonNegativeFloat], BeforeValidator(split_names)] = Field(
+        (0.0, 0.0), description="of a million tokens of questions and of replies, such as 0.5,2"
+    )
+
+    @model_validator(mode="after")
+    def _check_ceiling(self) -> Self:
+        if self.most_cost and not any(self.prices):
+            raise ValueError(
+                "most_cost needs prices=, such as prices=0.5,2 for a million tokens of questions and of replies"
+            )
+        if self.endpoint and not self.model:
+            raise ValueError("endpoint needs model=, the name that the server knows the model by")
+        return self
+
+    @property
+    def proof(self) -> ProofSettings:
+        """How what was written is proved."""
+        return ProofSettings(**{key: getattr(self, key) for key in ProofSettings.model_fields})
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """What a reply depends on beside its question."""
+        return self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
+
+
+class WriteSettings(StageSettings, _Writer):
+    """Always done afresh: replies and proofs are kept beside the stage, and nothing is asked or proved twice."""
+
+
+class _Prove(ProofSettings, _Workers):
+    pass
 
 
 class ProveSettings(StageSettings, _Prove, _Fresh):
     """A row is kept when its program compiles and passes every case every time."""
 
 
-class _Lengths(Settings):
+class _Lengths(_Tokens):
     cutoff_len: PositiveInt = Field(4096, description="cutoff_len of the training run, which lengths are held against")
-    tokenizer: str | None = Field(None, description="counts tokens: a folder or a Hub name; without it an estimate")
     reasoning: bool = Field(False, description="put a row's reasoning before its answer, and count it in its length")
 
 
@@ -213,7 +292,7 @@ class ExportSettings(StageSettings, _Export, _Lengths):
         return self.output or self.folder / "dataset"
 
 
-class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Prove, _Select, _Export, _Lengths, _Fresh):
+class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Writer, _Prove, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")

@@ -89,7 +89,7 @@ class EndpointBackend:
                 self._prompter = Prompter(self._tokenizer, model=tokenizer)
         self._limit_key = "max_tokens"
         self._failed_in_row = 0
-        self._told_no_usage = False
+        self._told_no_usage = self._greeted = False
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request, in any order, as soon as it is there.
@@ -131,6 +131,8 @@ class EndpointBackend:
 
     async def _greet(self, client: httpx.AsyncClient) -> None:
         """Find out early that nothing answers, and say when the model's name is not among those served."""
+        if self._greeted:
+            return
         try:
             async with asyncio.timeout(LONGEST_GREETING_S):
                 response = await client.get(f"{self.url}/models", timeout=LONGEST_GREETING_S)
@@ -139,6 +141,7 @@ class EndpointBackend:
                 f"endpoint={self.url}: nothing answers there ({_reason(error)}). Start the server first, such as "
                 "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
             ) from None
+        self._greeted = True
         try:
             served = [str(model["id"]) for model in response.json()["data"]]
         except (ValueError, LookupError, TypeError):

@@ -1,8 +1,8 @@
 """What decides an answer, as it is recorded in every line of an answers file. Imports pydantic, nothing else that is large."""
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, field_validator, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from ..settings import Settings as CommandSettings
 from ..text import InputError
@@ -16,6 +16,16 @@ class GenerationError(InputError):
 BODY_KEYS = frozenset(
     ("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "n", "stream")
 )
+
+
+def _leaves_the_rest_alone(body: dict[str, Any] | None) -> dict[str, Any] | None:
+    if decided := BODY_KEYS & (body or {}).keys():
+        raise ValueError(f"{min(decided)!r} is not for it; the other settings decide it")
+    return body
+
+
+ExtraBody = Annotated[dict[str, Any] | None, AfterValidator(_leaves_the_rest_alone)]
+"""Further keys of an endpoint's requests."""
 
 
 class Sampling(CommandSettings):
@@ -38,16 +48,7 @@ class Sampling(CommandSettings):
     template_args: dict[str, Any] | None = Field(
         None, description="for the tokenizer's chat template, such as {enable_thinking: false}"
     )
-    extra_body: dict[str, Any] | None = Field(
-        None, description="further keys of an endpoint's requests, such as {top_k: -1}"
-    )
-
-    @field_validator("extra_body")
-    @classmethod
-    def _leaves_the_rest_alone(cls, body: dict[str, Any] | None) -> dict[str, Any] | None:
-        if decided := BODY_KEYS & (body or {}).keys():
-            raise ValueError(f"{min(decided)!r} is not for it; the other settings decide it")
-        return body
+    extra_body: ExtraBody = Field(None, description="further keys of an endpoint's requests, such as {top_k: -1}")
 
 
 class BackendSettings(Sampling):

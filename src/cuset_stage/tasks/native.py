@@ -22,13 +22,13 @@ _FILES = {"prompt": "prompt.md", "reference": "reference.py"}
 _FILES_IF_THERE = {"bare": "bare.md", "detailed": "detailed.md", "solution": "kernel.cu", "alternative": "simple.cu"}
 
 
-class _TensorRow(RowModel):
+class TensorRow(RowModel):
     name: Name
     dtype: Annotated[Literal[tuple(DTYPE_BYTES)], Field(description=f"one of {', '.join(DTYPE_BYTES)}")]
     shape: Annotated[list[Any], Field(description="a list of sizes")]
 
 
-class _CaseRow(RowModel):
+class CaseRow(RowModel):
     name: Name
     parameters: Annotated[
         dict[Annotated[str, Field(pattern=r"^[^\W\d]\w*$")], Any],
@@ -39,10 +39,10 @@ class _CaseRow(RowModel):
 class _TaskRow(RowModel):
     id: Name
     prompt: Filled
-    inputs: list[_TensorRow]
-    outputs: list[_TensorRow]
+    inputs: list[TensorRow]
+    outputs: list[TensorRow]
     reference: Filled
-    cases: list[_CaseRow] | None = None
+    cases: list[CaseRow] | None = None
     bare: MaybeText = None
     detailed: MaybeText = None
     name: MaybeText = None
@@ -62,7 +62,7 @@ def read_task(row: Row) -> ProgramTask:
     if read.cases == []:
         row.fail("cases", "is empty; leave it out for one case without parameters")
     cases: dict[str, Case] = {}
-    for index, case in enumerate(read.cases or [_CaseRow(name="default", parameters={})]):
+    for index, case in enumerate(read.cases or [CaseRow(name="default", parameters={})]):
         if case.name in cases:
             row.fail(f"cases[{index}].name", f"{case.name!r} is used twice")
         inputs, outputs = (_tensors(row, key, getattr(read, key), case) for key in ("inputs", "outputs"))
@@ -84,7 +84,7 @@ def read_task(row: Row) -> ProgramTask:
     )
 
 
-def _tensors(row: Row, key: str, tensors: list[_TensorRow], case: _CaseRow) -> tuple[Tensor, ...]:
+def _tensors(row: Row, key: str, tensors: list[TensorRow], case: CaseRow) -> tuple[Tensor, ...]:
     found = []
     for index, tensor in enumerate(tensors):
         try:

@@ -1,0 +1,166 @@
+"""What is proved of a task that a model wrote, each finding kept as a file of its own: nothing is proved twice.
+
+A finding is found by the hash of what it is about. So a run that was stopped goes on, and what a machine with a GPU found holds on one
+without. A message is for the model that wrote the task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..files import file_sha256, write_atomically
+from ..judge.audit import Code, Severity, audit_task
+from ..judge.comparison import compare_outputs
+from ..judge.oracle import CaseCache
+from ..judge.oracle_runs import OracleError
+from ..sandbox import Isolation, SandboxError
+from .parallel import cpu_count
+from .prove import CASE_LIMITS, Verifier, bench_of
+from .questions import Draft
+from .settings import ProofSettings
+from .stage import Dropped, Unsettled
+from .stage_rows import CurationError, RowError
+
+
+_SCHEMA = 1
+
+
+class Proofs:
+    """Findings in `folder`, <first two digits of the hash>/<hash>.json. Thread-safe; no more is compiled at a time than there are CPUs.
+
+    Raises:
+        SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
+    """
+
+    def __init__(self, folder: Path, settings: ProofSettings) -> None:
+        self.folder, self._settings = folder, settings
+        bench = bench_of(settings)
+        self._judge, self.arch = bench.judge, bench.arch
+        self._cases = bench.judge.cases or CaseCache(
+            limits=CASE_LIMITS, isolation=Isolation(settings.isolation), limit=settings.cache_bytes
+        )
+        self._turn = threading.BoundedSemaphore(cpu_count() + len(bench.pool or ()))
+
+    def compiles_alone(self, kernel: str) -> bool:
+        """Whether a kernel with what it needs compiles, with an empty `main`."""
+
+        def find() -> dict[str, Any]:
+            compiled = self._judge.compiler.compile(f"{kernel}\nint main() {{}}\n")
+            return {"compiles": compiled.verdict is None}
+
+        return self._kept(["alone", self._compiler, kernel], find)["compiles"]
+
+    def check_program(self, draft: Draft) -> None:
+        """That the program compiles. Raises RowError."""
+
+        def find() -> dict[str, Any]:
+            judgement = self._judge.build(draft.task, draft.program).judgement
+            if judgement.infra:
+                raise SandboxError(judgement.message)
+            return {} if judgement.compiled else _problem(judgement.verdict, f"The program: {judgement.message}")
+
+        self._kept(["program", self._compiler, draft.program], find)
+
+    def check_cases(self, draft: Draft) -> None:
+        """That inputs and right outputs of all cases can be made, and that no output passes that nobody computed. Raises RowError."""
+
+        def find() -> dict[str, Any]:
+            try:
+                for case in draft.task.cases:
+                    self._cases.prepare(draft.task, case)
+            except OracleError as error:
+                return _problem("reference_fails", f"The Python block: {_without_task(error, draft)}")
+            errors = [each for each in audit_task(draft.task, self._cases).findings if each.severity is Severity.ERROR]
+            if errors and errors[0].code is Code.ORACLE_FAILS:
+                raise SandboxError(errors[0].message)
+            said = "\n".join(f"- {each.message}" for each in errors)
+            return _problem("weak_cases", f"The cases do not tell right from wrong:\n{said}") if errors else {}
+
+        self._kept(["cases", draft.record], find)
+
+    def check_reference(self, draft: Draft, reference: str) -> None:
+        """That another's reference agrees in all cases.
+
+        Raises:
+            RowError: second_fails: it stops with an error, or returns something else than was asked for; references_disagree.
+        """
+
+        def find() -> dict[str, Any]:
+            second = draft.with_reference(reference)
+            for first_case, case in zip(draft.task.cases, second.cases, strict=True):
+                try:
+                    found = self._cases.prepare(second, case)
+                except OracleError as error:
+                    return _problem("second_fails", _without_task(error, draft))
+                known = self._cases.prepare(draft.task, first_case)
+                if [file_sha256(path) for path in known.inputs.values()] != [
+                    file_sha256(path) for path in found.inputs.values()
+                ]:
+                    return _problem(
+                        "reference_fails",
+                        f"case {case.name}: make_inputs makes other inputs each time: draw from rng alone",
+                    )
+                compared = compare_outputs(draft.task, first_case, known, found.expected)
+                if not compared.passed:
+                    return _problem("references_disagree", f"case {case.name}: {compared.message}")
+            return {}
+
+        self._kept(["reference", draft.record, reference], find)
+
+    def run(self, draft: Draft, kernel: str | None) -> dict[str, Any] | None:
+        """What a GPU found: that the program is right, twice, by its kernel, and its mutants' share; None where none was asked.
+
+        Raises RowError for what is not right, or whose mutants all pass (weak_cases).
+        """
+
+        def find() -> dict[str, Any]:
+            found = Verifier(self._settings, every_mutant=True).judged(draft.task, draft.program)
+            if isinstance(found, Unsettled):
+                raise SandboxError(found.detail)
+            if isinstance(found, Dropped):
+                return _problem(found.reason, f"The program on a GPU: {found.detail}")
+            ran = found["kernels"]
+            if kernel and ran is not None and not any(kernel in name for name in ran):
+                return _problem("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(ran)}")
+            return {"verified": found}
+
+        parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
+        return self._kept(parts, find if self._settings.runs_on_gpus else None).get("verified")
+
+    @property
+    def _compiler(self) -> list[Any]:
+        compiler = self._judge.compiler
+        return [compiler.toolkit.version, compiler.arch, list(compiler.flags)]
+
+    def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any]] | None) -> dict[str, Any]:
+        """The finding about `parts`, from its file or made now. What is our own failure is raised and not kept."""
+        key = hashlib.sha256(json.dumps([_SCHEMA, *parts], sort_keys=True).encode()).hexdigest()
+        path = self.folder / key[:2] / f"{key}.json"
+        if path.is_file():
+            try:
+                found = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:
+                raise CurationError(f"{path}: not JSON; delete the file.") from None
+        elif find is None:
+            return {}
+        else:
+            with self._turn:
+                found = find()
+            write_atomically(path, json.dumps(found, default=str) + "\n")
+        if "reason" in found:
+            raise RowError(found["reason"], found["message"])
+        return found
+
+
+def _problem(reason: str, message: str) -> dict[str, Any]:
+    return {"reason": str(reason), "message": message}
+
+
+def _without_task(error: OracleError, draft: Draft) -> str:
+    """The message without the task's id, which names the kernel."""
+    return str(error).replace(f"task {draft.task.id}, ", "")

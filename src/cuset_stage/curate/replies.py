@@ -1,0 +1,146 @@
+"""Questions to a model and its replies, each kept as a file of its own: what was asked before is not asked again.
+
+A reply is found by the hash of its question: the messages, the model and how it samples. So a run repeats without the endpoint, goes on
+after kill -9, and goes on with the replies on another machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..files import write_atomically
+from ..text import one_line
+from .questions import Messages
+from .settings import WriteSettings
+from .stage_rows import CurationError
+from .training_text import token_counter
+
+
+class NoReply(Exception):
+    """There is no reply yet: nothing was asked, or nothing came back. The next run tries again. reason: what is counted."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model replied. tokens, prompt_tokens: as the server counts them, else estimated; seconds: from question to reply."""
+
+    question: str  # its hash
+    text: str
+    finish_reason: str | None
+    tokens: int
+    prompt_tokens: int
+    counted: bool
+    seconds: float
+
+    @property
+    def cut_off(self) -> bool:
+        return self.finish_reason == "length"
+
+
+class Replies:
+    """The replies in `folder`, <first two digits of the hash>/<hash>.json, and the endpoint for those that are missing. Thread-safe."""
+
+    def __init__(self, folder: Path, settings: WriteSettings) -> None:
+        self.folder, self._settings = folder, settings
+        self._lock = threading.Lock()
+        self._spent = 0.0, 0.0  # tokens of questions and of replies
+        if settings.most_tokens or settings.most_cost:
+            for path in folder.glob("*/*.json"):
+                self._count(_read(path))
+
+    @property
+    def cost(self) -> float:
+        """Of all replies, at the prices of the settings."""
+        return sum(tokens * price / 1e6 for tokens, price in zip(self._spent, self._settings.prices, strict=True))
+
+    def ask(self, messages: Messages) -> Reply:
+        """The reply to a question, from its file or from the endpoint.
+
+        Raises:
+            NoReply: it is not there, and no endpoint is given, the endpoint failed, or a ceiling is reached.
+            CurationError: the endpoint is not there, or refuses the key or the model: no row can go on.
+        """
+        asked = {"messages": list(messages), **self._settings.sampling}
+        key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        path = self.folder / key[:2] / f"{key}.json"
+        if path.is_file():
+            return _read(path)
+        if self._settings.endpoint is None:
+            raise NoReply("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
+        self._check_ceiling()
+        reply = self._fetch(key, messages)
+        write_atomically(path, json.dumps({**asked, "reply": asdict(reply)}, indent=1) + "\n")
+        self._count(reply)
+        return reply
+
+    def _count(self, reply: Reply) -> None:
+        with self._lock:
+            self._spent = self._spent[0] + reply.prompt_tokens, self._spent[1] + reply.tokens
+
+    def _check_ceiling(self) -> None:
+        given = self._settings
+        if given.most_tokens and sum(self._spent) >= given.most_tokens:
+            raise NoReply("ceiling", f"{sum(self._spent):,.0f} tokens are used, most_tokens={given.most_tokens:,}")
+        if given.most_cost and self.cost >= given.most_cost:
+            raise NoReply("ceiling", f"{self.cost:.2f} is spent, most_cost={given.most_cost:g}")
+
+    @cached_property
+    def _backend(self) -> Any:
+        from ..generate import Settings
+        from ..generate.endpoint import EndpointBackend
+
+        given = self._settings
+        key = os.environ.get(given.api_key_env)
+        if key is None and given.api_key_env != "OPENAI_API_KEY":
+            raise CurationError(f"api_key_env={given.api_key_env}: this environment variable is not set.")
+        options = {
+            "timeout_s": given.timeout,
+            "retries": given.retries,
+            "tokenizer": given.tokenizer,
+            "concurrency": 1,
+        }
+        return EndpointBackend(Settings(backend="endpoint", **given.sampling), given.endpoint, api_key=key, **options)
+
+    def _fetch(self, key: str, messages: Messages) -> Reply:
+        from ..generate import GenerationError
+        from ..generate.plan import Failure, Request
+
+        request = Request(key, 0, messages, int(key[:8], 16) >> 1, key)
+        try:
+            with self._lock:
+                backend = self._backend
+            (outcome,) = backend.replies([request])
+        except GenerationError as error:
+            raise CurationError(str(error)) from None
+        if isinstance(outcome, Failure):
+            raise NoReply("endpoint", one_line(outcome.message, 500))
+        estimate = token_counter(None)
+        tokens, asked = outcome.tokens, outcome.prompt_tokens
+        return Reply(
+            question=key,
+            text=outcome.answer,
+            finish_reason=outcome.finish_reason,
+            tokens=estimate((outcome.reasoning or "") + outcome.answer) if tokens is None else tokens,
+            prompt_tokens=estimate("".join(each["content"] for each in messages)) if asked is None else asked,
+            counted=tokens is not None and asked is not None,
+            seconds=outcome.seconds or 0.0,
+        )
+
+
+def _read(path: Path) -> Reply:
+    """Raises CurationError for a file that is no reply."""
+    try:
+        return Reply(**json.loads(path.read_text(encoding="utf-8"))["reply"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CurationError(f"{path}: no kept reply ({one_line(error)}); delete the file to ask again.") from None

@@ -1,0 +1,185 @@
+"""Stage `write`: of a kernel a model makes a task, and the machine proves it; what fails goes back to the model with the message.
+
+For each kernel one question shows it and asks for the task, its program, inputs and a reference; another shows the prompt and the formats
+alone and asks for a second reference. A task goes on when
+
+- its program compiles, and the first reference makes all cases;
+- no output that nobody computed passes them (zeros, a constant, an input handed back, 10 % off: `cuset audit-tasks`);
+- both references agree in all cases;
+- on a GPU: the program passes all cases twice, by its kernel (`judge.gpu_work`), and not all of its mutants pass.
+
+Without a GPU the last is left out, and the row's `verified` says `compiled`. Replies and findings are kept in `replies` and `proofs` beside
+the stages: the same command on a machine with a GPU asks nothing again but what fails there. Rows that come as tasks pass through.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..files import write_atomically
+from ..sandbox import SandboxError
+from ..text import shorten
+from .adapt import task_identity
+from .folders import input_rows
+from .funnel import written_funnel
+from .proofs import Proofs
+from .questions import Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
+from .replies import NoReply, Replies, Reply
+from .settings import WriteSettings
+from .split import is_whole
+from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
+from .stage_rows import Row, RowError
+
+
+_SCHEMA = 1
+
+
+def run_write(settings: WriteSettings) -> Summary:
+    """Write tasks of the kernels that `deduplicate` left, into `folder`/write/; without a model all rows pass as they are.
+
+    Raises:
+        CurationError: the stage before has not run, or the endpoint refuses.
+        SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
+    """
+    rows = input_rows(settings, "deduplicate")
+    folder = settings.folder / "write"
+    recorded = {"schema": _SCHEMA}
+    if settings.model is None:
+        return run_stage(folder, "write", rows, Kept, settings=recorded, fresh=True)
+    writer = Writer(
+        settings.tries,
+        settings.model,
+        Replies(settings.folder / "replies", settings),
+        Proofs(settings.folder / "proofs", settings.proof),
+    )
+    recorded |= {**settings.sampling, "tries": settings.tries, "gpu": settings.runs_on_gpus}
+    summary = run_stage(
+        folder, "write", rows, writer, settings=recorded, workers=settings.concurrency, sync=True, fresh=True
+    )
+    write_atomically(folder / "funnel.json", json.dumps(written_funnel(settings.folder), indent=2) + "\n")
+    return summary
+
+
+@dataclass
+class _Try:
+    """What became of one reply to the question about a kernel."""
+
+    reached: str = ""
+    reason: str = ""
+    message: str = ""
+    replies: list[Reply] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "reached": self.reached,
+            "reason": self.reason,
+            "message": shorten(self.message, 1000),
+            "questions": [reply.question for reply in self.replies],
+            "tokens": sum(reply.tokens for reply in self.replies),
+            "prompt_tokens": sum(reply.prompt_tokens for reply in self.replies),
+            "seconds": round(sum(reply.seconds for reply in self.replies), 1),
+        }
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The stage's work on one row."""
+
+    tries: int
+    model: str
+    replies: Replies
+    proofs: Proofs
+
+    def __call__(self, row: Row) -> Outcome:
+        if is_whole(row):
+            return Kept(row)
+        try:
+            alone = self.proofs.compiles_alone(row["code"])
+            question = messages = ask_for_task(row, self.proofs.arch)
+            tried: list[_Try] = []
+            while len(tried) < self.tries:
+                reply = self.replies.ask(messages)
+                tried.append(_Try(replies=[reply]))
+                try:
+                    draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
+                    verified = self._prove(draft, row.get("kernel"), tried[-1])
+                except RowError as error:
+                    tried[-1].reason, tried[-1].message = error.reason, str(error)
+                    if error.reason == "refused":
+                        break
+                    messages = ask_again(question, reply.text, str(error))
+                else:
+                    return Kept(self._row(row, draft, verified, self._record(alone, tried)), {"model": self.model})
+        except NoReply as error:
+            return Unsettled(error.reason, str(error))
+        except SandboxError as error:
+            return Unsettled("judge", str(error))
+        last = tried[-1]
+        return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(alone, tried)})
+
+    def _prove(self, draft: Draft, kernel: str | None, tried: _Try) -> dict[str, Any]:
+        """What is known of a task that is right, as far as this machine can tell. Raises RowError with what is to be put right."""
+        tried.reached = "written"
+        wrong: list[RowError] = []  # both are said at once: a try is dear
+        for step, check in (("compiled", self.proofs.check_program), ("cases_made", self.proofs.check_cases)):
+            try:
+                check(draft)
+            except RowError as error:
+                wrong.append(error)
+            tried.reached = tried.reached if wrong else step
+        if wrong:
+            raise RowError(wrong[0].reason, "\n\n".join(map(str, wrong)))
+        self._second_reference(draft, tried)
+        tried.reached = "references_agree"
+        try:
+            found = self.proofs.run(draft, kernel)
+        except RowError as error:
+            tried.reached = "right" if error.reason == "weak_cases" else tried.reached
+            raise
+        if found is None:
+            return {"verdict": "compiled", "gpu": None}
+        tried.reached = "mutants_caught" if found["mutants"]["failed"] else "right"
+        return found
+
+    def _second_reference(self, draft: Draft, tried: _Try) -> None:
+        """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError."""
+        question = messages = ask_for_reference(draft)
+        for _ in range(self.tries):
+            reply = self.replies.ask(messages)
+            tried.replies.append(reply)
+            try:
+                self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
+                return
+            except RowError as error:
+                if error.reason in _TO_AUTHOR:
+                    raise RowError(error.reason, _TO_AUTHOR[error.reason].format(error)) from None
+                messages, why = ask_again(question, reply.text, str(error)), error
+        raise RowError(
+            "no_second_reference", _TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
+        )
+
+    def _row(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Row:
+        """As a row that comes with its task: `adapt` takes it from here."""
+        return {
+            **row,
+            "name": draft.record["name"],
+            "kernel_code": row["code"],
+            "code": draft.program,
+            "task": draft.record,
+            "verified": verified,
+            "written": record,
+        }
+
+    def _record(self, alone: bool, tried: list[_Try]) -> dict[str, Any]:
+        return {"model": self.model, "compiles_alone": alone, "tries": [each.record() for each in tried]}
+
+
+_TO_AUTHOR = {
+    "references_disagree": "A second reference, which somebody wrote from your prompt and the formats alone, has other outputs than yours. "
+    "Where they differ first ('expected' is yours, the other is theirs):\n{}\nFind out which of the two is wrong. If yours is, put it right. If "
+    "the prompt says it wrongly or leaves it open, change the prompt, so that nobody can take it otherwise.",
+    "unclear": "Somebody who sees your prompt and the formats alone finds that it leaves this open:\n{}\nSay it in the prompt.",
+    "reference_fails": "{}",
+}
