@@ -9,13 +9,13 @@
 #include <vector>
 
 struct Step {
-    float rate, decay, beta1, beta2, epsilon;
+    float rate, decay, beta1, gain1, beta2, gain2, epsilon;
     float correction1, correction2;  // 1 / (1 - beta^t)
 };
 
 __device__ void update(float& w, float g, float& m, float& v, const Step& s) {
-    m = fmaf(s.beta1, m, (1.0f - s.beta1) * g);
-    v = fmaf(s.beta2, v, (1.0f - s.beta2) * g * g);
+    m = fmaf(s.beta1, m, s.gain1 * g);
+    v = fmaf(s.beta2, v, s.gain2 * g * g);
     const float direction = m * s.correction1 / (sqrtf(v * s.correction2) + s.epsilon);
     w = w - s.rate * fmaf(s.decay, w, direction);
 }
@@ -90,7 +90,7 @@ int main() {
     uint16_t* copy;
     cu(cudaMalloc(&copy, count * sizeof(uint16_t)));
 
-    Step s{1.0f / 1024, 0.0625f, 0.9f, 0.99f, 1.0f / 65536, 0.0f, 0.0f};
+    Step s{1.0f / 1024, 0.0625f, 0.9f, 0.1f, 0.99f, 0.01f, 1.0f / 65536, 0.0f, 0.0f};
     s.correction1 = static_cast<float>(1.0 / (1.0 - std::pow(0.9, t)));
     s.correction2 = static_cast<float>(1.0 / (1.0 - std::pow(0.99, t)));
     adamw<<<std::min(2048, (count / 4 + 255) / 256), 256>>>(w, g, m, v, copy, count, s);

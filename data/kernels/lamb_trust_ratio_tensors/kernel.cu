@@ -98,7 +98,8 @@ int main() {
         check(cudaMalloc(&newWeights, count * sizeof(float)));
         check(cudaMalloc(&trust, tensors * sizeof(float)));
 
-        const double correction1 = 1.0 / (1.0 - std::pow(0.9, step)), correction2 = 1.0 / (1.0 - std::pow(0.999, step));
+        const double correction1 = 1.0 / (1.0 - std::pow(0.9, step));
+        const double correction2 = 1.0 / (1.0 - std::pow(0.999, step));
         lambStep<<<tensors, kThreads>>>(dOffsets, weights, grad, moment1, moment2, newWeights, trust,
                                         static_cast<float>(correction1), static_cast<float>(correction2));
         check(cudaGetLastError());
