@@ -118,22 +118,21 @@ def load_task(folder: Path) -> BundledTask:
         raise TaskError(f"{path}: missing")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", folder.name):
         raise TaskError(f"{folder}: a task's name is lower case letters, digits and underscores")
-    for name in ("intro.md", "kernel.cu"):
+    wordings = [f"{wording}.md" for wording in WORDINGS]
+    for name in ("intro.md", "kernel.cu", *wordings):
         if not (folder / name).is_file():
             raise TaskError(f"{folder / name}: missing")
     (program,), _ = read_folder(folder)
     meta = json.loads(path.read_text(encoding="utf-8"))
     if set(meta) != TASK_KEYS:
         raise TaskError(f"{path}: keys are {sorted(meta)}, expected {sorted(TASK_KEYS)}")
-    intro = (folder / "intro.md").read_text(encoding="utf-8").strip()
-    files = {wording: folder / f"{wording}.md" for wording in WORDINGS}
-    wordings = {wording: file.read_text(encoding="utf-8").strip() for wording, file in files.items() if file.is_file()}
-    task = BundledTask(program, meta, intro, wordings, folder)
+    intro, *texts = ((folder / name).read_text(encoding="utf-8").strip() for name in ("intro.md", *wordings))
+    task = BundledTask(program, meta, intro, dict(zip(WORDINGS, texts, strict=True)), folder)
     _check_meta(task, path)
     _check_sizes(task, path)
     _check_cases(task, path)
     for wording, text in task.wordings.items():
-        _check_wording(task, files[wording], text)
+        _check_wording(task, folder / f"{wording}.md", text)
     for name, source in task.programs.items():
         _check_program(task, folder / name, source)
     if not intro or "```" in intro:
