@@ -1,12 +1,16 @@
 """The choice among candidates: even over tasks, lengths and kinds."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuset_stage.pairs.candidates import MOST_LONGER, Candidate, choose, find_candidates, sign
+from cuset_stage.pairs.make import pair_row
+from cuset_stage.pairs.rows import ALTERNATIVE
+from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import ProgramTask, load_tasks
 
 
@@ -64,3 +68,12 @@ def test_candidates_are_about_as_long_as_the_program_and_alike_each_time():
     assert all(abs(one.longer) <= MOST_LONGER for one in found)
     assert {one.task.id for one in found if not one.is_floor} == {"row_argmax", "lcg_skip_ahead"}
     assert len({one.key for one in found}) == len(found)
+
+
+def test_two_programs_of_a_task_are_a_floor_pair_in_either_order():
+    tasks = [replace(task(f"{n}"), solution="long program", alternative=f"other {n}") for n in range(200)]
+    found = find_candidates(tasks, seed=0)
+    assert {(one.kind, one.is_floor) for one in found} == {(ALTERNATIVE, True)} and len(found) == 200
+    rows = [pair_row(one, Verdict.PASSED) for one in found]
+    assert all({"long program" in row["right"], "long program" in row["wrong"]} == {True, False} for row in rows)
+    assert 70 < sum("long program" in row["right"] for row in rows) < 130

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..cuda_source import tokens
 from ..mutants import make_mutants
-from ..mutants.equivalent import EQUIVALENT, make_equivalents
+from ..mutants.equivalent import make_equivalents
 from ..tasks import ProgramTask
+from .rows import ALTERNATIVE, FLOOR
 
 
 PER_KIND = 40  # versions of one kind of one program: more than most have
@@ -24,6 +25,7 @@ class Candidate:
     """A changed version of a task's right program.
 
     kind: of the change. longer: tokens of C++ more than the right program has; a model's own tokens differ little from these in sign.
+    0 for another program of the task.
     """
 
     task: ProgramTask
@@ -43,11 +45,13 @@ class Candidate:
 
     @property
     def is_floor(self) -> bool:
-        return self.kind == EQUIVALENT
+        return self.kind in FLOOR
 
 
-def find_candidates(tasks: Iterable[ProgramTask], seed: int) -> list[Candidate]:
-    """The mutants and the equivalent versions of the tasks' own programs that are about as long as these. Deterministic."""
+def find_candidates(tasks: Sequence[ProgramTask], seed: int) -> list[Candidate]:
+    """The mutants and the equivalent versions of the tasks' own programs that are about as long as these, and the tasks' other right
+    programs, which may be of any length: in a pair either comes first as often. Deterministic.
+    """
     found = []
     for task in tasks:
         size = len(tokens(task.solution))
@@ -57,7 +61,12 @@ def find_candidates(tasks: Iterable[ProgramTask], seed: int) -> list[Candidate]:
             Candidate(task, one.operator, one.description, one.source, len(tokens(one.source)) - size)
             for one in versions
         ]
-    return [one for one in found if abs(one.longer) <= MOST_LONGER]
+    found = [one for one in found if abs(one.longer) <= MOST_LONGER]
+    return found + [
+        Candidate(task, ALTERNATIVE, "the task's other program", task.alternative, 0)
+        for task in tasks
+        if task.alternative
+    ]
 
 
 def choose(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:

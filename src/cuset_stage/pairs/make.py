@@ -25,7 +25,7 @@ from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages
 from ..text import shorten
 from .candidates import Candidate, choose, find_candidates
-from .rows import PairsError
+from .rows import ALTERNATIVE, PairsError
 from .settings import MakeSettings
 
 
@@ -195,11 +195,14 @@ def as_response(code: str) -> str:
 
 
 def pair_row(candidate: Candidate, verdict: Verdict, with_prompt: bool = False) -> dict[str, Any]:
-    """The line of the pair file."""
+    """The line of the pair file. Of two programs of a task the digest decides which is called right: they differ in length."""
+    right, wrong = candidate.task.solution, candidate.code
+    if candidate.kind == ALTERNATIVE and int(candidate.sha256, 16) % 2:
+        right, wrong = wrong, right
     row = {
         "task": candidate.task.id,
-        "right": as_response(candidate.task.solution),
-        "wrong": as_response(candidate.code),
+        "right": as_response(right),
+        "wrong": as_response(wrong),
         "kind": candidate.kind,
         "change": candidate.change,
         "verdict": verdict.value,

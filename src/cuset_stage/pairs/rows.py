@@ -21,6 +21,9 @@ from ..text import InputError
 
 BUNDLED = {"cuset_mini": ("cuset_pairs.jsonl", "cuset_mini.jsonl")}
 """Name -> the pair file and the task set in data/."""
+ALTERNATIVE = "alternative"  # the kind of a pair of a task's two right programs
+FLOOR = frozenset({EQUIVALENT, ALTERNATIVE})
+"""The kinds of pairs of two right programs."""
 
 
 class PairsError(InputError):
@@ -30,8 +33,8 @@ class PairsError(InputError):
 class Pair(RowModel):
     """Two answers to one task.
 
-    task: its id, the unit of every interval. right, wrong: whole responses, as a model writes them. kind: of the error in `wrong`; of kind
-    `equivalent` both are right. prompt, system: what was asked; without them the task set says it. change: what was changed, for people.
+    task: its id, the unit of every interval. right, wrong: whole responses, as a model writes them. kind: of the error in `wrong`; of a kind in
+    `FLOOR` both are right. prompt, system: what was asked; without them the task set says it. change: what was changed, for people.
     verdict: the judge's, on `wrong`.
     """
 
@@ -47,7 +50,7 @@ class Pair(RowModel):
 
     @property
     def is_floor(self) -> bool:
-        return self.kind == EQUIVALENT
+        return self.kind in FLOOR
 
 
 def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
