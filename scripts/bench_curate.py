@@ -34,7 +34,7 @@ import psutil
 
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = ("import", "split", "deduplicate", "adapt", "prove", "select", "export")
+STAGES = ("import", "split", "deduplicate", "write", "adapt", "answer", "prove", "select", "export")
 
 
 def main() -> int:

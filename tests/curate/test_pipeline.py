@@ -50,8 +50,8 @@ def curated(tmp_path_factory):
 def test_every_file_is_accounted_for(curated):
     work, out = curated
     funnel = {each["stage"]: each for each in json.loads(run("funnel", work, "format=json"))}
-    stages = ("import", "split", "deduplicate", "write", "adapt", "prove", "select", "export")
-    assert [funnel[stage]["read"] for stage in stages] == [6, 6, 6, 5, 5, 3, 2, 2]
+    stages = ("import", "split", "deduplicate", "write", "adapt", "answer", "prove", "select", "export")
+    assert [funnel[stage]["read"] for stage in stages] == [6, 6, 6, 5, 5, 3, 3, 2, 2]
     assert funnel["deduplicate"]["reasons"] == {"duplicate": 1}
     assert funnel["adapt"]["reasons"] == {"bad_task": 1, "no_task": 1}
     assert funnel["prove"]["reasons"] == {"mismatch": 1}
@@ -71,6 +71,7 @@ def test_what_a_verdict_depends_on_is_in_the_row(curated):
         "deduplicate",
         "write",
         "adapt",
+        "answer",
         "prove",
     ]
     wrong = by_id(work / "prove" / "dropped.jsonl")["wrong.cu"]

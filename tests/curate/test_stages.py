@@ -74,7 +74,7 @@ def test_a_part_of_the_rows_takes_no_other_results_away(tmp_path):
 
 
 def test_a_stage_before_that_was_run_again_is_noticed(tmp_path):
-    cases = put(tmp_path / "adapt" / "rows.jsonl", rows(6))
+    cases = put(tmp_path / "answer" / "rows.jsonl", rows(6))
     stage(tmp_path, "prove", [cases])
     select(tmp_path)
     assert stale_stages(tmp_path) == {}
@@ -208,7 +208,7 @@ def test_an_import_without_code_names_the_columns_and_the_option(tmp_path):
     file = tmp_path / "alpaca.json"
     file.write_text(json.dumps([{"instruction": "Add.", "output": "```cuda\n__global__ void f() {}\n```"}]))
     code, output = curate("import", tmp_path / "work", file, "licence=MIT")
-    assert code == 1 and "alpaca.json, row 1: none of the columns holds code: instruction, output" in output
+    assert code == 1 and "alpaca.json, row 1: none of the columns holds code or a task: instruction, output" in output
     assert "columns={answer: COLUMN}" in output
     assert curate("import", tmp_path / "work", file, "licence=MIT", "fresh=true", "columns={answer: output}")[0] == 0
 
@@ -219,7 +219,7 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     assert code == 1 and "adapt kept no row; most were dropped for no_task (1)" in output
     (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")
     assert dropped["detail"].startswith("no task: ") and "name a preset, or columns" in dropped["detail"]
-    assert curate("prove", tmp_path / "other", "no_gpu=true")[1].count("run `cuset curate adapt` first") == 1
+    assert curate("prove", tmp_path / "other", "no_gpu=true")[1].count("run `cuset curate answer` first") == 1
     code, output = curate("import", tmp_path / "work", tmp_path / "gone.jsonl")
     assert code == 2 and "nothing is downloaded" in output
 

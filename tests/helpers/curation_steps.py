@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from cuset_stage.curate.adapt import run_adapt
+from cuset_stage.curate.answer import run_answer
 from cuset_stage.curate.deduplicate import run_deduplicate
 from cuset_stage.curate.export import run_export
 from cuset_stage.curate.importing import run_import
@@ -11,6 +12,7 @@ from cuset_stage.curate.prove import run_prove
 from cuset_stage.curate.select import run_select
 from cuset_stage.curate.settings import (
     AdaptSettings,
+    AnswerSettings,
     DeduplicateSettings,
     ExportSettings,
     ImportSettings,
@@ -49,6 +51,9 @@ def adapt(work: Path, **keys) -> Summary:
 
 
 def prove(work: Path, *files: Path, **keys) -> Summary:
+    """What was adapted, or what is in the files."""
+    if not files:
+        run_answer(AnswerSettings(folder=work))
     return run_prove(ProveSettings(folder=work, input=files, **keys))
 
 

@@ -12,10 +12,12 @@ from pydantic import Field
 from ..curate.folders import only_sources, stage_folders
 from ..curate.settings import (
     AdaptSettings,
+    AnswerSettings,
     DeduplicateSettings,
     ExportSettings,
     ImportSettings,
     ProveSettings,
+    RoundsSettings,
     RunSettings,
     SelectSettings,
     SplitSettings,
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 curate = typer.Typer(
     name="curate",
     cls=Group,
-    help="Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, prove, select, export. Every stage keeps its rows, what it "
-    "dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
+    help="Make a training set from kernels found anywhere: import, split, deduplicate, write, adapt, answer, prove, select, export. Every stage keeps "
+    "its rows, what it dropped and why in a folder of its own. If interrupted, run the same command again to resume.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -66,8 +68,14 @@ def write(settings: WriteSettings) -> None:
 
 @command(curate, "adapt", AdaptSettings)
 def adapt(settings: AdaptSettings) -> None:
-    """Make tasks of the rows that come complete: with a program and its cases, or as a PyTorch module with its answer."""
+    """Make tasks of the rows that say what is right: with cases and a reference, or as a PyTorch module."""
     _stage("adapt", settings)
+
+
+@command(curate, "answer", AnswerSettings)
+def answer(settings: AnswerSettings) -> None:
+    """Have a model answer tasks, several times each: a model of yours with its adapter, or an endpoint. If interrupted, resume."""
+    _stage("answer", settings)
 
 
 @command(curate, "prove", ProveSettings)
@@ -96,7 +104,8 @@ def verify() -> NoReturn:
 
 # In order, after `import`.
 _STAGES = {
-    "split": SplitSettings, "deduplicate": DeduplicateSettings, "write": WriteSettings, "adapt": AdaptSettings, "prove": ProveSettings,
+    "split": SplitSettings, "deduplicate": DeduplicateSettings, "write": WriteSettings, "adapt": AdaptSettings,
+    "answer": AnswerSettings, "prove": ProveSettings,
     "select": SelectSettings, "export": ExportSettings,
 }  # fmt: skip
 
@@ -104,18 +113,48 @@ _STAGES = {
 @command(curate, "run", RunSettings)
 def run(settings: RunSettings) -> None:
     """All stages, one after the other, and the funnel. If interrupted, run the same command again to resume."""
-    from ..curate.contamination import read_benchmarks
     from ..curate.funnel import print_funnel, read_funnel
 
-    read_benchmarks(settings.against)  # better known now than after hours of running
-    only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
-    common = {key: getattr(settings, key) for key in ("folder", "fresh", "executor", "workers")}
-    _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
+    _import_all(settings)
     target = settings.of(ExportSettings)
     for name, given in _STAGES.items():
         _stage(name, settings.of(given))
     print_funnel(read_funnel(settings.folder))
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
+
+
+@command(curate, "rounds", RoundsSettings)
+def rounds(settings: RoundsSettings) -> None:
+    """Let a model make its own training data: it answers, is trained on what is right, and answers again. If interrupted, resume."""
+    from ..curate.pass_rates import pass_rates, sentences
+    from ..curate.rounds import SHARED, round_settings, train, trained
+
+    _import_all(settings)
+    for name in SHARED[1:]:
+        _stage(name, settings.of(_STAGES[name]))
+    for number in range(1, settings.rounds + 1):
+        typer.echo(f"round {number}")
+        one = round_settings(settings, number)
+        for name in (name for name in _STAGES if name not in SHARED):
+            _stage(name, one.of(_STAGES[name]))
+        train(settings, number)
+    for number in range(1, settings.rounds + 1):
+        (model,) = trained(settings.folder, number).values()
+        (sum_of_it, *_) = sentences(pass_rates(settings.folder / f"round{number}" / "prove")) or ["no task was asked"]
+        typer.echo(f"round {number}: {sum_of_it}; trained: {model}")
+
+
+def _import_all(settings: RunSettings) -> None:
+    """Every source, once what is known to go wrong later has been looked at."""
+    from ..curate.contamination import read_benchmarks
+    from ..generate.backend import choose_backend
+
+    read_benchmarks(settings.against)
+    if settings.answer and settings.answer.model:
+        choose_backend(settings.answer)
+    only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
+    common = {key: getattr(settings, key) for key in ("folder", "fresh", "executor", "workers")}
+    _stage("import", *(ImportSettings(**common, **source.model_dump()) for source in settings.sources))
 
 
 class FunnelSettings(Settings):
@@ -169,7 +208,7 @@ _FIXES = {
     "licence_not_allowed": "Add what you may use to allow=, as in allow=MIT,Apache-2.0.",
     "no_kernel": "Give sources with __global__ functions; suffixes=.cu,.cuh,.h reads other files of a tree.",
     "no_task": "Kernels alone are no tasks. Let a model write them: endpoint=URL model=NAME; or give inputs, outputs, cases and a reference.",
-    "no_answer": "Tasks without an answer: let a model answer them (`cuset generate`), and import the answers.",
+    "no_answer": "Tasks without an answer: name a model, or an endpoint, that answers them, as in answer={model: FOLDER, samples: 4}.",
     "incorrect": "All rows are wrong by what their source says; give another part of it.",
     "duplicate": "All rows are there already; look into dropped.jsonl.",
     "contaminated": "All rows come from the benchmarks in against=; train on something else.",

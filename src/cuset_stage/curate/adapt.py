@@ -2,12 +2,13 @@
 
 | given | becomes |
 |---|---|
-| a task in our own format, or a program with columns for inputs, outputs, cases and reference | a program |
+| a task in our own format, or columns for inputs, outputs, cases and reference, with a program or without | a program |
 | a row of CUDABench, with gen.py and compare.py | a program |
 | a torch extension with its functional module | a module: Python with ModelNew |
 | a PyTorch module, with or without a ModelNew | a module |
 
-A program row has `program`, the source; a module row has `module_code` and `answer_code` (None when the source has no answer).
+A program row has `program`, the source; a module row has `module_code` and `answer_code`. Where the source has no answer, `program` or
+`answer_code` is None, and the stage `answer` can have a model write one.
 Both have `kind`, and under `task` a record of the task without its solution: a line of our own format or of CUDABench's, or of a
 module what `load_task` reads.
 """
@@ -74,8 +75,6 @@ def _program(row: Row) -> Row:
             raise RowError("no_task", "no task: a torch extension without the module it serves; give functional_code")
         raise RowError("no_task", _NO_TASK)
     code = code or next((record[key] for key in _SOLUTIONS[:2] if record.get(key)), None)
-    if not code:
-        raise RowError("no_answer", "the task has no program")
     identity = str(record.get("id", task_identity(row)))
     record = {
         **{key: value for key, value in record.items() if key not in _SOLUTIONS},

@@ -13,6 +13,7 @@ from jinja2 import Environment
 from .. import __version__
 from ..jsonl import read_objects
 from .funnel import read_funnel
+from .pass_rates import pass_rates, sentences
 from .settings import ExportSettings
 from .stage_rows import CurationError
 from .training_text import length_report
@@ -68,6 +69,14 @@ nvcc {{ given.toolkit or "unknown" }}, `-arch={{ given.arch }}`, `{{ (given.flag
 {% endif %}
 {% endif %}
 
+{% if rates %}
+## Sampled answers
+
+{% for sentence in rates %}
+- {{ sentence }}
+{% endfor %}
+
+{% endif %}
 {% for title, column, counter in tables if counter %}
 ## {{ title }}
 
@@ -127,8 +136,10 @@ def data_card(settings: ExportSettings, facts: Any, entries: Mapping[str, Mappin
         entries=entries,
         steps=steps,
         prove=by_stage.get("prove"),
+        rates=sentences(pass_rates(settings.folder / "prove")),
         tables=[
             ("Families", "family", facts.families),
+            ("Answers", "written by", facts.answered_by),
             ("Licences", "licence", facts.licences),
             ("Sources", "source and revision", facts.sources),
         ],

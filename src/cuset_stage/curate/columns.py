@@ -158,7 +158,10 @@ MAPS: dict[str, ColumnMap] = {
     # a benchmark
     "kernelbench": _map("key=problem_id name=name level=level module_code=code", "MIT", needs="module_code"),
     # our own task format; inputs, outputs, cases and reference come with it
-    "cuset": _map("key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro"),
+    "cuset": _map(
+        "key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro reference=reference",
+        needs="reference",
+    ),
 }
 
 
@@ -204,7 +207,7 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
     missing = [columns[field] for field in column_map.needs if field not in row and field in columns]
     if missing:
         raise RowError("missing_column", f"column {missing[0]!r} is missing or empty")
-    if not any(field in row for field in ("code", "answer", "module_code", "task")):
+    if not any(field in row for field in ("code", "answer", "module_code", "task", "reference")):
         there = ", ".join(sorted(map(str, given))[:12])
-        raise RowError("missing_column", f"none of the columns holds code: {there}")
+        raise RowError("missing_column", f"none of the columns holds code or a task: {there}")
     return row

@@ -24,7 +24,7 @@ from .stage_rows import CurationError, Row, read_lines
 from .training_text import Split, answer_text, is_read_back, prompt_text, row_length, split_tasks, token_counter
 
 
-_SCHEMA = 3
+_SCHEMA = 4
 _SPLITS = ("train", "eval")
 _ABOUT = ("name", "family", "id", "licence", "source")  # of each record, for people
 _ENTRIES: dict[str, dict[str, Any]] = {
@@ -132,6 +132,7 @@ class _Exporter:
                 "tokens": row_length(self._count, prompt, answer),
                 "verdict": str(verified.get("verdict") or "not verified"),
                 "mutant": (verified.get("mutants") or {}).get("found"),
+                "answered_by": (row.get("sample") or {}).get("model"),
                 "provenance": row.get("provenance", []),
             }
         )
@@ -163,6 +164,7 @@ class Facts:
     licences: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
+    answered_by: Counter[str] = field(default_factory=Counter)
     without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
     tokens: array[int] = field(default_factory=lambda: array("q"))
 
@@ -177,6 +179,7 @@ def _facts(written: Path) -> Facts:
         facts.licences[str(source.get("licence"))] += 1
         facts.sources[f"{source.get('name')} @ {source.get('revision') or 'no revision'}"] += 1
         facts.verdicts[row["verdict"]] += 1
+        facts.answered_by[row["answered_by"] or "the source"] += 1
         facts.without_mutants += not row["mutant"]
         facts.tokens.append(row["tokens"])
     return facts

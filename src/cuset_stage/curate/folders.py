@@ -21,7 +21,7 @@ from .settings import StageSettings
 from .stage_rows import CurationError, StageRows
 
 
-STAGES = ("import", "split", "deduplicate", "write", "adapt", "prove", "select", "export")
+STAGES = ("import", "split", "deduplicate", "write", "adapt", "answer", "prove", "select", "export")
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
 _START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "of": ([0-9]+))?(?:, "reason": "([a-z0-9_]{1,60})")?')
 
@@ -75,8 +75,8 @@ def only_sources(folder: Path, labels: Collection[str], *, fresh: bool) -> None:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """The folder to ourselves. The lock is on the folder and leaves no file behind.
+def locked(folder: Path) -> Iterator[int]:
+    """The folder to ourselves, and to a process that is given the descriptor. The lock is on the folder and leaves no file behind.
 
     Raises:
         CurationError: another process has it.
@@ -88,7 +88,7 @@ def locked(folder: Path) -> Iterator[None]:
                 fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CurationError(f"{folder}: another process is working in it; wait for it, or stop it.") from None
-        yield
+        yield place
     finally:
         os.close(place)
 

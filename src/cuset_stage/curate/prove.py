@@ -8,12 +8,14 @@ leaves the row for the next run. On a GPU a program has to have computed there w
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
+from ..files import write_atomically
 from ..judge.audit import Code, Severity, audit_task
 from ..judge.bench import Bench, working_recorder
 from ..judge.devices import NoGpuLeft
@@ -29,6 +31,7 @@ from ..tasks import ModuleTask, ProgramTask, Task, TaskError
 from .adapt import load_task, program_of
 from .folders import input_rows
 from .parallel import cpu_count, on_each_machine
+from .pass_rates import pass_rates, sentences
 from .settings import ProofSettings, ProveSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
 from .stage_rows import CurationError, Row, sha256_text
@@ -42,7 +45,9 @@ _ASKED = ("times", "mutants", "thorough", "compile_only", "time_limit", "memory_
 
 
 def run_prove(settings: ProveSettings) -> Summary:
-    """Verify what `adapt` left into `folder`/prove/. Each result is on the disk before the next row begins.
+    """Verify what `answer` left into `folder`/prove/. Each result is on the disk before the next row begins.
+
+    Of answers that were sampled, pass_rates.jsonl says how often each task was solved.
 
     With Ray, this machine needs neither GPU nor nvcc: those that have them say what the results depend on.
 
@@ -50,7 +55,7 @@ def run_prove(settings: ProveSettings) -> Summary:
         CurationError: the stage before has not run, or machines differ.
         SandboxError: no GPU where one is wanted, no nvcc, or a GPU that cannot run what `arch` says.
     """
-    rows = input_rows(settings, "adapt")
+    rows = input_rows(settings, "answer")
     per_gpu = settings.per_gpu if settings.runs_on_gpus else None
     workers = settings.workers
     if settings.executor == "ray":
@@ -60,7 +65,7 @@ def run_prove(settings: ProveSettings) -> Summary:
         record = _describe(settings)
         # A thread that waits for a GPU must not keep a CPU from compiling.
         workers = workers or cpu_count() + len(bench_of(settings).pool or ())
-    return run_stage(
+    summary = run_stage(
         settings.folder / "prove",
         "prove",
         rows,
@@ -72,6 +77,9 @@ def run_prove(settings: ProveSettings) -> Summary:
         sync=True,
         fresh=settings.fresh,
     )
+    rates = pass_rates(settings.folder / "prove")
+    write_atomically(settings.folder / "prove" / "pass_rates.jsonl", (json.dumps(rate) + "\n" for rate in rates))
+    return replace(summary, notes=tuple(sentences(rates)))
 
 
 def _common(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -128,10 +136,11 @@ class Verifier:
 
     def __call__(self, row: Row) -> Outcome:
         code = program_of(row)
+        if not code and (sample := row.get("sample")):
+            cut_off = " and was cut off at max_tokens" if sample["finish_reason"] == "length" else ""
+            return Dropped("no_code", f"the answer holds no code{cut_off}")
         if not code:
-            return Dropped(
-                "no_answer", "a task without an answer, and answers are what is verified: import it with one"
-            )
+            return Dropped("no_answer", "a task without an answer, and answers are what is verified")
         try:
             task = load_task(row)
         except TaskError as error:

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from ..generate import BackendSettings
 from ..generate.settings import ExtraBody
 from ..judge.judge_spec import JudgeSpec
 from ..settings import Names, Settings, split_names
@@ -162,6 +163,26 @@ class AdaptSettings(StageSettings, _Fresh):
     """Nothing but the folder."""
 
 
+class Answering(BackendSettings):
+    """Who answers, and what is asked."""
+
+    model: str | None = Field(
+        None,
+        description="who answers: a model's folder or Hub name, with endpoint= the name it is served by; without it nobody, and tasks that "
+        "come without an answer are dropped",
+    )
+    samples: PositiveInt = Field(4, description="answers to each task")
+    temperature: float = Field(0.8, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
+    answered: Literal["keep", "add", "replace"] = Field(
+        "keep",
+        description="tasks that come with an answer: keep: they are not asked; add: the samples stand beside it; replace: in its place",
+    )
+
+
+class AnswerSettings(StageSettings, Answering, _Fresh):
+    """Rows are made afresh; samples are kept."""
+
+
 class ProofSettings(JudgeSpec):
     """How programs are proved."""
 
@@ -292,11 +313,19 @@ class ExportSettings(StageSettings, _Export, _Lengths):
         return self.output or self.folder / "dataset"
 
 
+def _answering(value: Any) -> Any:
+    return Answering.checked(value) if isinstance(value, dict) else value  # its own messages name the keys within
+
+
 class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Writer, _Prove, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")
 
+    answer: Annotated[Answering | None, BeforeValidator(_answering)] = Field(
+        None,
+        description="a mapping of the keys of `cuset curate answer`, such as {model: my_model, samples: 8}; without it no model is asked",
+    )
     sources: Annotated[tuple[Source, ...], BeforeValidator(split_names)] = Field(
         min_length=1,
         description=f"paths, name=path, or in YAML mappings of {', '.join(Source.model_fields)}",
@@ -323,7 +352,7 @@ class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Writer, _Prove, _Select, _
         return {**values, "sources": made}
 
     @model_validator(mode="after")
-    def _check_names(self) -> "RunSettings":
+    def _check_names(self) -> Self:
         labels = [source.label for source in self.sources]
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice is not None:
@@ -333,4 +362,32 @@ class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Writer, _Prove, _Select, _
 
     def of(self, stage: type[T]) -> T:
         """The settings of one stage."""
+        if stage is AnswerSettings:
+            return stage(folder=self.folder, fresh=self.fresh, **(self.answer.model_dump() if self.answer else {}))
         return stage(**{key: getattr(self, key) for key in stage.model_fields if key in type(self).model_fields})
+
+
+class RoundsSettings(RunSettings):
+    """The keys of a curation, and how each round trains."""
+
+    recipe: FilePath = Field(
+        description="a recipe of llamafactory-cli; data set, output_dir and what is trained on are set for each round"
+    )
+    rounds: PositiveInt = Field(1, description="how often the model answers and is trained")
+    start: Literal["previous", "base"] = Field(
+        "previous",
+        description="what a round trains: what the round before it left, or the recipe's own model anew, as STaR does",
+    )
+
+    @model_validator(mode="after")
+    def _check_rounds(self) -> Self:
+        if self.answer is None or self.answer.model is None:
+            raise ValueError("rounds: nobody answers; say answer={model: FOLDER, samples: 4}")
+        if self.rounds > 1 and self.answer.endpoint:
+            raise ValueError(
+                "rounds: an endpoint serves the same model in every round; leave endpoint out of answer=, or say rounds=1, and serve what "
+                "was trained"
+            )
+        if self.output is not None:
+            raise ValueError("output: each round has a data set of its own, <folder>/round1/dataset; leave it out")
+        return self

@@ -17,15 +17,15 @@ def choose_backend(settings: BackendSettings) -> tuple[Settings, Callable[[], An
     """
     said = settings.model_dump(include=set(Sampling.model_fields))
     if settings.endpoint is None:
-        from .hf import HFBackend, resolve_device, resolve_dtype
-        from .plan import weights_fingerprint
-
         for key, check in (("model", check_model), ("adapter", check_adapter)):
             if said[key] is not None:
                 try:
                     check(said[key])
                 except ValueError as error:
                     raise GenerationError(f"{key}={said[key]}: {error}") from None
+        from .hf import HFBackend, resolve_device, resolve_dtype
+        from .plan import weights_fingerprint
+
         device = resolve_device(settings.device)
         weights = weights_fingerprint(settings.model, settings.adapter)
         dtype = resolve_dtype(settings.dtype, device)

@@ -1,0 +1,51 @@
+"""How often a model solves each task: what `prove` found of the samples that `answer` took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from .folders import JOURNAL
+from .stage_rows import read_lines
+
+
+_NAMED = 20  # tasks in a sentence
+
+
+def pass_rates(prove: Path) -> list[dict[str, Any]]:
+    """A record of each task that was sampled, the hardest first, from the stage's folder: the row's id (`of`) and name, `samples` that
+    were judged, how many of them `passed`, and the `reasons` of the others. What the stage has still to settle is not counted.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for file in (prove / name for name in JOURNAL if (prove / name).is_file()):
+        for line in (item.row or {} for item in read_lines(file, file.name)):
+            row = line.get("data", line)  # of what was dropped
+            if sample := row.get("sample"):
+                new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "reasons": Counter()}
+                rate = found.setdefault(sample["of"], new)
+                rate["samples"] += 1
+                rate["passed"] += row is line
+                rate["reasons"] += Counter([] if row is line else [line["reason"]])
+    return sorted(found.values(), key=lambda rate: (rate["passed"] / rate["samples"], rate["of"]))
+
+
+def sentences(rates: list[dict[str, Any]]) -> list[str]:
+    """The sum, and which tasks were never and which always solved; nothing where no task was sampled."""
+    if not rates:
+        return []
+    never, always = ([rate for rate in rates if rate["passed"] == part * rate["samples"]] for part in (0, 1))
+    found = [
+        f"{sum(rate['passed'] for rate in rates):,} of {sum(rate['samples'] for rate in rates):,} samples passed; of {len(rates):,} tasks "
+        f"{len(always):,} were always solved, {len(never):,} never"
+    ]
+    for word, these in (("never", never), ("always", always)):
+        if these:
+            more = f" and {len(these) - _NAMED:,} more, see pass_rates.jsonl" if len(these) > _NAMED else ""
+            found.append(f"{word} solved: {', '.join(map(_named, these[:_NAMED]))}{more}")
+    return found
+
+
+def _named(rate: dict[str, Any]) -> str:
+    why = ", ".join(f"{reason} {count:,}" for reason, count in rate["reasons"].most_common())
+    return f"{rate['name'] or rate['of']} ({why})" if why else str(rate["name"] or rate["of"])

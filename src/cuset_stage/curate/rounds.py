@@ -1,0 +1,87 @@
+"""Rounds: what a model answers and the judge finds right trains it, and the trained model answers again.
+
+What does not depend on the model lies in the curation's folder once. A round has a folder in it, with links to that, the stages from
+`answer` on, the data set, and the trained model. Where every round trains the base model anew this is expert iteration as STaR
+(Zelikman et al. 2022) and ReST-EM (Singh et al. 2023) do it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ..files import file_sha256, write_atomically
+from ..settings import read_yaml
+from .folders import STAGES, locked, read_state
+from .settings import RoundsSettings
+from .stage_rows import CurationError
+
+
+SHARED = STAGES[: STAGES.index("answer")]
+
+
+def round_settings(settings: RoundsSettings, number: int) -> RoundsSettings:
+    """Settings of a round (from 1), which samples from what the round before it trained; its folder is made."""
+    folder = settings.folder / f"round{number}"
+    folder.mkdir(exist_ok=True)
+    for stage in SHARED:
+        if not (folder / stage).is_symlink():
+            (folder / stage).symlink_to(Path("..") / stage)
+    answer = settings.answer.model_copy(update=trained(settings.folder, number - 1))
+    return settings.model_copy(update={"folder": folder, "answer": answer})
+
+
+def trained(folder: Path, number: int) -> dict[str, str]:
+    """What a round trained, as the keys `adapter` or `model` name it; nothing before the first."""
+    model = folder / f"round{number}" / "model"
+    return {"adapter" if (model / "adapter_config.json").is_file() else "model": str(model)} if number else {}
+
+
+def train(settings: RoundsSettings, number: int) -> None:
+    """Train on a round's data set with llamafactory-cli and the user's recipe, into the round's `model`.
+
+    What was trained on the same data with the same recipe stays. A training that was stopped goes on from its last whole checkpoint;
+    where it left none, it begins again.
+
+    Raises:
+        CurationError: the recipe does not fit, the training fails, or it goes on in another process.
+    """
+    folder = settings.folder / f"round{number}"
+    model, data, recipe = folder / "model", folder / "dataset", read_yaml(settings.recipe)
+    name = settings.name if "alpaca" in settings.formats else f"{settings.name}_sharegpt"
+    keys = {"dataset_dir": data, "dataset": name, "output_dir": model, "overwrite_output_dir": "false"}
+    if recipe.get("tokenized_path"):
+        raise CurationError(
+            f"{settings.recipe}: tokenized_path: every round would train on the first one's data; take it out."
+        )
+    if recipe.get("eval_dataset"):
+        held_out = f"{name}_eval" in read_state(data / "dataset_info.json")
+        off = {"eval_dataset": "null", "do_eval": "false", "eval_strategy": '"no"'}
+        keys |= {"eval_dataset": f"{name}_eval"} if held_out else off
+    if settings.start == "previous":
+        keys |= {f"{key}_name_or_path": path for key, path in trained(settings.folder, number - 1).items()}
+    command = ["train", str(settings.recipe), *(f"{key}={value}" for key, value in keys.items())]
+    data_files = {path.name: file_sha256(path) for path in sorted(data.glob("*.json"))}
+    state = {"command": command, "recipe": recipe, "data": data_files}
+    record = folder / "training.json"
+    begun, ended = (json.dumps({**state, "ended": each}, indent=2, default=str) + "\n" for each in (False, True))
+    with locked(folder) as lock:
+        before = record.read_text(encoding="utf-8") if record.is_file() and not settings.fresh else ""
+        if before == ended:
+            return
+        checkpoints = set(model.glob("checkpoint-*"))
+        whole = {path for path in checkpoints if (path / "trainer_state.json").is_file()}  # it is written last
+        for path in checkpoints - whole if before == begun and whole else (model,):
+            shutil.rmtree(path, ignore_errors=True)
+        write_atomically(record, begun)
+        # The lock is the child's as well: should this process be killed, no second training begins beside the first.
+        code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode
+        if code:
+            raise CurationError(
+                f"round {number}: llamafactory-cli {' '.join(command)} ended with {code}, see above. What was sampled and proved is kept: "
+                "correct the recipe and run the same command again."
+            )
+        write_atomically(record, ended)

@@ -1,0 +1,283 @@
+"""Answers of a model to tasks that have none: asked, judged by running them, counted by task, and trained on."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from chat_server import ChatServer, completion
+from curation_steps import lines, put
+from curation_tree import PROGRAM, REFERENCE
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.sandbox import SandboxError, find_toolkit
+
+
+try:
+    find_toolkit()
+except SandboxError:
+    pytest.skip("nvcc is needed", allow_module_level=True)
+
+SIZES = (1, 33, 1000)
+SQUARE, CUBE = (f"```cpp\n{PROGRAM % {'expression': each}}```" for each in ("x * x", "x * x * x"))
+NO_CODE = "I would rather not."
+# What the server says to the first question about each task, and to the others.
+SAID = {"square": (f"<think>A product.</think>\n{SQUARE}", CUBE), "cube": (CUBE, CUBE), "halve": (SQUARE, NO_CODE)}
+
+
+def tasks(folder: Path, names=("square", "cube", "halve")) -> Path:
+    """Prompts with a check, and no answer."""
+    of = {"square": "x * x", "cube": "x * x * x", "halve": "0.5 * x"}
+    rows = [
+        {
+            "prompt": f"Read data/x.bin, write {name} of every element to data/y.bin.",
+            "name": name,
+            "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],
+            "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"]}],
+            "cases": [{"name": f"n{size}", "parameters": {"n": size}} for size in SIZES],
+            "reference": REFERENCE % of[name],
+            "licence": "MIT",
+        }
+        for name in names
+    ]
+    return put(folder / "tasks.jsonl", rows)
+
+
+@pytest.fixture
+def server():
+    """Answers as SAID has them, by the task's name in the prompt."""
+    server, asked = ChatServer(), Counter()
+
+    def say(handler, body):
+        name = re.search(r"write (\w+) of", body["messages"][-1]["content"])[1]
+        with server.lock:
+            asked[name] += 1
+            text = SAID[name][min(asked[name], 2) - 1]
+        message = {"role": "assistant", "content": text}
+        handler.send(completion(body, choices=[{"message": message, "finish_reason": "stop"}]))
+
+    server.always = say
+    yield server
+    server.close()
+
+
+def run(*arguments: str | Path, status: int = 0) -> str:
+    done = CliRunner().invoke(app, ["curate", *map(str, arguments)])
+    assert done.exit_code == status, done.output
+    return done.output
+
+
+def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
+    recipe = {
+        "folder": str(tmp_path / "work"),
+        "sources": str(tasks(tmp_path)),
+        "answer": {"endpoint": server.url, "model": "m", "samples": 2},
+        "no_gpu": True,
+        "validation": 0,
+        "reasoning": True,
+    }
+    (tmp_path / "curate.yaml").write_text(yaml.safe_dump(recipe))
+    out = run("run", tmp_path / "curate.yaml")
+    prove = tmp_path / "work" / "prove"
+    assert not lines(prove / "unsettled.jsonl")
+    rates = {
+        each["name"]: (each["samples"], each["passed"], each["reasons"]) for each in lines(prove / "pass_rates.jsonl")
+    }
+    assert rates == {
+        "halve": (2, 0, {"mismatch": 1, "no_code": 1}),
+        "square": (2, 1, {"mismatch": 1}),
+        "cube": (2, 2, {}),
+    }
+    assert "3 of 6 samples passed; of 3 tasks 1 were always solved, 1 never" in out
+    assert (
+        re.search(r"never solved: halve \((mismatch 1, no_code 1|no_code 1, mismatch 1)\)", out)
+        and "always solved: cube" in out
+    )
+    rows = json.loads((tmp_path / "work" / "dataset" / "curated.json").read_text())
+    assert len(rows) == 2  # the two answers to cube are one
+    (square,) = (row for row in rows if row["name"] == "square")
+    assert (
+        square["output"].startswith("<think>\nA product.\n</think>\n\n```cpp\n")
+        and "return x * x;" in square["output"]
+    )
+    assert all(each["sample"]["model"] == "m" for each in lines(prove / "rows.jsonl"))
+    assert "| m | 2 |" in (tmp_path / "work" / "dataset" / "curated.md").read_text()
+    # What is there is not asked again, and not judged again.
+    asked = len(server.requests)
+    assert asked == 6 and "6 rows (6 of them before)" in run("run", tmp_path / "curate.yaml")
+    assert len(server.requests) == asked
+
+
+def test_an_answer_that_is_there_is_kept_or_left_out_as_asked(tmp_path, server):
+    rows = lines(tasks(tmp_path, ["cube"]))
+    path = put(tmp_path / "answered.jsonl", [{**rows[0], "code": PROGRAM % {"expression": "x * x * x * 1.0f"}}])
+    asking = [f"endpoint={server.url}", "model=m", "samples=1"]
+    for stage in (["import", path], ["split"], ["deduplicate"], ["write"], ["adapt"], ["answer", *asking]):
+        run(stage[0], tmp_path / "work", *stage[1:])
+    found = tmp_path / "work" / "answer" / "rows.jsonl"
+    assert [each["id"] for each in lines(found)] == ["answered.jsonl:000001"] and not server.requests
+    run("answer", tmp_path / "work", "answered=add", *asking)
+    assert [each["id"] for each in lines(found)] == ["answered.jsonl:000001", "answered.jsonl:000001#0"]
+    run("answer", tmp_path / "work", "answered=replace", *asking)
+    (row,) = lines(found)
+    assert "* 1.0f" not in json.dumps(row) and row["sample"]["of"] == "answered.jsonl:000001"
+    assert len(server.requests) == 1
+
+
+def test_without_a_model_tasks_without_an_answer_end_with_the_fix(tmp_path):
+    out = run("run", tmp_path / "work", tasks(tmp_path), "no_gpu=true", status=1)
+    assert "no_answer (3)" in out and "answer={model: FOLDER, samples: 4}" in out
+
+
+def test_keys_of_the_answers_are_checked_by_name(tmp_path):
+    given = ["run", tmp_path / "work", tasks(tmp_path)]
+    assert "temprature: no such key; did you mean temperature" in run(*given, "answer={temprature: 1}", status=2)
+    assert "no config.json" in run(*given, f"answer={{model: {tmp_path}}}", status=2)
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("stage: sft\n")
+    rounds = ["rounds", *given[1:], f"recipe={recipe}"]
+    assert "nobody answers" in run(*rounds, status=2)
+    assert "endpoint serves the same model" in run(
+        *rounds, "rounds=2", "answer={endpoint: 'http://h/v1', model: m}", status=2
+    )
+
+
+def test_a_run_that_is_killed_asks_for_what_is_missing_alone(tmp_path, server):
+    work = tmp_path / "work"
+    for stage in (["import", tasks(tmp_path)], ["split"], ["deduplicate"], ["write"], ["adapt"]):
+        run(stage[0], work, *stage[1:])
+    say = server.always
+
+    def slowly(handler, body):
+        time.sleep(0.3)
+        say(handler, body)
+
+    server.always = slowly
+    asking = ["answer", str(work), f"endpoint={server.url}", "model=m", "samples=2", "batch_size=1"]
+    process = subprocess.Popen([sys.executable, "-m", "cuset_stage.cli", "curate", *asking])
+    while not (found := [path for path in work.glob("samples-*.jsonl") if len(path.read_text().splitlines()) >= 2]):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    there = found[0].read_bytes()
+    before = there.count(b"\n")
+    out = run(*asking)
+    assert f"{6 - before} made, {before} there before" in out
+    assert found[0].read_bytes().startswith(there[: there.rfind(b"\n") + 1])
+    rows = lines(work / "answer" / "rows.jsonl")
+    assert Counter(row["name"] for row in rows) == {"square": 2, "cube": 2, "halve": 2}
+    assert len({row["id"] for row in rows}) == 6
+    assert len(server.requests) <= 7  # one had been asked, and its answer was lost
+
+
+LEARNT = "```cpp\n__global__ void k() {}\nint main() { return 0; }\n```"
+RECIPE = """
+stage: sft
+do_train: true
+do_eval: true
+finetuning_type: lora
+lora_rank: 2
+lora_target: all
+template: qwen
+cutoff_len: 512
+eval_dataset: of_the_recipe
+per_device_train_batch_size: 1
+learning_rate: 1.0e-6
+max_steps: 20
+logging_steps: 1
+save_steps: 1
+use_cpu: true
+report_to: none
+"""
+
+
+@pytest.fixture(scope="module")
+def learnt_model(tiny_model, tmp_path_factory):
+    """A tiny model that has learnt one answer, which compiles, by heart."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.manual_seed(0)
+    model, tokenizer = (kind.from_pretrained(tiny_model) for kind in (AutoModelForCausalLM, AutoTokenizer))
+    batch = []
+    for row in lines(tasks(tmp_path_factory.mktemp("tasks"))):
+        asked = tokenizer.apply_chat_template(
+            [{"role": "user", "content": row["prompt"]}], tokenize=False, add_generation_prompt=True
+        )
+        start = len(tokenizer(asked)["input_ids"])
+        ids = torch.tensor([tokenizer(f"{asked}{LEARNT}<|im_end|>")["input_ids"]])
+        batch.append((ids, ids.masked_fill(torch.arange(ids.shape[1]) < start, -100)))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(400):
+        losses = [model(input_ids=ids, labels=labels).loss for ids, labels in batch]
+        sum(losses).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if max(losses) < 0.01:
+            break
+    path = tmp_path_factory.mktemp("learnt")
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return path
+
+
+def test_a_model_of_our_own_answers_on_the_cpu(tmp_path, learnt_model):
+    asking = f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
+    out = run("run", tmp_path / "work", tasks(tmp_path), "compile_only=true", asking)
+    assert "of 3 tasks 3 were always solved" in out
+    assert {row["program"] for row in lines(tmp_path / "work" / "select" / "rows.jsonl")} == {LEARNT[7:-3]}
+
+
+@pytest.mark.slow
+def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_model):
+    (tmp_path / "recipe.yaml").write_text(f"model_name_or_path: {learnt_model}\n{RECIPE}")
+    work, asking = tmp_path / "work", f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
+    given = ["rounds", str(work), str(tasks(tmp_path)), "compile_only=true", asking, "validation=0.4"]
+    command = [*given, f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
+
+    def start() -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "cuset_stage.cli", "curate", *command],
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    process, first = start(), work / "round1"
+    while not (first / "model" / "checkpoint-2").exists():
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)  # and not the training, which it began
+    process.stdout.close()
+    process.wait()
+    assert "another process is working in it" in run(*command, status=2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process = start()
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, out
+    assert "Resuming training from" in out
+    assert len(re.findall(r"round [12]: 6 of 6 samples passed; of 3 tasks 3 were always solved", out)) == 2
+    for number in (1, 2):
+        folder = work / f"round{number}"
+        assert json.loads((folder / "training.json").read_text())["ended"] is True
+        assert "eval_loss" in (folder / "model" / "all_results.json").read_text()
+        adapters = {row["sample"]["adapter"] for row in lines(folder / "prove" / "rows.jsonl")}
+        assert adapters == {None if number == 1 else str(first / "model")}
+        funnel = {each["stage"]: each["kept"] for each in json.loads(run("funnel", folder, "format=json"))}
+        assert funnel["import"] == 3 and funnel["answer"] == 6
+    settings = json.loads((work / "round2" / "training.json").read_text())["command"]
+    assert f"adapter_name_or_path={first / 'model'}" in settings
+    trained = {path: path.stat().st_mtime_ns for path in work.glob("round*/model/*.safetensors")}
+    assert len(trained) == 2
+    run(*command)
+    assert trained == {path: path.stat().st_mtime_ns for path in trained}
