@@ -159,6 +159,7 @@ def llamafactory(tiny_model, tmp_path_factory, request):
             "lora_dropout": 0.0,
             "dataset_dir": str(ROOT / "data"),
             "dataset": "cuset_kernels",
+            "max_samples": 100,
             "template": "qwen",
             "cutoff_len": 512,
             "overwrite_cache": True,

@@ -156,8 +156,8 @@ def test_rows_of_a_data_set_are_those_of_training(models):
         "template": "qwen",
         "cutoff_len": 500,
     }
-    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=70, **options).tokens()
-    opened = open_rows(tokenizer, str(models / "before"), rules_of_all_kinds(), max_samples=70, **options)
+    plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=20, **options).tokens()
+    opened = open_rows(tokenizer, str(models / "before"), rules_of_all_kinds(), max_samples=20, **options)
     rows = list(data_rows(opened, "kernels"))
     assert [row.name for row in rows[:2]] == ["kernels, row 1", "kernels, row 2"] and len(rows) == len(plain)
     eq3 = sum(BITS[kind] for kind in DEFAULT_KINDS)
