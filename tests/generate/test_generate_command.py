@@ -44,7 +44,6 @@ def test_command_writes_and_goes_on(command, tmp_path, tiny_model):
     [
         (["samples=3"], "greedy decoding writes the same answer every time"),
         (["samples=0"], "samples='0': expected greater than 0"),
-        (["level=2"], "no prompt of level 2"),
         (["level=4"], "level='4': expected less than or equal to 3"),
         (["temperature=-0.1"], "temperature='-0.1': expected greater than or equal to 0"),
         (["temperature=nan"], "temperature='nan': expected a finite number"),

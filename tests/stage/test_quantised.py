@@ -65,7 +65,13 @@ def test_4_bit_weights_keep_their_layout(keys, tmp_path, monkeypatch, more, repa
 
     monkeypatch.setattr(bitsandbytes.nn.modules, "has_avx512bf16", lambda: True)
     recipe = {**keys, **more, "quantization_bit": 4, "do_train": True, "finetuning_type": "lora", "lora_target": "all"}
-    recipe |= {"dataset_dir": str(DATA), "dataset": "cuset_kernels", "template": "qwen", "max_samples": 8, "max_steps": 1}
+    recipe |= {
+        "dataset_dir": str(DATA),
+        "dataset": "cuset_kernels",
+        "template": "qwen",
+        "max_samples": 8,
+        "max_steps": 1,
+    }
     recipe |= {"output_dir": str(tmp_path), "save_strategy": "no", "report_to": "none", "use_cpu": True}
     repacked = Repacked()
     run_exp(recipe, callbacks=[repacked])
