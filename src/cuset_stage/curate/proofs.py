@@ -40,7 +40,7 @@ class Proofs:
     def __init__(self, folder: Path, settings: ProofSettings) -> None:
         self.folder, self._settings = folder, settings
         bench = bench_of(settings)
-        self._judge, self.arch = bench.judge, bench.arch
+        self._judge = bench.judge
         self._cases = bench.judge.cases or CaseCache(
             limits=CASE_LIMITS, isolation=Isolation(settings.isolation), limit=settings.cache_bytes
         )

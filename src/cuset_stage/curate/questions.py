@@ -161,13 +161,12 @@ class _Plan(RowModel):
     tolerance: dict[str, _Tolerance]
 
 
-def ask_for_task(row: Row, arch: str) -> Messages:
-    """The question that shows a kernel, with what it needs of its file."""
+def ask_for_task(row: Row, arch: str | None) -> Messages:
+    """The question that shows a kernel, with what it needs of its file. arch: where the programs are for one kind of GPU."""
     name = row.get("kernel")
     called = f"the kernel `{name}`" if name else "the kernel"
-    text = (
-        f"Make a task of {called}. Its program is built by nvcc for {arch}.\n\n```cuda\n{cut(row['code'], name)}\n```"
-    )
+    built = f" Its program is built by nvcc for {arch}." if arch else ""
+    text = f"Make a task of {called}.{built}\n\n```cuda\n{cut(row['code'], name)}\n```"
     return ({"role": "system", "content": _AUTHOR}, {"role": "user", "content": text})
 
 

@@ -194,11 +194,9 @@ class ProofSettings(JudgeSpec):
     )
 
 
-class _Tokens(Settings):
-    tokenizer: str | None = Field(None, description="counts tokens: a folder or a Hub name; without it an estimate")
+class Writing(Settings):
+    """Who writes tasks of kernels, and how it is asked."""
 
-
-class _Writer(ProofSettings, _Tokens):
     model: str | None = Field(
         None,
         description="the model that writes tasks of kernels, by the name it is served by; without it none are written",
@@ -219,6 +217,9 @@ class _Writer(ProofSettings, _Tokens):
     timeout: PositiveFloat = Field(600.0, description="seconds a request may take")
     retries: NonNegativeInt = Field(5, description="further tries of a request that fails")
     api_key_env: str = Field("OPENAI_API_KEY", description="the environment variable with the endpoint's API key")
+    tokenizer: str | None = Field(
+        None, description="counts tokens where the endpoint does not; without it an estimate"
+    )
     most_tokens: PositiveInt | None = Field(
         None, description="tokens, of questions and replies, after which nothing more is asked"
     )
@@ -238,18 +239,18 @@ class _Writer(ProofSettings, _Tokens):
         return self
 
     @property
-    def proof(self) -> ProofSettings:
-        """How what was written is proved."""
-        return ProofSettings(**{key: getattr(self, key) for key in ProofSettings.model_fields})
-
-    @property
     def sampling(self) -> dict[str, Any]:
         """What a reply depends on beside its question."""
         return self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
 
 
-class WriteSettings(StageSettings, _Writer):
+class WriteSettings(StageSettings, Writing, ProofSettings):
     """Always done afresh: replies and proofs are kept beside the stage, and nothing is asked or proved twice."""
+
+    @property
+    def proof(self) -> ProofSettings:
+        """How what was written is proved."""
+        return ProofSettings(**{key: getattr(self, key) for key in ProofSettings.model_fields})
 
 
 class _Prove(ProofSettings, _Workers):
@@ -260,8 +261,9 @@ class ProveSettings(StageSettings, _Prove, _Fresh):
     """A row is kept when its program compiles and passes every case every time."""
 
 
-class _Lengths(_Tokens):
+class _Lengths(Settings):
     cutoff_len: PositiveInt = Field(4096, description="cutoff_len of the training run, which lengths are held against")
+    tokenizer: str | None = Field(None, description="counts tokens: a folder or a Hub name; without it an estimate")
     reasoning: bool = Field(False, description="put a row's reasoning before its answer, and count it in its length")
 
 
@@ -313,16 +315,22 @@ class ExportSettings(StageSettings, _Export, _Lengths):
         return self.output or self.folder / "dataset"
 
 
-def _answering(value: Any) -> Any:
-    return Answering.checked(value) if isinstance(value, dict) else value  # its own messages name the keys within
+def _checked(model: type[Settings]) -> BeforeValidator:
+    """A mapping as a model, whose own messages name the keys within."""
+    return BeforeValidator(lambda value: model.checked(value) if isinstance(value, dict) else value)
 
 
-class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Writer, _Prove, _Select, _Export, _Lengths, _Fresh):
+class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Prove, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")
 
-    answer: Annotated[Answering | None, BeforeValidator(_answering)] = Field(
+    write: Annotated[Writing | None, _checked(Writing)] = Field(
+        None,
+        description="a mapping of the keys of `cuset curate write`, such as {model: my_model, endpoint: URL}; without it no tasks are written "
+        "of kernels",
+    )
+    answer: Annotated[Answering | None, _checked(Answering)] = Field(
         None,
         description="a mapping of the keys of `cuset curate answer`, such as {model: my_model, samples: 8}; without it no model is asked",
     )
@@ -364,7 +372,10 @@ class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Writer, _Prove, _Select, _
         """The settings of one stage."""
         if stage is AnswerSettings:
             return stage(folder=self.folder, fresh=self.fresh, **(self.answer.model_dump() if self.answer else {}))
-        return stage(**{key: getattr(self, key) for key in stage.model_fields if key in type(self).model_fields})
+        keys = {key: getattr(self, key) for key in stage.model_fields if key in type(self).model_fields}
+        if stage is WriteSettings and self.write:
+            keys |= self.write.model_dump(exclude_unset=True)
+        return stage(**keys)
 
 
 class RoundsSettings(RunSettings):

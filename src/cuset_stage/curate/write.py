@@ -51,6 +51,7 @@ def run_write(settings: WriteSettings) -> Summary:
     writer = Writer(
         settings.tries,
         settings.model,
+        settings.arch,
         Replies(settings.folder / "replies", settings),
         Proofs(settings.folder / "proofs", settings.proof),
     )
@@ -89,6 +90,7 @@ class Writer:
 
     tries: int
     model: str
+    arch: str | None
     replies: Replies
     proofs: Proofs
 
@@ -97,7 +99,7 @@ class Writer:
             return Kept(row)
         try:
             alone = self.proofs.compiles_alone(row["code"])
-            question = messages = ask_for_task(row, self.proofs.arch)
+            question = messages = ask_for_task(row, self.arch)
             tried: list[_Try] = []
             while len(tried) < self.tries:
                 reply = self.replies.ask(messages)
