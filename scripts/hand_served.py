@@ -1,6 +1,7 @@
-"""An OpenAI-compatible server whose answers are files: each question is put into a folder, and waits there until somebody has answered it.
+r"""An OpenAI-compatible server whose answers are files: each question is put into a folder, and waits there until somebody has answered it.
 
-    python scripts/hand_served.py FOLDER --port 8000      serve; endpoint=http://localhost:8000/v1 timeout=86400
+    python scripts/hand_served.py FOLDER --port 8000      serve: cuset curate write WORK endpoint=http://localhost:8000/v1 model=hand \
+                                                              timeout=86400 concurrency=64 compile_only=true
     python scripts/hand_served.py FOLDER --open           the questions without an answer, oldest first
 
 Question q-KEY.md is the text to read; q-KEY.json is the request as it came. Its answer is a-KEY.md, written at any time, also while nobody

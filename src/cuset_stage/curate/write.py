@@ -98,7 +98,6 @@ class Writer:
         if is_whole(row):
             return Kept(row)
         try:
-            alone = self.proofs.compiles_alone(row["code"])
             question = messages = ask_for_task(row, self.arch)
             tried: list[_Try] = []
             while len(tried) < self.tries:
@@ -113,13 +112,13 @@ class Writer:
                         break
                     messages = ask_again(question, reply.text, str(error))
                 else:
-                    return Kept(self._row(row, draft, verified, self._record(alone, tried)), {"model": self.model})
+                    return Kept(self._row(row, draft, verified, self._record(row, tried)), {"model": self.model})
+            last = tried[-1]
+            return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
         except NoReply as error:
             return Unsettled(error.reason, str(error))
         except SandboxError as error:
             return Unsettled("judge", str(error))
-        last = tried[-1]
-        return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(alone, tried)})
 
     def _prove(self, draft: Draft, kernel: str | None, tried: _Try) -> dict[str, Any]:
         """What is known of a task that is right, as far as this machine can tell. Raises RowError with what is to be put right."""
@@ -174,7 +173,8 @@ class Writer:
             "written": record,
         }
 
-    def _record(self, alone: bool, tried: list[_Try]) -> dict[str, Any]:
+    def _record(self, row: Row, tried: list[_Try]) -> dict[str, Any]:
+        alone = self.proofs.compiles_alone(row["code"])
         return {"model": self.model, "compiles_alone": alone, "tries": [each.record() for each in tried]}
 
 
