@@ -92,6 +92,6 @@ int main() {
     CUDA_TRY(cudaFree(dTimes));
     CUDA_TRY(cudaFree(dPositions));
     FILE* file = fopen("data/positions.bin", "wb");
-    if (!file || fwrite(positions.data(), 4, positions.size(), file) != positions.size() || fclose(file) != 0) return 1;
-    return 0;
+    if (!file || fwrite(positions.data(), 4, positions.size(), file) != positions.size()) return 1;
+    return fclose(file) == 0 ? 0 : 1;
 }

@@ -38,7 +38,8 @@ __global__ void locate(const double* elements, const double* times, float* posit
         (middle - e * sin(middle) > mean ? high : low) = middle;
     }
     const double x = element[0] * (cos(low) - e), y = element[0] * sqrt(1.0 - e * e) * sin(low);
-    const double along = cos(element[4]) * x - sin(element[4]) * y, across = sin(element[4]) * x + cos(element[4]) * y;
+    const double along = cos(element[4]) * x - sin(element[4]) * y;
+    const double across = sin(element[4]) * x + cos(element[4]) * y;
     const double sideways = cos(element[2]) * across;
     float* out = positions + epoch * 3 * bodies + body;
     out[0] = static_cast<float>(cos(element[3]) * along - sin(element[3]) * sideways);
@@ -73,6 +74,6 @@ int main() {
     CUDA_TRY(cudaFree(dTimes));
     CUDA_TRY(cudaFree(dPositions));
     FILE* file = fopen("data/positions.bin", "wb");
-    if (!file || fwrite(positions.data(), 4, positions.size(), file) != positions.size() || fclose(file) != 0) return 1;
-    return 0;
+    if (!file || fwrite(positions.data(), 4, positions.size(), file) != positions.size()) return 1;
+    return fclose(file) == 0 ? 0 : 1;
 }
