@@ -45,9 +45,12 @@ def wrong_value(error: ValidationError, model: type, record: Mapping[str, Any]) 
             where, value, expected = f"{where}[{part}]", value[part], "an object"
             continue
         where = f"{where}.{part}" if where else str(part)
-        names = {field.alias: name for name, field in getattr(inner, "model_fields", {}).items() if field.alias}
-        hints = typing.get_type_hints(inner, include_extras=True)
-        expected, described, inner = _expected(hints[names.get(part, part)])
+        if typing.get_origin(inner) is dict:
+            annotation = typing.get_args(inner)[1]
+        else:
+            names = {field.alias: name for name, field in getattr(inner, "model_fields", {}).items() if field.alias}
+            annotation = typing.get_type_hints(inner, include_extras=True)[names.get(part, part)]
+        expected, described, inner = _expected(annotation)
         if part not in value:
             there = f"; there are {', '.join(map(str, value))}" if value else ""
             return f"{where} is missing; expected {expected}{there}"

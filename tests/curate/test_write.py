@@ -1,0 +1,266 @@
+"""Tasks that a model writes of kernels: what is asked, what is proved, what goes back, and that nothing is asked twice."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from curation_steps import deduplicate, lines, split, take_in, write
+from typer.testing import CliRunner
+from written_tasks import Writers, put_kernels, recorded
+
+from cuset_stage.cli import app
+from cuset_stage.curate.funnel import read_funnel
+from cuset_stage.curate.proofs import Proofs
+from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
+from cuset_stage.curate.settings import WriteSettings
+from cuset_stage.curate.stage_rows import RowError
+
+
+ROW_NORMS, HISTOGRAM = recorded("row_norms"), recorded("histogram")
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(**said):
+        servers.append(Writers(**said))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def kernels(work: Path, *names: str) -> Path:
+    take_in(work, put_kernels(work / "tree", *names), licence="MIT", allow=("MIT",))
+    split(work)
+    deduplicate(work)
+    return work
+
+
+def write_tasks(work: Path, url: str | None, **keys):
+    given = {"endpoint": url, "model": "writer", "compile_only": True, "concurrency": 4}
+    return write(work, **{**given, **keys})
+
+
+def draft(text: str = HISTOGRAM, kernel: str = "histo"):
+    return read_draft(text, False, "t", kernel)
+
+
+def refused(*arguments) -> RowError:
+    with pytest.raises(RowError) as error:
+        read_draft(*arguments)
+    return error.value
+
+
+def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, serve):
+    work = kernels(tmp_path)
+    squares = ROW_NORMS.replace("= sqrt(sum over c of x[r][c]^2)", "= sum over c of x[r][c]^2").replace(
+        "Euclidean", "squared"
+    )
+    missing = HISTOGRAM.replace("unsigned out[64];", "")
+    wrong_type = recorded("histogram_second").replace(".astype(np.uint32)", "")
+    without_root = recorded("row_norms_second").replace("np.sqrt((x * x).sum(axis=1))", "(x * x).sum(axis=1)")
+    server = serve(
+        row_norms=[squares], row_norms_second=[without_root], histogram=[f"<think>{HISTOGRAM}</think>\n\n{missing}"],
+        histogram_second=[wrong_type],
+    )  # fmt: skip
+    summary = write_tasks(work, server.url)
+    assert (summary.kept, summary.dropped, summary.unsettled) == (2, 0, 0)
+    rows = {row["name"]: row for row in lines(work / "write" / "rows.jsonl")}
+    first, second = (rows[name]["written"]["tries"] for name in ("row_norms", "byte_histogram_modulo"))
+    assert [(each["reached"], each["reason"]) for each in first] == [
+        ("cases_made", "references_disagree"),
+        ("references_agree", ""),
+    ]
+    assert "256 of 256 values are wrong" in first[0]["message"]
+    assert [(each["reached"], each["reason"]) for each in second] == [
+        ("written", "compile_error"),
+        ("references_agree", ""),
+    ]
+    assert '"out" is undefined' in second[0]["message"] and len(second[1]["questions"]) == 3
+    assert rows["row_norms"]["verified"] == {"verdict": "compiled", "gpu": None}
+    assert [rows[name]["written"]["compiles_alone"] for name in rows] == [name == "row_norms" for name in rows]
+
+    questions = [[message["content"] for message in body["messages"]] for body in server.bodies]
+    blind = [texts for texts in questions if "nothing else" in texts[0]]
+    assert len(questions) == 8 and len(blind) == 4
+    # Neither kernel nor program, nor what the first reference does, is in what the second one is written from.
+    assert not re.search(r"rowNorm|histo\b|__global__|bincount\(inputs\[\"data\"\] % 64|make_inputs", str(blind))
+    assert any("bins is int64 (64,), the task declares uint32 (64,)" in texts[-1] for texts in blind)
+    assert not any("draft" in text or "<think>" in text for texts in questions for text in texts)
+
+    (step,) = [step for step in read_funnel(work) if step.stage == "write"]
+    counts = {
+        name: (each["all"], each["compile_alone"], each["first_try"]) for name, each in step.written["steps"].items()
+    }
+    assert counts == {
+        "kernels": (2, 1, 2), "written": (2, 1, 2), "compiled": (2, 1, 1), "cases_made": (2, 1, 1), "references_agree": (2, 1, 0),
+        "right": (0, 0, 0), "mutants_caught": (0, 0, 0),
+    }  # fmt: skip
+    assert json.loads((work / "write" / "funnel.json").read_text()) == step.written
+    assert "references agree" in CliRunner().invoke(app, ["curate", "funnel", str(work)]).output
+
+    # The same again, without the endpoint, is what it was; a reply that is gone is missed, and asked for.
+    before = [{**row, "provenance": None} for row in lines(work / "write" / "rows.jsonl")]
+    server.close()
+    assert write_tasks(work, None).kept == 2
+    after = [{**row, "provenance": None} for row in lines(work / "write" / "rows.jsonl")]
+    assert sorted(map(json.dumps, after)) == sorted(map(json.dumps, before))
+    gone = rows["row_norms"]["written"]["tries"][1]["questions"][0]
+    (work / "replies" / gone[:2] / f"{gone}.json").unlink()
+    summary = write_tasks(work, None)
+    assert (summary.kept, summary.unsettled_rows[0]["reason"]) == (1, "no_endpoint")
+
+
+def test_what_a_gpu_found_goes_back_where_there_is_none(tmp_path, serve):
+    work = kernels(tmp_path, "histogram")
+    server = serve(histogram=[HISTOGRAM.replace("i < n)", "i < n - 1)")])
+    assert write_tasks(work, server.url).kept == 1 and len(server.bodies) == 2
+    (row,) = lines(work / "write" / "rows.jsonl")
+    settings = WriteSettings(folder=work, model="writer", compile_only=True)
+    proofs = Proofs(work / "proofs", settings.proof)
+    said = "The program on a GPU: case odd: data/bins.bin: 1 of 64 values are wrong"
+    with pytest.raises(RowError):  # as a GPU leaves it
+        proofs._kept(["run", row["task"], row["code"], 2, 6], lambda: {"reason": "mismatch", "message": said})
+    assert write_tasks(work, server.url).kept == 1
+    (row,) = lines(work / "write" / "rows.jsonl")
+    assert "i < n)" in row["code"] and [each["reason"] for each in row["written"]["tries"]] == ["mismatch", ""]
+    # The task is the same: its second reference is not asked for again.
+    assert len(server.bodies) == 3 and said in server.bodies[-1]["messages"][-1]["content"]
+
+
+def test_a_kernel_is_given_up_after_its_tries_and_a_refusal_ends_them(tmp_path, serve):
+    work = kernels(tmp_path)
+    server = serve(histogram=["no blocks"] * 5, row_norms=["```refused\nIt needs cuBLAS.\n```"])
+    summary = write_tasks(work, server.url, tries=2)
+    assert summary.reasons == {"bad_reply": 1, "refused": 1} and len(server.bodies) == 3
+    dropped = {row["reason"]: row["data"]["written"] for row in lines(work / "write" / "dropped.jsonl")}
+    assert len(dropped["bad_reply"]["tries"]) == 2 and dropped["refused"]["tries"][0]["message"] == "It needs cuBLAS."
+
+
+def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
+    work = kernels(tmp_path)
+    server = serve(histogram=["no blocks"], row_norms=["no blocks"])
+    first = write_tasks(
+        work, server.url, most_cost=0.00005, prices=(1.0, 1.0), concurrency=1
+    )  # a reply and its question: 38 tokens
+    assert (
+        first.unsettled == 2
+        and {row["reason"] for row in first.unsettled_rows} == {"ceiling"}
+        and len(server.bodies) == 2
+    )
+    again = write_tasks(work, server.url, most_tokens=76)
+    assert again.unsettled == 2 and len(server.bodies) == 2
+
+
+def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not(tmp_path, serve):
+    from chat_server import sends
+
+    work = kernels(tmp_path, "histogram")
+    server = serve()
+    server.troubles = [sends({"error": "context too long"}, 400)]
+    assert write_tasks(work, server.url).unsettled_rows[0]["detail"].startswith("status 400: context too long")
+    server.troubles = [sends({}, 401)]
+    command = f"curate write {work} endpoint={server.url} model=writer compile_only=true"
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 2 and "the API key is missing or wrong" in result.output
+
+
+def test_rows_that_come_as_tasks_pass_and_without_a_model_all_do(tmp_path):
+    work = kernels(tmp_path, "histogram")
+    assert write(work).kept == 1
+    assert lines(work / "write" / "rows.jsonl")[0]["kernel"] == "histo"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason", "message"),
+    [
+        ("```python", "```fortran", "bad_reply", "no block ```python"),
+        ('{"name": "byte', '"name": "byte', "bad_reply", "no JSON"),
+        ('"parameters": {"n": 7}', '"parameters": [7]', "bad_task", "cases[2].parameters"),
+        (', {"name": "special", "parameters": {"n": 3001, "values": "few"}}', "", "bad_task", "exactly five cases"),
+        ('"dtype": "uint8"', '"dtype": "byte"', "bad_task", "inputs[1].dtype"),
+        ('"reason": "counts are integers"', '"reason": ""', "bad_task", "tolerance.bins.reason"),
+        ('"tolerance": {"bins"', '"tolerance": {"bin"', "bad_task", "one for each of the outputs bins"),
+        ('{"n": 1000037}', '{"n": 100000037}', "bad_task", "case large has 100,000,297 bytes"),
+        ("data/bins.bin, uint32", "bins, uint32", "bad_task", "the prompt does not name data/bins.bin"),
+        (
+            "Every bin has to be exact.",
+            "Use atomics in __shared__ memory.",
+            "bad_task",
+            "code or a launch (__shared__)",
+        ),
+        ("__global__ void histo(", "__global__ void histogram(", "bad_task", "no __global__ function histo"),
+    ],
+)
+def test_a_reply_that_is_no_task_is_told_what_is_wrong(old, new, reason, message):
+    assert old in HISTOGRAM
+    error = refused(HISTOGRAM.replace(old, new), False, "t", "histo")
+    assert error.reason == reason and message in str(error)
+
+
+def test_replies_that_were_cut_off_or_think_are_understood():
+    half = HISTOGRAM[: HISTOGRAM.index("return 0;")]
+    assert refused(half, True, "t", "histo").reason == "cut_off" == refused(half, False, "t", "histo").reason
+    assert refused(f"<think>{HISTOGRAM}", True, "t", "histo").reason == "cut_off"
+    assert draft(f"<think>{ROW_NORMS}</think>\n{HISTOGRAM}").record["name"] == "byte_histogram_modulo"
+    assert draft(HISTOGRAM.replace("```cuda", "```cpp")).program == draft().program
+    with pytest.raises(RowError, match="n may be 0") as error:
+        read_reference("```unclear\nn may be 0\n```", False)
+    assert error.value.reason == "unclear"
+    assert "counts" in read_reference("```python\nold\n```\nBetter:\n```python\ncounts\n```", False)
+
+
+def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong():
+    question = ask_for_reference(draft())
+    again = ask_again(question, "<think>maybe</think>\nHere:\n```python\nx = 1\n```", "x is no array")
+    assert again[:2] == question and again[2]["content"] == "```python\nx = 1\n```"
+    assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
+
+
+def test_a_long_kernel_is_cut_before_its_end():
+    kernel = "__global__ void last(float* x) { x[threadIdx.x] = 1; }\n"
+    code = "__device__ int before;\n" * 4000 + kernel + "// behind\n" * 100
+    short = cut(code, "last")
+    assert (
+        len(short) < KERNEL_LIMIT + 100
+        and short.endswith(kernel.strip())
+        and short.splitlines()[1] == "__device__ int before;"
+    )
+    assert cut(kernel, "last") == kernel.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason", "message"),
+    [
+        ('inputs["data"] % 64', 'inputs["bytes"] % 64', "reference_fails", "case power_of_two: the reference failed"),
+        ("rng.integers(0, 256, n)", "np.zeros(n)", "weak_cases", ""),
+        (
+            'np.bincount(inputs["data"] % 64, minlength=64).astype(np.uint32)',
+            "np.zeros(64, np.uint32)",
+            "weak_cases",
+            "zeros pass",
+        ),
+    ],
+)
+def test_cases_that_cannot_be_made_or_tell_nothing_are_told(tmp_path, old, new, reason, message):
+    assert old in HISTOGRAM
+    proofs = Proofs(tmp_path, WriteSettings(folder=tmp_path, compile_only=True).proof)
+    if reason == "weak_cases" and not message:
+        proofs.check_cases(draft(HISTOGRAM.replace(old, new)))  # other cases still tell right from wrong
+        return
+    with pytest.raises(RowError) as error:
+        proofs.check_cases(draft(HISTOGRAM.replace(old, new)))
+    assert error.value.reason == reason and message in str(error.value) and "task t" not in str(error.value)
+
+
+def test_inputs_that_differ_each_time_are_told(tmp_path):
+    proofs = Proofs(tmp_path, WriteSettings(folder=tmp_path, compile_only=True).proof)
+    drawn = draft(HISTOGRAM.replace("rng.integers(0, 256, n)", "np.random.default_rng().integers(0, 256, n)"))
+    with pytest.raises(RowError, match="make_inputs makes other inputs each time"):
+        proofs.check_reference(
+            drawn, "def reference(inputs):\n    import numpy as np\n    return {'bins': np.zeros(64, np.uint32)}\n"
+        )
