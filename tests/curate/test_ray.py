@@ -115,6 +115,7 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
     assert (summary.kept, summary.unsettled, summary.resumed) == (6, 0, 5)
 
 
+@pytest.mark.slow
 def test_a_row_that_kills_its_process_is_the_only_one_that_is_lost(tmp_path):
     path = tmp_path / "rows.jsonl"
     rows = [{"id": f"r{number}", "source": {"file": "a.cu", "row": number}} for number in range(300)]
@@ -144,6 +145,7 @@ def test_rows_go_to_all_gpus_of_the_machines_that_have_some(gpu_machine, tmp_pat
     assert {each["verified"]["gpu"] for each in lines(tmp_path / "prove" / "rows.jsonl")} == {"NVIDIA Fake"}
 
 
+@pytest.mark.slow
 def test_machines_whose_gpus_differ_are_refused(cluster, gpu_machine, tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.touch()

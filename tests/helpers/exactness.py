@@ -49,7 +49,7 @@ EXACTNESS: dict[str, Exactness] = {
         Arm({"dataset": "weighted", "stage": "sft"}), Arm({"dataset": "plain", "stage": "sft"}), is_bitwise=True
     ),
     "weight 2 everywhere = twice the loss and the gradient": Exactness(
-        Arm({"dataset": "twos", **LR_0}), Arm({"dataset": "plain", **LR_0}), factor=2.0, is_quick=True
+        Arm({"dataset": "twos", **LR_0}), Arm({"dataset": "plain", **LR_0}), factor=2.0
     ),
     "a row of weight 2 and itself with weight 0 = the row given twice": Exactness(
         Arm({"dataset": "two_and_none", "per_device_train_batch_size": 9}),

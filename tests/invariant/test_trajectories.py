@@ -65,7 +65,7 @@ def trajectory(llamafactory, eight_samples):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name in ("1x1x8", "2x1x4 ZeRO-2") else ())
+        pytest.param(name, marks=pytest.mark.slow if name in ("1x1x8", "2x2x2", "2x1x4 ZeRO-2") else ())
         for name in ARRANGEMENTS
         if name != "1x8x1" and (LORA_HAS_ZERO_2 or "ZeRO" not in name)
     ],

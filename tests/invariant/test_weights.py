@@ -118,7 +118,14 @@ def test_the_weights_of_these_data_matter(train):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"mask_history": True}, {"train_on_prompt": True}, {"cutoff_len": 48}, {"neat_packing": True}],
+    [
+        {},
+        {"neat_packing": True},
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in ({"mask_history": True}, {"train_on_prompt": True}, {"cutoff_len": 48})
+        ),
+    ],
     ids=str,
 )
 def test_the_loss_is_the_sum_of_weight_times_nll_over_the_number_of_tokens(train, data, tiny_model, options):

@@ -408,8 +408,8 @@ def test_what_a_module_draws_is_drawn_alike_and_not_ahead(judge: ModuleJudge) ->
 
 def test_the_seed_repeats_the_inputs(task: ModuleTask) -> None:
     says = answer("raise ValueError(str(y.double().sum().item()))")
-    messages = [ModuleJudge(device="cpu", seeds=3, seed=seed).judge(task, says).message for seed in (7, 7, 8, None)]
-    assert messages[0] == messages[1] and len(set(messages)) == 3
+    messages = [ModuleJudge(device="cpu", seeds=3, seed=seed).judge(task, says).message for seed in (7, 7, None)]
+    assert messages[0] == messages[1] != messages[2]
 
 
 HALF = """

@@ -39,7 +39,7 @@ def expected(pair_file, tiny_model):
     ("keys", "ranks"),
     [
         ({"finetuning_type": "full"}, 1),
-        ({"packing": True, "neat_packing": True, "cuset_fused": "off"}, 2),
+        pytest.param({"packing": True, "neat_packing": True, "cuset_fused": "off"}, 2, marks=pytest.mark.slow),
         pytest.param({"finetuning_type": "full", "deepspeed": deepspeed(2)}, 2, marks=pytest.mark.slow),
     ],
     ids=["full", "LoRA, packed, two ranks, from logits", "ZeRO-2, two ranks"],
