@@ -9,6 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from curation_steps import adapt, lines, split, take_in
 from curation_tree import MODULE
+from other_sets import robust_kbench
+
+from cuset_stage.curate.adapt import load_task
+from cuset_stage.curate.training_text import answer_text, is_read_back
+from cuset_stage.tasks import load_tasks
+from cuset_stage.tasks.messages import chat_messages
 
 
 FUNCTIONAL = MODULE.replace("def forward(self, x):", "def forward(self, x, fn=None):") % "fn(x)"
@@ -43,6 +49,22 @@ def test_extensions_of_the_engineer_archive_become_modules(tmp_path):
     names = {node.name for node in ast.parse(row["answer_code"]).body if isinstance(node, ast.ClassDef)}
     assert row["kind"] == "module" and "ModelNew" in names and "__global__" in row["answer_code"]
     assert row["speedup"] == 1.5 and row["source"]["licence"] == "CC-BY-4.0" and "ModelNew" in row["task"]["prompt"]
+
+
+def test_tasks_of_robust_kbench_keep_what_the_judge_needs(tmp_path):
+    root = robust_kbench(tmp_path / "clone")
+    (root / "LICENSE").write_text("Apache License\nVersion 2.0, January 2004\n")
+    _, rows, dropped = adapted(tmp_path / "work", root, None, format="robust-kbench")
+    assert not dropped and all(row["source"]["licence"] == "Apache-2.0" for row in rows)
+    judged = {task.id: task for task in load_tasks(root)}
+    for task in map(load_task, rows):
+        own = judged.pop(task.id)
+        assert task.fingerprint == own.fingerprint and chat_messages(task) == chat_messages(own)
+        assert (task.module("x"), task.language, task.solution) == (own.module("x"), "cuda", None)
+    assert not judged
+    assert all(row["module_code"] == row["task"]["own_source"] and "module" in row["prints"] for row in rows)
+    answered = next(row for row in rows if row["answer_code"])
+    assert answer_text(answered).startswith("```cpp\n") and is_read_back(answered, answer_text(answered))
 
 
 KERNELBOOK = """import torch

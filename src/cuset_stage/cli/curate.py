@@ -105,8 +105,7 @@ def verify() -> NoReturn:
 # In order, after `import`.
 _STAGES = {
     "split": SplitSettings, "deduplicate": DeduplicateSettings, "write": WriteSettings, "adapt": AdaptSettings,
-    "answer": AnswerSettings, "prove": ProveSettings,
-    "select": SelectSettings, "export": ExportSettings,
+    "answer": AnswerSettings, "prove": ProveSettings, "select": SelectSettings, "export": ExportSettings,
 }  # fmt: skip
 
 

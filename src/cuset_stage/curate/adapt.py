@@ -5,7 +5,7 @@
 | a task in our own format, or columns for inputs, outputs, cases and reference, with a program or without | a program |
 | a row of CUDABench, with gen.py and compare.py | a program |
 | a torch extension with its functional module | a module: Python with ModelNew |
-| a PyTorch module, with or without a ModelNew | a module |
+| a PyTorch module, with or without a ModelNew; a task of robust-kbench | a module |
 
 A program row has `program`, the source; a module row has `module_code` and `answer_code`. Where the source has no answer, `program` or
 `answer_code` is None, and the stage `answer` can have a model write one.
@@ -16,6 +16,7 @@ module what `load_task` reads.
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from typing import Any
 
 from ..answers import extract_code
@@ -33,6 +34,7 @@ _SCHEMA = 7
 _COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
 _IN_RECORD = (*_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
 _SOLUTIONS = ("solution", "bench.cu", "intro")
+_MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
 _NO_TASK = (
     "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
     "and reference (data/README.md has the format)"
@@ -50,8 +52,11 @@ def run_adapt(settings: AdaptSettings) -> Summary:
 def adapt_row(row: Row) -> Outcome:
     """One row, in the form that can be judged, or why it cannot."""
     try:
-        is_module = row.get("module_code") or row.get("functional_code")
-        found = _module(row) if is_module else _program(row)
+        if (row.get("task") or {}).get("kind") == "module":
+            found = _set_module(row)
+        else:
+            is_module = row.get("module_code") or row.get("functional_code")
+            found = _module(row) if is_module else _program(row)
         found = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **found}
         load_task(found)
     except RowError as error:
@@ -129,6 +134,15 @@ def _module(row: Row) -> Row:
     }  # fmt: skip
 
 
+def _set_module(row: Row) -> Row:
+    """A module that came as a task of its set, whose frame makes a ModelNew of the answer."""
+    record = {key: value for key, value in row["task"].items() if key != "solution"}
+    return {
+        "kind": "module", "form": "task", "name": record["name"], "family": record["family"],
+        "module_code": row["module_code"], "answer_code": row.get("code"), "task": record,
+    }  # fmt: skip
+
+
 def family_of(row: Row) -> str:
     """The row's family, else one told from words of its name and description; `other` when none fits."""
     text = f"{row.get('name', '')} {row.get('description', '')}".lower()
@@ -176,16 +190,16 @@ def load_task(row: Row) -> ProgramTask | ModuleTask:
     if not isinstance(record, dict):
         raise TaskError(f"{row.get('id')}: task: missing; run `cuset curate adapt` first")
     if row.get("kind") == "module":
+        given = {key: record[key] for key in _MODULE & record.keys()}
         return ModuleTask(
-            id=record["id"],
-            name=record["name"],
-            family=record["family"],
-            prompts={1: record["prompt"]},
-            system=record["system"],
-            reference=record["reference"],
-            source=row["id"],
+            **given, prompts={1: record["prompt"]}, notes=tuple(record.get("notes", ())), source=row["id"]
         )
     return (cudabench if is_cudabench(record) else native).read_task(TaskRow(row["id"], record))
+
+
+def language_of(row: Row) -> str:
+    """Of the row's answer: cuda or python."""
+    return (row.get("task") or {}).get("language", "python") if row.get("kind") == "module" else "cuda"
 
 
 def program_of(row: Row) -> str | None:

@@ -159,7 +159,8 @@ MAPS: dict[str, ColumnMap] = {
     "kernelbench": _map("key=problem_id name=name level=level module_code=code", "MIT", needs="module_code"),
     # our own task format; inputs, outputs, cases and reference come with it
     "cuset": _map(
-        "key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro reference=reference",
+        "key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro reference=reference "
+        "module_code=own_source",
         needs="reference",
     ),
 }

@@ -26,7 +26,7 @@ def run_import(settings: ImportSettings) -> Summary:
     """
     path = settings.path
     kind = settings.format or readers.guess_format(path)
-    preset = settings.preset or ("cuset" if kind == "tasks" else None)
+    preset = settings.preset or ("cuset" if kind in ("tasks", "robust-kbench") else None)
     suffixes = tuple(settings.suffixes)
     if preset == "kernelbench" and kind == "tree":
         column_map = ColumnMap({"module_code": "code", "name": "path"}, licence="MIT", needs=("module_code",))

@@ -2,7 +2,7 @@
 
 | key | of | is |
 |---|---|---|
-| `program` | the code, else the module, else prompt and reference | a digest, equal for programs that differ in comments, layout and names |
+| `program` | the code, else prompt and reference, else the module | a digest, equal for programs that differ in comments, layout and names |
 | `kernels` | each `__global__` function | a MinHash of its normalised subtrees (cuda_source.normal_form) |
 | `module` | a PyTorch module | two digests (with and without its names) and a MinHash of its tokens |
 | `prompt` | what the source asks | a digest and a MinHash of its words |
@@ -37,9 +37,9 @@ def prints_of(row: Row, kernels: list[str] | None = None) -> dict[str, Any]:
     if isinstance(row.get("prints"), dict):
         return row["prints"]
     code, module = compared_code(row), str(row.get("module_code") or "")
-    found: dict[str, Any] = {"program": digest(normalised(code)) if code.strip() else module_exact(module)}
-    if not (code.strip() or module):
-        found["program"] = digest("task", own_prompt(row), str((row.get("task") or row).get("reference")))
+    reference = (row.get("task") or row).get("reference")
+    task = digest("task", own_prompt(row), reference) if reference else module_exact(module)
+    found: dict[str, Any] = {"program": digest(normalised(code)) if code.strip() else task}
     found["kernels"] = (
         kernel_prints(answer_code(code) if module or row.get("answer") else code) if kernels is None else kernels
     )

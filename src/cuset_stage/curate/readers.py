@@ -12,11 +12,13 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ..tasks import robust_kbench
 from ..text import one_line
 from .licences import UNKNOWN, of_folder
 from .stage_rows import CurationError, Item, Row, RowError, broken, digest, item_of, plain, read_lines
@@ -27,7 +29,7 @@ READ_BYTES = 1 << 20  # of a Parquet column that are read at a time; by default 
 LIST_LIMIT = 1 << 30  # bytes of a JSON list, which is read as a whole
 FILE_LIMIT = 4 << 20  # bytes of a source file; a longer one is data and not a program
 STATED = "__stated__"  # of a row: (licence, where) of its folder; no field of the row
-FOLDERS = ("tree", "tasks")
+FOLDERS = ("tree", "tasks", "robust-kbench")
 # Formats that a folder may be full of. Its JSON files are more often about the data.
 SHARDED = ("parquet", "arrow", "jsonl")
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet", ".arrow": "arrow"}
@@ -68,6 +70,8 @@ def read(path: Path, kind: str, suffixes: tuple[str, ...] = (".cu",)) -> Iterato
     if not path.is_dir():
         return READERS[kind](path, path.name)
     closed: list[OSError] = []
+    if kind == "robust-kbench":
+        return _modules(path)
     if kind == "tasks":
         files = iter(sorted(path.glob("*/task.json")))
     else:
@@ -245,6 +249,15 @@ def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
         return match[0]
 
     return _INCLUDE.sub(header, path.read_text(encoding="utf-8-sig"))
+
+
+def _modules(root: Path) -> Iterator[Item]:
+    """The tasks of a clone of robust-kbench. Raises TaskError with the file and the key at fault."""
+    stated = of_folder(root) or (UNKNOWN, None)
+    for number, task in enumerate(robust_kbench.read_folder(root)[0], start=1):
+        row = {field.name: getattr(task, field.name) for field in fields(task) if field.init}
+        row |= {"kind": "module", "prompt": row.pop("prompts")[1], STATED: stated}
+        yield Item(task.id, number, digest(task.id, json.dumps(row)), row)
 
 
 def _task(path: Path, name: str) -> Row:

@@ -57,10 +57,14 @@ def train(settings: RoundsSettings, number: int) -> None:
         raise CurationError(
             f"{settings.recipe}: tokenized_path: every round would train on the first one's data; take it out."
         )
+    data_sets = read_state(data / "dataset_info.json")
+    if name not in data_sets:
+        raise CurationError(
+            f"{data}: nothing to train on: all tasks that were solved are held out; take `split` out of their rows, or say validation=0."
+        )
     if recipe.get("eval_dataset"):
-        held_out = f"{name}_eval" in read_state(data / "dataset_info.json")
         off = {"eval_dataset": "null", "do_eval": "false", "eval_strategy": '"no"'}
-        keys |= {"eval_dataset": f"{name}_eval"} if held_out else off
+        keys |= {"eval_dataset": f"{name}_eval"} if f"{name}_eval" in data_sets else off
     if settings.start == "previous":
         keys |= {f"{key}_name_or_path": path for key, path in trained(settings.folder, number - 1).items()}
     command = ["train", str(settings.recipe), *(f"{key}={value}" for key, value in keys.items())]

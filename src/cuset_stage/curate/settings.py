@@ -76,7 +76,9 @@ class _SourceKeys(Settings):
     columns: Annotated[dict[str, str], BeforeValidator(_columns)] = Field(
         {}, description="columns as ours=theirs, such as code=cuda_code,prompt=question; over the preset's"
     )
-    format: str | None = Field(None, description="jsonl, json, parquet, arrow, tree or tasks; without it by the path")
+    format: str | None = Field(
+        None, description="jsonl, json, parquet, arrow, tree, tasks or robust-kbench; without it by the path"
+    )
     revision: str | None = Field(None, description="version of the source; without it the checkout's commit")
     licence: str | None = Field(None, description="what applies where a row and its source state no licence")
     allow: Names = Field((), description="licences to take, SPDX identifiers; without it every known one")

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ..answers import extract_code
-from .adapt import program_of, task_identity
+from .adapt import language_of, program_of, task_identity
 from .prints import module_exact, own_prompt, prose_exact
 from .settings import ExportSettings, SelectSettings
 from .stage_rows import CurationError, Row, StageRows, digest
@@ -38,7 +38,8 @@ def task_keys(row: Row) -> tuple[str, ...]:
     row that came with a task of its own, in its `task` column, by that task's `id` as well.
     """
     if row.get("kind") == "module":
-        return (digest("module", module_exact(str(row.get("module_code")))),)
+        reference = (row.get("task") or {}).get("reference") or row.get("module_code")
+        return (digest("module", module_exact(str(reference))),)
     words = prose_exact(own_prompt(row))
     keys = [digest("prompt", words)] if words else []
     declared = (row.get("task") or {}).get("id") if row.get("form") == "task" else None
@@ -84,7 +85,7 @@ def answer_text(row: Row, *, reasoning: bool = False) -> str:
     """
     code = (program_of(row) or "").strip()
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
-    block = f"{fence}{'python' if row.get('kind') == 'module' else 'cpp'}\n{code}\n{fence}"
+    block = f"{fence}{'python' if language_of(row) == 'python' else 'cpp'}\n{code}\n{fence}"
     text = f"{row['intro'].strip()}\n\n{block}" if row.get("intro") else block
     if reasoning and row.get("reasoning"):
         text = f"<think>\n{_THINK_TAG.sub('', row['reasoning']).strip()}\n</think>\n\n{text}"
@@ -93,7 +94,7 @@ def answer_text(row: Row, *, reasoning: bool = False) -> str:
 
 def is_read_back(row: Row, answer: str) -> bool:
     """Whether the judge, given this answer, would judge the program that was verified and nothing else of the text."""
-    code = extract_code(answer, language="python" if row.get("kind") == "module" else "cuda")
+    code = extract_code(answer, language=language_of(row))
     return (code or "").strip() == (program_of(row) or "").replace("\r\n", "\n").strip()
 
 
