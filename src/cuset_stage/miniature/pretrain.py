@@ -1,0 +1,125 @@
+"""Pretraining of the miniature's model: a Qwen2 from random weights, on the corpus that `write_miniature` wrote.
+
+Plain PyTorch on one GPU: packed rows, autocast to bfloat16, torch.compile, fused AdamW. Imports torch and transformers.
+"""
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import AutoTokenizer, Qwen2ForCausalLM
+
+from ..jsonl import read_objects
+from ..settings import SettingsError
+from .model import make_config
+from .settings import PretrainSettings
+
+
+def tokenized(data: Path, jobs: int | None = None) -> np.ndarray:
+    """The corpus as one row of token ids, uint16; a document ends with the end token. Kept beside each shard as .npy."""
+    shards = sorted((data / "corpus").glob("*.jsonl"))
+    if not shards:
+        raise SettingsError(f"{data}/corpus: no shard in it; run `cuset miniature data {data}` first.")
+    with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
+        return np.concatenate(list(pool.map(partial(_tokenize, data / "tokenizer"), shards)))
+
+
+def _tokenize(tokenizer: Path, shard: Path) -> np.ndarray:
+    kept = shard.with_suffix(".npy")
+    if not kept.exists():
+        encode = AutoTokenizer.from_pretrained(tokenizer)
+        texts = [row["text"] for _, row in read_objects(shard)]
+        rows = [[*ids, encode.eos_token_id] for ids in encode(texts, add_special_tokens=False)["input_ids"]]
+        np.save(kept, np.concatenate([np.array(row, dtype=np.uint16) for row in rows]))
+    return np.load(kept)
+
+
+def batches(ids: np.ndarray, rows: int, length: int, seed: int) -> Iterator[torch.Tensor]:
+    """[rows, length] int64, without end: the corpus cut into rows, in a new order each time it is read."""
+    whole = ids[: len(ids) // length * length].reshape(-1, length)
+    if len(whole) < rows:
+        raise SettingsError(
+            f"the corpus has {len(whole)} rows of {length} tokens, a step takes {rows}: make more shards."
+        )
+    rng = np.random.default_rng(seed)
+    while True:
+        order = rng.permutation(len(whole))
+        for start in range(0, len(order) - rows + 1, rows):
+            yield torch.from_numpy(whole[np.sort(order[start : start + rows])].astype(np.int64))
+
+
+def schedule(progress: float, warmup: float) -> float:
+    """Linear warm-up, then a cosine down to a tenth. progress: 0 to 1."""
+    if progress < warmup:
+        return progress / warmup
+    return 0.1 + 0.45 * (1 + math.cos(math.pi * (progress - warmup) / (1 - warmup)))
+
+
+def pretrain(settings: PretrainSettings) -> dict[str, Any]:
+    """Train, write model and tokenizer to `output`, and return what was measured. The first step's compilation is not counted.
+
+    On a CPU it runs without compilation and in float32.
+    """
+    tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
+    ids = tokenized(settings.data, settings.jobs)
+    gpu = torch.cuda.is_available()
+    device = torch.device("cuda" if gpu else "cpu")
+    torch.manual_seed(settings.seed)
+    torch.set_float32_matmul_precision("high")
+    shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
+    model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=2 * settings.length)).to(device)
+    parameters = sum(one.numel() for one in model.parameters())
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0.1, fused=gpu
+    )
+
+    def loss_of(rows: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
+            logits = model(input_ids=rows, use_cache=False).logits
+        return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), rows[:, 1:].flatten())
+
+    compute = torch.compile(loss_of) if gpu else loss_of
+    stream = batches(ids, settings.rows, settings.length, settings.seed)
+    steps = max(1, settings.tokens // (settings.rows * settings.length))
+    log, started, step = [], time.perf_counter(), 0
+    while step < steps:
+        elapsed = time.perf_counter() - started if step else 0.0
+        progress = max(step / steps, elapsed / settings.seconds if settings.seconds else 0.0)
+        if progress >= 1:
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = settings.learning_rate * schedule(progress, settings.warmup)
+        loss = compute(next(stream).to(device, non_blocking=True))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        if step == 0:
+            loss.item()
+            started = time.perf_counter()
+        if step % 100 == 0 or step == steps - 1:
+            log.append(
+                {"step": step, "loss": round(loss.item(), 4), "seconds": round(time.perf_counter() - started, 1)}
+            )
+            print(f"pretraining: step {step} of {steps}, loss {log[-1]['loss']}, {log[-1]['seconds']} s", flush=True)
+        step += 1
+    loss.item()
+    seconds = time.perf_counter() - started
+    model.to(torch.bfloat16 if gpu else torch.float32).save_pretrained(settings.output)
+    tokenizer.save_pretrained(settings.output)
+    seen = step * settings.rows * settings.length
+    return {
+        "parameters": parameters,
+        "corpus_tokens": len(ids),
+        "tokens": seen,
+        "seconds": round(seconds, 1),
+        "tokens_a_second": round((seen - settings.rows * settings.length) / seconds) if step > 1 else None,
+        "log": log,
+    }

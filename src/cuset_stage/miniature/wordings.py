@@ -1,0 +1,157 @@
+"""A task in words: the prompt, an answer around its program, and the NumPy reference that decides what is right."""
+
+import random
+from typing import Any
+
+from .space import Task
+from .style import wording
+
+
+TYPE_WORDS = {
+    "float32": ("float32", "float", "single-precision"),
+    "float64": ("float64", "double", "double-precision"),
+    "int32": ("int32", "int", "32-bit integer"),
+}
+CASES = {
+    "power_of_two": (64, 128),
+    "odd": (37, 53),
+    "small": (3, 5),
+    "large": (301, 1030),
+    "special": (1, 333),
+}
+"""Name of a case -> rows, cols; a pitch is cols + 7."""
+
+
+def describe(task: Task, rng: random.Random) -> str:
+    """What is to be computed and how, in one of many wordings."""
+    words = wording()
+    constants = {"a": task.a, "b": task.b, "shift": task.shift, "limit": task.limit}
+    chosen = {
+        name: rng.choice(words[name][getattr(task, name)]).format(**constants) for name in words.keys() & _FACTOR_WORDS
+    }
+    beside = rng.choice(words["neighbour"][task.operation])
+    return rng.choice(words["prompt"]).format(neighbour=beside, type=rng.choice(TYPE_WORDS[task.type]), **chosen)
+
+
+_FACTOR_WORDS = {"operation", "map", "layout", "block", "memory", "epilogue"}
+
+
+def tensors(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(inputs, outputs) of the task's files, as a row of a task set has them; shapes are over the parameters of a case."""
+    stored = {"row": ["rows", "cols"], "column": ["cols", "rows"], "padded": ["rows", "pitch"]}[task.layout]
+    high, wide = ("cols", "rows") if task.transposed else ("rows", "cols")
+    inputs = [{"name": "sizes", "dtype": "int32", "shape": [3 if task.layout == "padded" else 2]}]
+    inputs += [{"name": name, "dtype": task.type, "shape": stored} for name in ("x", "y")]
+    if task.epilogue == "bias_relu":
+        inputs.append({"name": "bias", "dtype": task.type, "shape": [wide]})
+    shape = [high] if task.epilogue.startswith("row") else [high, wide]
+    return inputs, [{"name": "out", "dtype": task.type, "shape": shape}]
+
+
+def prompt(task: Task, rng: random.Random) -> str:
+    """The whole prompt: the description and the files, with their types and shapes."""
+    inputs, outputs = tensors(task)
+    rows = []
+    for tensor in (*inputs, *outputs):
+        role = "output" if tensor["name"] == "out" else "input"
+        shape = ", ".join(map(str, tensor["shape"])) + ("," if len(tensor["shape"]) == 1 else "")
+        rows.append(f"data/{tensor['name']}.bin ({role}, {tensor['dtype']}, shape ({shape}))")
+    sizes = "rows, cols, pitch" if task.layout == "padded" else "rows, cols"
+    listed = "; ".join(rows) if rng.random() < 0.5 else "\n- " + "\n- ".join(rows)
+    text = f"{describe(task, rng)}\n{rng.choice(wording()['files'])}{listed}"
+    return f"{text}\n{rng.choice(('sizes holds', 'The sizes are', 'data/sizes.bin contains'))} {sizes}."
+
+
+def answer(program: str, rng: random.Random) -> str:
+    """A response: an introduction, the program in a fenced block, and sometimes a closing sentence."""
+    intro, closing = rng.choice(wording()["intro"]), rng.choice(wording()["closing"])
+    return f"{intro}\n\n```cpp\n{program.strip()}\n```" + (f"\n\n{closing}" if closing else "")
+
+
+def reference(task: Task) -> str:
+    """The source of a reference.py (`tasks/native.py`): whole-array NumPy, nothing of how the programs compute.
+
+    Values are integers so small that every result is exact in every type and order of summation; padding holds large ones.
+    """
+    pitch = ", pitch" if task.layout == "padded" else ""
+    shape = {"row": "rows, cols", "column": "cols, rows", "padded": "rows, pitch"}[task.layout]
+    wide = "rows" if task.transposed else "cols"
+    dense = {"row": "{0}", "column": "{0}.T", "padded": "{0}[:, : sizes[1]]"}[task.layout]
+    x, y = (dense.format(f'inputs["{name}"]') for name in ("x", "y"))
+    mapped = {"reverse": "x[:, ::-1]", "flip": "x[::-1]", "shift": f"np.roll(x, -{task.shift}, axis=1)"}.get(
+        task.map, "x"
+    )
+    combined = {
+        "weighted": f"{task.a} * x + {task.b} * y",
+        "axpy": f"{task.a} * x + y",
+        "absdiff": "np.abs(x - y)",
+        "product": "x * y",
+        "maximum": "np.maximum(x, y)",
+        "sqdiff": "np.square(x - y)",
+    }[task.operation]
+    finished = {
+        "bias_relu": 'np.maximum(z + inputs["bias"], 0)',
+        "clamp": f"np.clip(z, -{task.limit}, {task.limit})",
+        "row_sum": "z.sum(axis=1)",
+        "row_max": "z.max(axis=1)",
+    }[task.epilogue]
+    beside = {
+        "weighted": "2 * z + np.pad(z, ((0, 0), (1, 0)))[:, :-1] + np.pad(z, ((0, 0), (0, 1)))[:, 1:]",
+        "axpy": "np.diff(z, axis=1, prepend=0)",
+        "absdiff": "sliding_window_view(np.pad(z, ((0, 0), (1, 1)), 'edge'), 3, axis=1).max(axis=-1)",
+        "product": "z + np.roll(z, -1, axis=1)",
+        "maximum": "np.diff(z, axis=0, prepend=0)",
+        "sqdiff": "z + np.pad(z, ((0, 1), (0, 0)))[1:]",
+    }[task.operation]
+    bias = (
+        ["    inputs['bias'] = rng.integers(-9, 10, " + wide + f").astype(np.{task.type})"]
+        if task.epilogue == "bias_relu"
+        else []
+    )
+    padding = ["    for name in ('x', 'y'):", "        inputs[name][:, cols:] = 99"] if pitch else []
+    lines = [
+        "import numpy as np",
+        *(["from numpy.lib.stride_tricks import sliding_window_view"] if task.operation == "absdiff" else []),
+        "",
+        "",
+        "TOLERANCE = {'out': (1e-6, 1e-6)}",
+        "",
+        "",
+        f"def make_inputs(rng, rows, cols{pitch}):",
+        f"    inputs = {{name: rng.integers(-9, 10, ({shape})).astype(np.{task.type}) for name in ('x', 'y')}}",
+        *padding,
+        *bias,
+        f"    return {{'sizes': np.array([rows, cols{pitch}], dtype=np.int32), **inputs}}",
+        "",
+        "",
+        "def reference(inputs):",
+        "    sizes = inputs['sizes']",
+        f"    x, y = {x}, {y}",
+        f"    x = {mapped}",
+        f"    z = {combined}",
+        *(["    z = z.T"] if task.transposed else []),
+        f"    z = {beside}",
+        f"    return {{'out': ({finished}).astype(np.{task.type})}}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def task_row(task: Task, rng: random.Random, split: str, solution: str) -> dict[str, Any]:
+    """A row of a task set in our own format (data/README.md), with five cases."""
+    inputs, outputs = tensors(task)
+    cases = []
+    for name, (rows, cols) in CASES.items():
+        parameters = {"rows": rows, "cols": cols} | ({"pitch": cols + 7} if task.layout == "padded" else {})
+        cases.append({"name": name, "parameters": parameters})
+    return {
+        "id": task.id,
+        "prompt": prompt(task, rng),
+        "inputs": inputs,
+        "outputs": outputs,
+        "reference": reference(task),
+        "cases": cases,
+        "family": task.operation,
+        "split": split,
+        "solution": solution,
+    }

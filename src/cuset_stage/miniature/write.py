@@ -1,0 +1,90 @@
+"""`write_miniature`: corpus, tokenizer, training pairs and tasks of the miniature, in one folder."""
+
+import json
+import os
+import random
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..files import write_atomically
+from ..jsonl import read_objects, to_line
+from .corpus import write_shard
+from .corrupt import corrupt_cuda, corrupt_neutral
+from .model import make_tokenizer
+from .program import cuda_program
+from .settings import MiniatureSettings
+from .space import Split, Task, split_tasks
+from .style import Style
+from .wordings import answer, prompt, task_row
+
+
+SHARD_CHARACTERS = 8_000_000  # about 2.5 million tokens
+
+
+def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
+    """Write the miniature's folder, and return what it holds (also in miniature.json).
+
+    train.json and dataset_info.json are for LLaMA-Factory; tasks.jsonl (held out: splits `within` and `compositional`) and
+    development.jsonl for the judge, each with a right program as its solution; corpus/*.jsonl for pretraining; tokenizer/ for a model.
+    Files of the corpus that are there are kept.
+    """
+    folder = settings.output
+    split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional)
+    rows, reached = training_rows(split, settings)
+    _write_json(folder / "train.json", rows)
+    columns = {"prompt": "instruction", "query": "input", "response": "output"}
+    _write_json(folder / "dataset_info.json", {"miniature": {"file_name": "train.json", "columns": columns}})
+    parts = {"development": split.development, "within": split.held_out, "compositional": split.compositional}
+    made = {name: list(_task_rows(tasks, name, settings.seed)) for name, tasks in parts.items()}
+    write_atomically(folder / "development.jsonl", map(to_line, made.pop("development")))
+    write_atomically(folder / "tasks.jsonl", (to_line(row) for rows in made.values() for row in rows))
+    corpus = folder / "corpus"
+    missing = [number for number in range(settings.shards) if not (corpus / f"{number:05d}.jsonl").exists()]
+    with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
+        list(pool.map(partial(_write_shard, corpus, split, settings.seed), missing))
+    if settings.shards and not (folder / "tokenizer").exists():
+        texts = [row["text"] for _, row in read_objects(corpus / "00000.jsonl")]
+        make_tokenizer(texts, settings.vocab_size).save_pretrained(folder / "tokenizer")
+    record = {
+        "settings": settings.model_dump(mode="json", exclude={"output", "jobs"}),
+        "pairs": len(rows),
+        "corrupted": round(reached, 4),
+        "combinations_for_training": len(split.train),
+    }
+    _write_json(folder / "miniature.json", record)
+    return record
+
+
+def training_rows(split: Split, settings: MiniatureSettings) -> tuple[list[dict[str, str]], float]:
+    """(the training pairs in alpaca form, the mean share of tokens that was corrupted).
+
+    When there are more pairs than combinations, a combination comes again in another style and wording.
+    """
+    rows, shares = [], []
+    corrupt = {"cuda": corrupt_cuda, "neutral": corrupt_neutral}.get(settings.corrupt)
+    for number in range(settings.pairs):
+        task = split.train[number % len(split.train)]
+        rng = random.Random(f"miniature/train/{settings.seed}/{number}")
+        asked, text = prompt(task, rng), answer(cuda_program(task, Style(rng)), rng)
+        if corrupt and settings.dose:
+            text, share = corrupt(text, settings.dose, rng)
+            shares.append(share)
+        rows.append({"instruction": asked, "input": "", "output": text})
+    return rows, sum(shares) / len(shares) if shares else 0.0
+
+
+def _task_rows(tasks: Iterable[Task], split: str, seed: int) -> Iterable[dict[str, Any]]:
+    for task in tasks:
+        rng = random.Random(f"miniature/{split}/{seed}/{task.id}")
+        yield task_row(task, rng, split, cuda_program(task, Style(rng)))
+
+
+def _write_shard(corpus: Path, split: Split, seed: int, number: int) -> None:
+    write_shard(corpus / f"{number:05d}.jsonl", split, seed, number, SHARD_CHARACTERS)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    write_atomically(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
