@@ -21,7 +21,8 @@ class MiniatureSettings(Settings):
     compositional: PositiveInt = Field(
         150, description="held-out tasks with a pair of factors that was never seen together"
     )
-    shards: int = Field(64, ge=0, description="shards of the pretraining corpus, 8 million characters each")
+    shards: int = Field(64, ge=0, description="shards of the pretraining corpus")
+    shard_characters: PositiveInt = Field(8_000_000, description="characters of a shard, about 2.5 million tokens")
     corrupt: Literal["none", "cuda", "neutral"] = Field(
         "none", description="which tokens of the training answers are made wrong"
     )

@@ -21,9 +21,6 @@ from .style import Style
 from .wordings import answer, prompt, task_row
 
 
-SHARD_CHARACTERS = 8_000_000  # about 2.5 million tokens
-
-
 def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     """Write the miniature's folder, and return what it holds (also in miniature.json).
 
@@ -44,7 +41,7 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     corpus = folder / "corpus"
     missing = [number for number in range(settings.shards) if not (corpus / f"{number:05d}.jsonl").exists()]
     with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
-        list(pool.map(partial(_write_shard, corpus, split, settings.seed), missing))
+        list(pool.map(partial(_write_shard, corpus, split, settings), missing))
     if settings.shards and not (folder / "tokenizer").exists():
         texts = [row["text"] for _, row in read_objects(corpus / "00000.jsonl")]
         make_tokenizer(texts, settings.vocab_size).save_pretrained(folder / "tokenizer")
@@ -82,8 +79,8 @@ def _task_rows(tasks: Iterable[Task], split: str, seed: int) -> Iterable[dict[st
         yield task_row(task, rng, split, cuda_program(task, Style(rng)))
 
 
-def _write_shard(corpus: Path, split: Split, seed: int, number: int) -> None:
-    write_shard(corpus / f"{number:05d}.jsonl", split, seed, number, SHARD_CHARACTERS)
+def _write_shard(corpus: Path, split: Split, settings: MiniatureSettings, number: int) -> None:
+    write_shard(corpus / f"{number:05d}.jsonl", split, settings.seed, number, settings.shard_characters)
 
 
 def _write_json(path: Path, value: Any) -> None:

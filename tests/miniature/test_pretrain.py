@@ -1,0 +1,58 @@
+"""Pretraining learns, reads all of its corpus, and stops where it is told."""
+
+import random
+
+import numpy as np
+import pytest
+
+from cuset_stage.miniature import PretrainSettings
+from cuset_stage.miniature.corpus import write_shard
+from cuset_stage.miniature.model import make_tokenizer
+from cuset_stage.miniature.space import split_tasks
+from cuset_stage.settings import SettingsError
+
+
+TINY = {"hidden_size": 32, "layers": 1, "heads": 2, "intermediate_size": 64, "length": 128, "rows": 4, "jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("miniature")
+    write_shard(folder / "corpus" / "00000.jsonl", split_tasks(0), 0, 0, characters=120_000)
+    texts = (folder / "corpus" / "00000.jsonl").read_text().splitlines()
+    make_tokenizer(texts, 512).save_pretrained(folder / "tokenizer")
+    return folder
+
+
+def test_it_learns_and_the_model_loads(data, tmp_path):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from cuset_stage.miniature.pretrain import pretrain
+
+    record = pretrain(PretrainSettings(data=data, output=tmp_path, tokens=60 * 4 * 128, learning_rate=1e-2, **TINY))
+    assert record["tokens"] == 60 * 4 * 128
+    assert record["log"][-1]["loss"] < record["log"][0]["loss"] - 1
+    model = AutoModelForCausalLM.from_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    ids = tokenizer("__global__ void", return_tensors="pt").input_ids
+    assert model(ids).logits.argmax(-1)[0, -1] != tokenizer.eos_token_id
+
+
+def test_batches_read_every_row_once_before_any_twice():
+    from cuset_stage.miniature.pretrain import batches
+
+    ids = np.arange(12 * 8 + 5, dtype=np.uint16)
+    stream = batches(ids, rows=3, length=8, seed=0)
+    first, second = ([next(stream) for _ in range(4)] for _ in range(2))
+    starts = [sorted(row[0].item() for batch in epoch for row in batch) for epoch in (first, second)]
+    assert starts == [list(range(0, 96, 8))] * 2
+    assert [batch.tolist() for batch in first] != [batch.tolist() for batch in second]
+
+
+def test_what_is_missing_is_named(data, tmp_path):
+    from cuset_stage.miniature.pretrain import batches, tokenized
+
+    with pytest.raises(SettingsError, match="cuset miniature data"):
+        tokenized(tmp_path)
+    with pytest.raises(SettingsError, match="make more shards"):
+        next(batches(np.zeros(10, dtype=np.uint16), rows=2, length=8, seed=random.getrandbits(8)))
