@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from chat_server import ChatServer, completion
+from chat_server import ChatServer, completion, sends_completion
 from curation_steps import lines, put
-from curation_tree import PROGRAM, REFERENCE
+from curation_tree import MODULE, PROGRAM, REFERENCE
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
+from cuset_stage.curate.rounds import trained
 from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
@@ -29,6 +30,7 @@ except SandboxError:
 SIZES = (1, 33, 1000)
 SQUARE, CUBE = (f"```cpp\n{PROGRAM % {'expression': each}}```" for each in ("x * x", "x * x * x"))
 NO_CODE = "I would rather not."
+NEW = (MODULE % "x + x").replace("class Model", "class ModelNew")
 # What the server says to the first question about each task, and to the others.
 SAID = {"square": (f"<think>A product.</think>\n{SQUARE}", CUBE), "cube": (CUBE, CUBE), "halve": (SQUARE, NO_CODE)}
 
@@ -132,6 +134,28 @@ def test_an_answer_that_is_there_is_kept_or_left_out_as_asked(tmp_path, server):
     assert len(server.requests) == 1
 
 
+def test_a_module_is_answered_in_python(tmp_path, server):
+    server.always = sends_completion(
+        choices=[{"message": {"role": "assistant", "content": f"```python\n{NEW}```"}, "finish_reason": "stop"}]
+    )
+    rows = [{"module_code": MODULE % "2 * x", "name": "double", "licence": "MIT"}]
+    asking = [f"endpoint={server.url}", "model=m", "samples=2"]
+    imported = ["import", put(tmp_path / "modules.jsonl", rows)]
+    for stage in (imported, ["split"], ["deduplicate"], ["write"], ["adapt"], ["answer", *asking]):
+        run(stage[0], tmp_path / "work", *stage[1:])
+    found = lines(tmp_path / "work" / "answer" / "rows.jsonl")
+    assert [row["answer_code"] for row in found] == [NEW, NEW]
+    assert all(MODULE % "2 * x" in body["messages"][-1]["content"] + "\n" for body in server.bodies)
+
+
+def test_a_round_begins_with_what_the_one_before_it_trained(tmp_path):
+    for name in ("round1/model/adapter_config.json", "round2/model/config.json"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("{}")
+    found = [trained(tmp_path, number) for number in range(3)]
+    assert found == [{}, {"adapter": f"{tmp_path}/round1/model"}, {"model": f"{tmp_path}/round2/model"}]
+
+
 def test_without_a_model_tasks_without_an_answer_end_with_the_fix(tmp_path):
     out = run("run", tmp_path / "work", tasks(tmp_path), "no_gpu=true", status=1)
     assert "no_answer (3)" in out and "answer={model: FOLDER, samples: 4}" in out
@@ -179,6 +203,7 @@ def test_a_run_that_is_killed_asks_for_what_is_missing_alone(tmp_path, server):
     assert len(server.requests) <= 7  # one had been asked, and its answer was lost
 
 
+FEW = ("square", "cube")
 LEARNT = "```cpp\n__global__ void k() {}\nint main() { return 0; }\n```"
 RECIPE = """
 stage: sft
@@ -209,7 +234,7 @@ def learnt_model(tiny_model, tmp_path_factory):
     torch.manual_seed(0)
     model, tokenizer = (kind.from_pretrained(tiny_model) for kind in (AutoModelForCausalLM, AutoTokenizer))
     batch = []
-    for row in lines(tasks(tmp_path_factory.mktemp("tasks"))):
+    for row in lines(tasks(tmp_path_factory.mktemp("tasks"), FEW)):
         asked = tokenizer.apply_chat_template(
             [{"role": "user", "content": row["prompt"]}], tokenize=False, add_generation_prompt=True
         )
@@ -232,8 +257,8 @@ def learnt_model(tiny_model, tmp_path_factory):
 
 def test_a_model_of_our_own_answers_on_the_cpu(tmp_path, learnt_model):
     asking = f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
-    out = run("run", tmp_path / "work", tasks(tmp_path), "compile_only=true", asking)
-    assert "of 3 tasks 3 were always solved" in out
+    out = run("run", tmp_path / "work", tasks(tmp_path, FEW), "compile_only=true", asking)
+    assert "of 2 tasks 2 were always solved" in out
     assert {row["program"] for row in lines(tmp_path / "work" / "select" / "rows.jsonl")} == {LEARNT[7:-3]}
 
 
@@ -241,7 +266,7 @@ def test_a_model_of_our_own_answers_on_the_cpu(tmp_path, learnt_model):
 def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_model):
     (tmp_path / "recipe.yaml").write_text(f"model_name_or_path: {learnt_model}\n{RECIPE}")
     work, asking = tmp_path / "work", f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
-    given = ["rounds", str(work), str(tasks(tmp_path)), "compile_only=true", asking, "validation=0.4"]
+    given = ["rounds", str(work), str(tasks(tmp_path, FEW)), "compile_only=true", asking, "validation=0.4"]
     command = [*given, f"recipe={tmp_path / 'recipe.yaml'}", "rounds=2"]
 
     def start() -> subprocess.Popen:
@@ -266,7 +291,7 @@ def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_m
     out, _ = process.communicate(timeout=300)
     assert process.returncode == 0, out
     assert "Resuming training from" in out
-    assert len(re.findall(r"round [12]: 6 of 6 samples passed; of 3 tasks 3 were always solved", out)) == 2
+    assert len(re.findall(r"round [12]: 4 of 4 samples passed; of 2 tasks 2 were always solved", out)) == 2
     for number in (1, 2):
         folder = work / f"round{number}"
         assert json.loads((folder / "training.json").read_text())["ended"] is True
@@ -274,7 +299,7 @@ def test_rounds_sample_train_and_sample_from_what_was_trained(tmp_path, learnt_m
         adapters = {row["sample"]["adapter"] for row in lines(folder / "prove" / "rows.jsonl")}
         assert adapters == {None if number == 1 else str(first / "model")}
         funnel = {each["stage"]: each["kept"] for each in json.loads(run("funnel", folder, "format=json"))}
-        assert funnel["import"] == 3 and funnel["answer"] == 6
+        assert funnel["import"] == 2 and funnel["answer"] == 4
     settings = json.loads((work / "round2" / "training.json").read_text())["command"]
     assert f"adapter_name_or_path={first / 'model'}" in settings
     trained = {path: path.stat().st_mtime_ns for path in work.glob("round*/model/*.safetensors")}

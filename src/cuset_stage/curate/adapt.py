@@ -30,10 +30,10 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row, RowError, digest
 
 
-_SCHEMA = 7
+_SCHEMA = 8
 _COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
 _IN_RECORD = (*_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
-_SOLUTIONS = ("solution", "bench.cu", "intro")
+_SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
 _NO_TASK = (
     "no task: nothing says on which inputs the program runs and what is right; name a preset, or columns for inputs, outputs, cases "
