@@ -169,6 +169,8 @@ def test_keys_of_the_answers_are_checked_by_name(tmp_path):
     recipe.write_text("stage: sft\n")
     rounds = ["rounds", *given[1:], f"recipe={recipe}"]
     assert "nobody answers" in run(*rounds, status=2)
+    recipe.write_text("tokenized_path: tokens\n")
+    assert "train on the first one's data" in run(*rounds, "answer={endpoint: 'http://h/v1', model: m}", status=2)
     assert "endpoint serves the same model" in run(
         *rounds, "rounds=2", "answer={endpoint: 'http://h/v1', model: m}", status=2
     )

@@ -47,16 +47,12 @@ def train(settings: RoundsSettings, number: int) -> None:
     where it left none, it begins again.
 
     Raises:
-        CurationError: the recipe does not fit, the training fails, or it goes on in another process.
+        CurationError: there is nothing to train on, the training fails, or it goes on in another process.
     """
     folder = settings.folder / f"round{number}"
     model, data, recipe = folder / "model", folder / "dataset", read_yaml(settings.recipe)
     name = settings.name if "alpaca" in settings.formats else f"{settings.name}_sharegpt"
     keys = {"dataset_dir": data, "dataset": name, "output_dir": model, "overwrite_output_dir": "false"}
-    if recipe.get("tokenized_path"):
-        raise CurationError(
-            f"{settings.recipe}: tokenized_path: every round would train on the first one's data; take it out."
-        )
     data_sets = read_state(data / "dataset_info.json")
     if name not in data_sets:
         raise CurationError(

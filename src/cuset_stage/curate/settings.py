@@ -24,7 +24,7 @@ from pydantic import (
 from ..generate import BackendSettings
 from ..generate.settings import ExtraBody
 from ..judge.judge_spec import JudgeSpec
-from ..settings import Names, Settings, split_names
+from ..settings import Names, Settings, read_yaml, split_names
 from ..text import nearest, shown
 
 
@@ -400,6 +400,10 @@ class RoundsSettings(RunSettings):
             raise ValueError(
                 "rounds: an endpoint serves the same model in every round; leave endpoint out of answer=, or say rounds=1, and serve what "
                 "was trained"
+            )
+        if read_yaml(self.recipe).get("tokenized_path"):
+            raise ValueError(
+                f"{self.recipe}: tokenized_path: every round would train on the first one's data; take it out"
             )
         if self.output is not None:
             raise ValueError("output: each round has a data set of its own, <folder>/round1/dataset; leave it out")
