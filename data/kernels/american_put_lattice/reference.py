@@ -9,7 +9,13 @@ def make_inputs(rng, options, steps, values="mixed"):
     strike = spot * rng.uniform(0.7, 1.4, options)
     if values == "deep":  # exercised at once, or worthless
         strike = spot * np.where(np.arange(options) % 2, 3.0, 0.2)
-    rows = [spot, strike, rng.uniform(0.0, 0.08, options), rng.uniform(0.2, 0.6, options), rng.uniform(0.2, 2.0, options)]
+    rows = [
+        spot,
+        strike,
+        rng.uniform(0.0, 0.08, options),
+        rng.uniform(0.2, 0.6, options),
+        rng.uniform(0.2, 2.0, options),
+    ]
     return {"sizes": np.array([options, steps], dtype=np.int32), "contracts": np.stack(rows)}
 
 

@@ -27,7 +27,10 @@ def reference(inputs):
     big = 0.5 * (low + high)
     x = axis * (np.cos(big) - e)
     y = axis * np.sqrt(1.0 - e**2) * np.sin(big)
-    ascending, across = np.cos(pericentre) * x - np.sin(pericentre) * y, np.sin(pericentre) * x + np.cos(pericentre) * y
+    ascending, across = (
+        np.cos(pericentre) * x - np.sin(pericentre) * y,
+        np.sin(pericentre) * x + np.cos(pericentre) * y,
+    )
     px = np.cos(node) * ascending - np.sin(node) * np.cos(inclination) * across
     py = np.sin(node) * ascending + np.cos(node) * np.cos(inclination) * across
     pz = np.sin(inclination) * across

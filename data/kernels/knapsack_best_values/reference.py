@@ -18,7 +18,7 @@ def make_inputs(rng, problems, items, capacity, values="random"):
 
 
 def reference(inputs):
-    problems, items, capacity = inputs["sizes"]
+    problems, _, capacity = inputs["sizes"]
     best = np.zeros((problems, capacity + 1), dtype=np.int64)
     for row, weights, values in zip(best, inputs["weights"], inputs["values"], strict=True):
         for weight, value in zip(weights, values, strict=True):

@@ -14,7 +14,12 @@ def make_inputs(rng, books, orders, values="usual"):
     if values == "crossed":  # a few orders sweep the whole book
         quantities[:, ::20] = 200000
         prices[:, ::20] = np.where(sides[:, ::20] == 0, LEVELS - 1, 0)
-    return {"sizes": np.array([books, orders], dtype=np.int32), "sides": sides, "prices": prices, "quantities": quantities}
+    return {
+        "sizes": np.array([books, orders], dtype=np.int32),
+        "sides": sides,
+        "prices": prices,
+        "quantities": quantities,
+    }
 
 
 def reference(inputs):

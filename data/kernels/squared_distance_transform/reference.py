@@ -15,7 +15,7 @@ def make_inputs(rng, height, width, values="sparse"):
 
 def reference(inputs):
     height, width = inputs["mask"].shape
-    y, x = np.arange(height, dtype=np.float64)[:, None], np.arange(width, dtype=np.float64)
+    y = np.arange(height, dtype=np.float64)[:, None]
     far = np.float64(4 * (height + width) ** 2)
     rows = np.where(inputs["mask"] != 0, y, -far)  # the nearest point of the column above, then below
     above = y - np.maximum.accumulate(rows, axis=0)

@@ -35,7 +35,7 @@ static void cu(cudaError_t status, const char* what) {
 static void* slurp(const char* path, size_t bytes) {
     void* data = malloc(bytes);
     FILE* file = fopen(path, "rb");
-    if (!data || !file || fread(data, 1, bytes, file) != bytes || fgetc(file) != EOF) die(path, "not the expected length");
+    if (!data || !file || fread(data, 1, bytes, file) != bytes || fgetc(file) != EOF) die(path, "wrong length");
     fclose(file);
     return data;
 }
