@@ -4,11 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from curation_steps import lines
+from curation_steps import deduplicate, lines, split, take_in, write
 from curation_tree import write_program
 from typer.testing import CliRunner
+from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.cli import app
+from cuset_stage.curate.funnel import written_funnel
 
 
 ROOT = Path(__file__).parents[2]
@@ -31,3 +33,25 @@ def test_programs_and_bundled_tasks_are_verified_on_the_gpu(tmp_path):
         verified = row["verified"]
         assert verified["gpu"] and verified["driver"] and verified["mutants"]["found"]
         assert all(len(case["run_s"]) == 2 for case in verified["cases"])
+
+
+@pytest.mark.gpu
+def test_a_task_that_is_written_is_proved_on_the_gpu_and_what_is_wrong_there_goes_back(tmp_path):
+    take_in(tmp_path, put_kernels(tmp_path / "tree"), licence="MIT", allow=("MIT",))
+    split(tmp_path)
+    deduplicate(tmp_path)
+    server = Writers(histogram=[recorded("histogram").replace("i < n)", "i < n - 1)")])
+    try:
+        assert write(tmp_path, endpoint=server.url, model="writer").kept == 2
+    finally:
+        server.close()
+    rows = {row["name"]: row for row in lines(tmp_path / "write" / "rows.jsonl")}
+    tries = rows["byte_histogram_modulo"]["written"]["tries"]
+    assert [each["reached"] for each in tries] == ["references_agree", "mutants_caught"]
+    assert tries[0]["reason"] == "mismatch" and "1 of 64 values" in tries[0]["message"]
+    for row in rows.values():
+        verified = row["verified"]
+        assert verified["verdict"] == "passed" and any(row["kernel"] in name for name in verified["kernels"])
+        assert verified["mutants"]["failed"] > 0 and verified["mutants"]["tried"] == 6
+    assert written_funnel(tmp_path)["steps"]["right"] == {"all": 2, "compile_alone": 1, "first_try": 1}
+    assert write(tmp_path, model="writer").kept == 2  # from what is kept
