@@ -2,6 +2,11 @@
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -167,6 +172,33 @@ def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not
     command = f"curate write {work} endpoint={server.url} model=writer compile_only=true"
     result = CliRunner().invoke(app, command.split())
     assert result.exit_code == 2 and "the API key is missing or wrong" in result.output
+
+
+def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
+    work = kernels(tmp_path)
+    asked, server = threading.Event(), serve()
+
+    def never(handler, body):
+        asked.set()
+        time.sleep(60)
+
+    server.always = never
+    command = [
+        sys.executable,
+        "-m",
+        "cuset_stage.cli",
+        "curate",
+        "write",
+        work,
+        f"endpoint={server.url}",
+        "model=writer",
+        "compile_only=true",
+    ]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert asked.wait(30)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode == 130 and "Run the same command again" in said
 
 
 def test_rows_that_come_as_tasks_pass_and_without_a_model_all_do(tmp_path):

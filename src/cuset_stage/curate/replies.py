@@ -9,11 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, NoReturn
 
 from ..files import write_atomically
 from ..text import one_line
@@ -54,6 +58,7 @@ class Replies:
     def __init__(self, folder: Path, settings: WriteSettings) -> None:
         self.folder, self._settings = folder, settings
         self._lock = threading.Lock()
+        self._stopped = threading.Event()
         self._spent = 0.0, 0.0  # tokens of questions and of replies
         if settings.most_tokens or settings.most_cost:
             for path in folder.glob("*/*.json"):
@@ -83,6 +88,20 @@ class Replies:
         write_atomically(path, json.dumps({**asked, "reply": asdict(reply)}, indent=1) + "\n")
         self._count(reply)
         return reply
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Within, Ctrl-C ends the waiting for replies: a server may take hours."""
+
+        def stop(*_: object) -> NoReturn:
+            self._stopped.set()
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _count(self, reply: Reply) -> None:
         with self._lock:
@@ -117,12 +136,27 @@ class Replies:
         from ..generate.plan import Failure, Request
 
         request = Request(key, 0, messages, int(key[:8], 16) >> 1, key)
-        try:
-            with self._lock:
-                backend = self._backend
-            (outcome,) = backend.replies([request])
-        except GenerationError as error:
-            raise CurationError(str(error)) from None
+        outcomes: SimpleQueue[Any] = SimpleQueue()
+
+        def call() -> None:
+            try:
+                with self._lock:
+                    backend = self._backend
+                outcomes.put(*backend.replies([request]))
+            except Exception as error:
+                outcomes.put(error)
+
+        threading.Thread(target=call, daemon=True).start()
+        outcome = None
+        while outcome is None:
+            if self._stopped.is_set():
+                raise NoReply("interrupted", "the run was interrupted")
+            with suppress(Empty):
+                outcome = outcomes.get(timeout=0.2)
+        if isinstance(outcome, GenerationError):
+            raise CurationError(str(outcome)) from None
+        if isinstance(outcome, Exception):
+            raise outcome
         if isinstance(outcome, Failure):
             raise NoReply("endpoint", one_line(outcome.message, 500))
         estimate = token_counter(None)

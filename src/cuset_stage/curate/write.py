@@ -48,17 +48,14 @@ def run_write(settings: WriteSettings) -> Summary:
     recorded = {"schema": _SCHEMA}
     if settings.model is None:
         return run_stage(folder, "write", rows, Kept, settings=recorded, fresh=True)
-    writer = Writer(
-        settings.tries,
-        settings.model,
-        settings.arch,
-        Replies(settings.folder / "replies", settings),
-        Proofs(settings.folder / "proofs", settings.proof),
-    )
+    replies = Replies(settings.folder / "replies", settings)
+    proofs = Proofs(settings.folder / "proofs", settings.proof)
+    writer = Writer(settings.tries, settings.model, settings.arch, replies, proofs)
     recorded |= {**settings.sampling, "tries": settings.tries, "gpu": settings.runs_on_gpus}
-    summary = run_stage(
-        folder, "write", rows, writer, settings=recorded, workers=settings.concurrency, sync=True, fresh=True
-    )
+    with replies.interruptible():
+        summary = run_stage(
+            folder, "write", rows, writer, settings=recorded, workers=settings.concurrency, sync=True, fresh=True
+        )
     write_atomically(folder / "funnel.json", json.dumps(written_funnel(settings.folder), indent=2) + "\n")
     return summary
 
