@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from curation_steps import deduplicate, lines, split, take_in, write
+from curation_steps import deduplicate, lines, put, split, take_in, write
 from typer.testing import CliRunner
 from written_tasks import Writers, put_kernels, recorded
 
@@ -144,6 +144,14 @@ def test_a_kernel_is_given_up_after_its_tries_and_a_refusal_ends_them(tmp_path, 
     assert summary.reasons == {"bad_reply": 1, "refused": 1} and len(server.bodies) == 3
     dropped = {row["reason"]: row["data"]["written"] for row in lines(work / "write" / "dropped.jsonl")}
     assert len(dropped["bad_reply"]["tries"]) == 2 and dropped["refused"]["tries"][0]["message"] == "It needs cuBLAS."
+
+
+def test_a_task_that_is_a_benchmarks_is_dropped(tmp_path, serve):
+    work = kernels(tmp_path, "histogram")
+    task = {**draft().record, "id": "bench", "prompt": draft().record["prompt"].upper()}
+    against = {"mine": put(tmp_path / "bench.jsonl", [task])}
+    assert write_tasks(work, serve().url, against=against).reasons == {"contaminated": 1}
+    assert write_tasks(work, None).kept == 1
 
 
 def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):

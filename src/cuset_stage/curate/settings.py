@@ -141,7 +141,7 @@ class _Near(Settings):
     )
 
 
-class _Deduplicate(_Near):
+class _Against(Settings):
     against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
         {}, description="benchmarks that no row may come from, name=path of your own copy"
     )
@@ -155,6 +155,10 @@ class _Deduplicate(_Near):
         if gone:
             raise ValueError(f"{gone}; give name=path of a local copy of the benchmark")
         return value
+
+
+class _Deduplicate(_Near, _Against):
+    pass
 
 
 class DeduplicateSettings(StageSettings, _Deduplicate):
@@ -246,7 +250,7 @@ class Writing(Settings):
         return self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
 
 
-class WriteSettings(StageSettings, Writing, ProofSettings):
+class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
     """Always done afresh: replies and proofs are kept beside the stage, and nothing is asked or proved twice."""
 
     @property

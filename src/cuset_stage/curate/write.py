@@ -22,8 +22,10 @@ from ..files import write_atomically
 from ..sandbox import SandboxError
 from ..text import shorten
 from .adapt import task_identity
+from .contamination import Benchmarks
 from .folders import input_rows
 from .funnel import written_funnel
+from .prints import prints_of
 from .proofs import Proofs
 from .questions import Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
 from .replies import NoReply, Replies, Reply
@@ -50,8 +52,14 @@ def run_write(settings: WriteSettings) -> Summary:
         return run_stage(folder, "write", rows, Kept, settings=recorded, fresh=True)
     replies = Replies(settings.folder / "replies", settings)
     proofs = Proofs(settings.folder / "proofs", settings.proof)
-    writer = Writer(settings.tries, settings.model, settings.arch, replies, proofs)
-    recorded |= {**settings.sampling, "tries": settings.tries, "gpu": settings.runs_on_gpus}
+    benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
+    writer = Writer(settings.tries, settings.model, settings.arch, replies, proofs, benchmarks)
+    recorded |= {
+        "against": benchmarks.record,
+        **settings.sampling,
+        "tries": settings.tries,
+        "gpu": settings.runs_on_gpus,
+    }
     with replies.interruptible():
         summary = run_stage(
             folder, "write", rows, writer, settings=recorded, workers=settings.concurrency, sync=True, fresh=True
@@ -90,6 +98,7 @@ class Writer:
     arch: str | None
     replies: Replies
     proofs: Proofs
+    benchmarks: Benchmarks
 
     def __call__(self, row: Row) -> Outcome:
         if is_whole(row):
@@ -109,7 +118,7 @@ class Writer:
                         break
                     messages = ask_again(question, reply.text, str(error))
                 else:
-                    return Kept(self._row(row, draft, verified, self._record(row, tried)), {"model": self.model})
+                    return self._done(row, draft, verified, self._record(row, tried))
             last = tried[-1]
             return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
         except NoReply as error:
@@ -158,17 +167,22 @@ class Writer:
             "no_second_reference", _TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
         )
 
-    def _row(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Row:
-        """As a row that comes with its task: `adapt` takes it from here."""
-        return {
-            **row,
+    def _done(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Outcome:
+        """As a row that comes with its task: `adapt` takes it from here. What was written may be a benchmark's task, as the kernel was not."""
+        made = {
+            **{key: value for key, value in row.items() if key != "prints"},
             "name": draft.record["name"],
+            "prompt": draft.record["prompt"],
             "kernel_code": row["code"],
             "code": draft.program,
             "task": draft.record,
             "verified": verified,
             "written": record,
         }
+        made["prints"] = prints_of(made)
+        if found := self.benchmarks.find(made):
+            return Dropped("contaminated", str(found), made)
+        return Kept(made, {"model": self.model})
 
     def _record(self, row: Row, tried: list[_Try]) -> dict[str, Any]:
         alone = self.proofs.compiles_alone(row["code"])
