@@ -5,7 +5,7 @@
     python scripts/verify_data.py --only tiled_sgemm --sanitizer memcheck racecheck initcheck synccheck
 
 Needs the package (or PYTHONPATH=src, NumPy and psutil), an NVIDIA GPU and the CUDA toolkit. --jobs tasks are worked on at a time,
-and --gpu-jobs of their programs share the GPU, so the times show what is slow but are not a benchmark. An existing record is
+and --gpu-jobs of their programs share a GPU, so the times show what is slow but are not a benchmark. An existing record is
 resumed: programs that passed in the same setting, from the same files, are not run again.
 """
 
@@ -241,9 +241,10 @@ def _read_known(
 
 def verify(options: argparse.Namespace) -> int:
     tasks = load_tasks(only=tuple(options.only))
-    gpus = list_gpus()[:1]
+    gpus = list_gpus()
     if not gpus:
         raise SandboxError("nvidia-smi: not found, or it lists no GPU; the programs need one with its driver")
+    gpus = [gpu for gpu in gpus if gpu.name == gpus[0].name]  # the record is of one kind
     if options.sanitizer and shutil.which("compute-sanitizer") is None:
         raise SandboxError("compute-sanitizer: not in PATH; it is a part of the CUDA toolkit")
     arch = options.arch or gpus[0].arch
@@ -300,7 +301,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="programs at a time; default: the CPU count"
     )
-    parser.add_argument("--gpu-jobs", type=int, default=4, help="programs on the GPU at a time (4)")
+    parser.add_argument("--gpu-jobs", type=int, default=4, help="programs on a GPU at a time (4)")
     parser.add_argument(
         "--sanitizer",
         nargs="+",
