@@ -49,7 +49,7 @@ def test_greedy_equals_a_plain_loop_over_the_model(settings, ask):
         )
 
 
-def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, settings, ask):
+def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, settings, ask, by_sample):
     """With 40 end tokens out of 1024, so that some of the answers end early."""
     copy = tmp_path / "model"
     shutil.copytree(tiny_model, copy)
@@ -57,12 +57,16 @@ def test_tokens_count_the_end_token_and_no_padding(tiny_model, tmp_path, setting
     (copy / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
     settings = settings.model_copy(update={"model": str(copy), "temperature": 3.0, "top_p": 1.0, "max_tokens": 30})
     backend = HFBackend(settings, batch_size=12)
+    backend.continuous = False  # generate() gives rows of one length
     seen = []
     original = backend.model.generate
     backend.model.generate = lambda **arguments: seen.append((arguments, original(**arguments))) or seen[-1][1]
-    replies = list(backend.replies([ask(sample=sample, seed=sample) for sample in range(12)]))
+    requests = [ask(sample=sample, seed=sample) for sample in range(12)]
+    replies = list(backend.replies(requests))
     width = seen[0][0]["input_ids"].shape[1]
     stop = {*ends, backend._prompter.tokenizer.eos_token_id}
+    backend.continuous = True
+    assert by_sample(backend.replies(requests)) == by_sample(replies)
     reasons = set()
     for reply, row in zip(replies, seen[0][1][:, width:].tolist(), strict=True):
         end = next((index for index, token in enumerate(row) if token in stop), None)

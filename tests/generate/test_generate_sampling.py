@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.plan import sample_seed
-from cuset_stage.generate.sampling import gumbel_noise, make_processors, mix
+from cuset_stage.generate.sampling import draw, gumbel_noise, mix
+from cuset_stage.generate.slots import Slots
 
 
 SPLITMIX_1234567 = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
@@ -57,42 +57,31 @@ def test_draws_follow_the_softmax(temperature, top_p):
     expected = np.where(before < top_p, expected, 0)
     expected /= expected.sum()
 
+    shape = {"temperature": temperature, "top_p": top_p}
     rows = 20_000
-    processors = make_processors(list(range(rows)), 4, temperature=temperature, top_p=top_p)
-    drawn = processors(torch.zeros(rows, 4, dtype=torch.long), logits.repeat(rows, 1)).argmax(-1)
+    drawn = draw(logits.repeat(rows, 1), torch.arange(rows), 4, **shape)
     counts = np.bincount(drawn.numpy(), minlength=6)
     assert not counts[expected == 0].any()
     assert chi_square(counts, expected) < 3.5
 
     steps = 2_000
-    processors = make_processors([11], 0, temperature=temperature, top_p=top_p)
-    drawn = [processors(torch.zeros(1, step, dtype=torch.long), logits[None]).argmax().item() for step in range(steps)]
+    drawn = draw(logits.repeat(steps, 1), torch.full((steps,), 11), torch.arange(steps), **shape).tolist()
     assert chi_square(np.bincount(drawn, minlength=6), expected) < 3.5
     pairs = np.bincount([6 * a + b for a, b in itertools.pairwise(drawn)], minlength=36)
     assert chi_square(pairs, np.outer(expected, expected).flatten()) < 2.5
 
 
-def test_first_tokens_follow_the_models_own_distribution(settings, ask):
-    backend = HFBackend(
-        settings.model_copy(update={"max_tokens": 1, "top_p": 1.0, "temperature": 0.3}), batch_size=500
-    )
-    model = backend.model
-    prompt = backend._prompter.encode(ask().messages)
+def test_first_tokens_follow_the_models_own_distribution(backend):
+    model, start = backend.model, 700
     with torch.inference_mode():
-        expected = torch.softmax(model(torch.tensor([prompt.ids])).logits[0, -1].double() / 0.3, 0).numpy()
-    seen = []
-    original = model.generate
-    model.generate = lambda **arguments: seen.append(original(**arguments)) or seen[-1]
-    list(backend.replies([ask(sample=sample, seed=sample_seed(0, "t", sample)) for sample in range(3000)]))
-    counts = np.bincount(torch.cat(seen)[:, -1].numpy(), minlength=len(expected))
+        expected = torch.softmax(model(torch.tensor([[start]])).logits[0, -1].double() / 0.3, 0).numpy()
+    slots = Slots(model, 500, longest=2, max_tokens=1, stop_ids=set(), temperature=0.3, top_p=1.0)
+    drawn = [written.ids[0] for written in slots.write([([start], sample_seed(0, "t", n)) for n in range(3000)])]
+    counts = np.bincount(drawn, minlength=len(expected))
     order = np.argsort(-expected)
-    groups = np.array_split(order, 40)  # the tail has too few draws a token
-    assert (
-        chi_square(
-            np.array([counts[group].sum() for group in groups]), np.array([expected[group].sum() for group in groups])
-        )
-        < 1.8
-    )
+    groups = [counts[group].sum() for group in np.array_split(order, 40)]  # the tail has too few draws a token
+    shares = [expected[group].sum() for group in np.array_split(order, 40)]
+    assert chi_square(np.array(groups), np.array(shares)) < 1.8
 
 
 def test_sample_seeds_differ_and_stay():

@@ -2,8 +2,11 @@
 
 What is the same in every run: token counts include the end token and no padding; only temperature and top_p shape the
 distribution (top_k, repetition penalties and the like of the model's generation_config.json are left aside); the
-random numbers of a sample are its own (`sampling`). What batch size, padding and hardware still change is the rounding
-of logits, in bfloat16 enough to turn a close decision.
+random numbers of a sample are its own (`sampling`).
+
+Models that `slots.can_write` accepts write with continuous batching, where the batch does not change a sample (`slots`). The others
+(sliding windows, experts, several GPUs) go through `generate` of transformers, batch by batch: what batch size and padding
+change there is the rounding of logits, in bfloat16 enough to turn a close decision.
 """
 
 import logging
@@ -22,8 +25,9 @@ from ..stage.pretrained import explained, with_adapter
 from ..tasks.answers_file import Answer
 from .plan import Failure, Request
 from .prompting import Prompt, Prompter
-from .sampling import make_processors
+from .sampling import Draw
 from .settings import GenerationError, Settings
+from .slots import Slots, can_write, is_quantised
 
 
 logger = logging.getLogger(__name__)
@@ -49,11 +53,14 @@ def resolve_dtype(dtype: str, device: str) -> str:
 
 
 class HFBackend:
-    """Batches of left-padded prompts, longest first, so that memory runs out at the beginning if at all.
+    """Writes up to `batch_size` samples at a time, longest prompts first, so that memory runs out at the beginning if at all.
 
     Args:
-        batch_size: samples in a batch; halved for the rest of the run whenever memory runs out.
+        batch_size: halved for the rest of the run whenever memory runs out.
         device: cpu, one GPU such as cuda:1, or cuda: all GPUs, the model's layers spread over them.
+
+    Attributes:
+        continuous: whether a sample that ends makes room for the next one (`slots`); otherwise batches are generated one by one.
 
     Raises:
         GenerationError: the model, the adapter, the tokenizer or the template cannot be used.
@@ -68,25 +75,7 @@ class HFBackend:
         self._prompter = Prompter(
             tokenizer, model=settings.model, template=settings.template, arguments=settings.template_args
         )
-        several = device == "cuda" and torch.cuda.device_count() > 1
-        self.model, info = _load(
-            AutoModelForCausalLM,
-            settings.model,
-            **{DTYPE: resolve_dtype(settings.dtype or "auto", device)},
-            device_map="auto" if several else {"": device},
-            trust_remote_code=trust_remote_code,
-            output_loading_info=True,
-        )
-        lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
-        if lost:  # transformers only warns, and goes on with random numbers in their place
-            raise GenerationError(
-                f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, "
-                f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
-            )
-        if settings.adapter is not None:
-            adapted = with_adapter(self.model, settings.adapter)
-            quantised = "quantization_config" in self.model.config.to_dict()
-            self.model = adapted if quantised else adapted.merge_and_unload()
+        self.model = self._load_model(device, trust_remote_code)
         self.model.eval()
         ends = self.model.generation_config.eos_token_id
         self._stop_ids = self._prompter.stop_ids | set([ends] if isinstance(ends, int) else ends or [])
@@ -102,63 +91,109 @@ class HFBackend:
             eos_token_id=sorted(self._stop_ids),
             pad_token_id=self._pad_id,
         )
+        self.continuous = can_write(self.model)
+
+    def _load_model(self, device: str, trust_remote_code: bool) -> Any:
+        """The model on its device, with the adapter."""
+        settings = self._settings
+        several = device == "cuda" and torch.cuda.device_count() > 1
+        model, info = _load(
+            AutoModelForCausalLM,
+            settings.model,
+            **{DTYPE: resolve_dtype(settings.dtype or "auto", device)},
+            device_map="auto" if several else {"": device},
+            trust_remote_code=trust_remote_code,
+            output_loading_info=True,
+        )
+        lost = sorted((*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])))
+        if lost:  # transformers only warns, and goes on with random numbers in their place
+            raise GenerationError(
+                f"{settings.model}: {len(lost)} of the model's weights are missing in its files or have another shape, "
+                f"such as {lost[0]}: the checkpoint is not complete, or not this model's."
+            )
+        if settings.adapter is not None:
+            adapted = with_adapter(model, settings.adapter)
+            return adapted if is_quantised(model) else adapted.merge_and_unload()
+        return model
 
     def replies(self, requests: Sequence[Request]) -> Iterator[Answer | Failure]:
         """One outcome a request. Raises GenerationError when prompt and answer do not fit into the model's context."""
-        prompts = {request.task: request.messages for request in requests}
-        encoded = {task: self._prompter.encode(messages) for task, messages in prompts.items()}
-        self._check_lengths(encoded)
-        queue = sorted(requests, key=lambda request: -len(encoded[request.task].ids))
-        while queue:
-            batch, shortage = queue[: self.batch_size], ""
+        messages = {request.task: request.messages for request in requests}
+        prompts = {task: self._prompter.encode(message) for task, message in messages.items()}
+        self._check_lengths(prompts)
+        queue = sorted(requests, key=lambda request: -len(prompts[request.task].ids))
+        pending = {(request.task, request.sample): request for request in queue}
+        write = self._write_continuously if self.continuous else self._write_batches
+        while pending:
+            shortage = ""
             try:
-                outcomes: Sequence[Answer | Failure] = self._run(batch, [encoded[request.task] for request in batch])
+                for answer in write(list(pending.values()), prompts):
+                    yield answer
+                    del pending[answer.task, answer.sample]
             except RuntimeError as error:
                 if not should_reduce_batch_size(error):
                     raise
                 shortage = str(error).splitlines()[0]
-            if shortage:  # outside the except block: the traceback holds the batch's tensors
+            if shortage:  # outside the except block: the traceback holds the tensors
                 clear_device_cache(garbage_collection=True)
-                if len(batch) > 1:
-                    self.batch_size = len(batch) // 2
+                tried = min(self.batch_size, len(pending))
+                if tried > 1:
+                    self.batch_size = tried // 2
                     text = "Memory ran out with %d samples in a batch: going on with %d."
-                    logger.warning(text, len(batch), self.batch_size)
-                    continue
-                message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
-                outcomes = [Failure(batch[0], message)]
-            yield from outcomes
-            del queue[: len(batch)]
+                    logger.warning(text, tried, self.batch_size)
+                else:
+                    message = f"memory ran out with one sample in a batch; lower max_tokens ({shortage})"
+                    yield Failure(pending.pop(next(iter(pending))), message)
+
+    def _write_continuously(self, requests: list[Request], prompts: dict[str, Prompt]) -> Iterator[Answer]:
+        slots = Slots(
+            self.model,
+            min(self.batch_size, len(requests)),
+            longest=max(len(prompts[request.task].ids) for request in requests) + self._settings.max_tokens,
+            max_tokens=self._settings.max_tokens,
+            stop_ids=self._stop_ids,
+            temperature=self._settings.temperature,
+            top_p=self._settings.top_p,
+        )
+        for written in slots.write([(prompts[request.task].ids, request.seed) for request in requests]):
+            request = requests[written.number]
+            yield self._answer(request, prompts[request.task], written.ids, written.seconds, slots.count)
 
     @torch.inference_mode()
-    def _run(self, batch: list[Request], prompts: list[Prompt]) -> list[Answer]:
-        started = time.perf_counter()
-        width = max(len(prompt.ids) for prompt in prompts)
-        rows = [[self._pad_id] * (width - len(prompt.ids)) + prompt.ids for prompt in prompts]
-        mask = [[0] * (width - len(prompt.ids)) + [1] * len(prompt.ids) for prompt in prompts]
-        device = self.model.get_input_embeddings().weight.device
-        sampling = {"temperature": self._settings.temperature, "top_p": self._settings.top_p}
-        output = self.model.generate(
-            input_ids=torch.tensor(rows, device=device),  # [batch, width]
-            attention_mask=torch.tensor(mask, device=device),
-            logits_processor=make_processors([request.seed for request in batch], width, **sampling),
-        )
-        seconds = round(time.perf_counter() - started, 3)
-        name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-        replies = []
-        for request, prompt, ids in zip(batch, prompts, output[:, width:].tolist(), strict=True):
-            end = next((index for index, token in enumerate(ids) if token in self._stop_ids), None)
-            reply = Answer(
-                request.task,
-                request.sample,
-                answer=prompt.opened + self._prompter.decode(ids[:end]),
-                tokens=len(ids) if end is None else end + 1,
-                prompt_tokens=len(prompt.ids),
-                finish_reason="length" if end is None else "stop",
-                seconds=seconds,
-                extra={"batch_size": len(batch), "device": name},
+    def _write_batches(self, requests: list[Request], prompts: dict[str, Prompt]) -> Iterator[Answer]:
+        for begin in range(0, len(requests), self.batch_size):
+            batch, started = requests[begin : begin + self.batch_size], time.perf_counter()
+            lines = [prompts[request.task].ids for request in batch]
+            width = max(map(len, lines))
+            rows = [[self._pad_id] * (width - len(ids)) + ids for ids in lines]
+            mask = [[0] * (width - len(ids)) + [1] * len(ids) for ids in lines]
+            device = self.model.get_input_embeddings().weight.device
+            sampling = {"temperature": self._settings.temperature, "top_p": self._settings.top_p}
+            output = self.model.generate(
+                input_ids=torch.tensor(rows, device=device),  # [batch, width]
+                attention_mask=torch.tensor(mask, device=device),
+                logits_processor=[Draw([request.seed for request in batch], width, **sampling)],
             )
-            replies.append(reply)
-        return replies
+            seconds = time.perf_counter() - started
+            for request, ids in zip(batch, output[:, width:].tolist(), strict=True):
+                end = next((index for index, token in enumerate(ids, 1) if token in self._stop_ids), None)
+                yield self._answer(request, prompts[request.task], ids[:end], seconds, len(batch))
+
+    def _answer(self, request: Request, prompt: Prompt, ids: list[int], seconds: float, batch_size: int) -> Answer:
+        """ids: the answer's tokens, with its end token if it came to one."""
+        ended = ids[-1] in self._stop_ids
+        device = self.model.get_input_embeddings().weight.device
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+        return Answer(
+            request.task,
+            request.sample,
+            answer=prompt.opened + self._prompter.decode(ids[:-1] if ended else ids),
+            tokens=len(ids),
+            prompt_tokens=len(prompt.ids),
+            finish_reason="stop" if ended else "length",
+            seconds=round(seconds, 3),
+            extra={"batch_size": batch_size, "device": name},
+        )
 
     def _check_lengths(self, encoded: dict[str, Prompt]) -> None:
         vocabulary = self.model.get_input_embeddings().num_embeddings

@@ -9,7 +9,7 @@ the same noise; what is left are rounding differences of the logits.
 """
 
 import torch
-from transformers import LogitsProcessor, LogitsProcessorList, TemperatureLogitsWarper, TopPLogitsWarper
+from transformers import LogitsProcessor, TemperatureLogitsWarper, TopPLogitsWarper
 
 
 # SplitMix64's constants as torch.int64 holds them.
@@ -29,36 +29,42 @@ def mix(bits: torch.Tensor) -> torch.Tensor:
     return bits ^ _shifted(bits, 31)
 
 
-def gumbel_noise(seeds: torch.Tensor, step: int, vocab_size: int) -> torch.Tensor:
-    """Standard Gumbel numbers, [batch, vocab_size], float64: row i depends on seeds[i] and step only, its beginning not on vocab_size.
+def gumbel_noise(seeds: torch.Tensor, step: torch.Tensor | int, vocab_size: int) -> torch.Tensor:
+    """Standard Gumbel numbers, [batch, vocab_size], float64: row i depends on its seed and step only, its beginning not on vocab_size.
 
-    seeds: [batch], int64; step: number of the token in the answer, from 0.
+    seeds: [batch], int64; step: number of the token in the answer, from 0; one a row, [batch], or the same for all.
     """
-    stream = mix(mix(seeds) + torch.tensor(step + 1, device=seeds.device) * GAMMA)  # [batch]; products wrap
+    step = torch.as_tensor(step, device=seeds.device)
+    stream = mix(mix(seeds) + (step + 1) * GAMMA)  # [batch]; products wrap
     tokens = torch.arange(1, vocab_size + 1, device=seeds.device)
     bits = mix(stream[:, None] + tokens * GAMMA)
     uniform = (_shifted(bits, 12).double() + 0.5) * 2.0**-52  # in (0, 1), both ends left out
     return -torch.log(-torch.log(uniform))
 
 
-class GumbelNoise(LogitsProcessor):
-    """Adds Gumbel noise to the scores [batch, vocab_size], so that argmax draws from their softmax."""
+def draw(
+    logits: torch.Tensor, seeds: torch.Tensor, step: torch.Tensor | int, *, temperature: float, top_p: float
+) -> torch.Tensor:
+    """A token a row, [batch], int64, from logits [batch, vocab_size], float32; temperature 0 takes the likeliest."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    nucleus = [TopPLogitsWarper(top_p)] if top_p < 1 else []
+    for warper in (TemperatureLogitsWarper(temperature), *nucleus):
+        logits = warper(None, logits)
+    return (logits.double() + gumbel_noise(seeds, step, logits.shape[1])).argmax(-1)
 
-    def __init__(self, seeds: list[int], prompt_length: int) -> None:
-        self._seeds = torch.tensor(seeds, dtype=torch.int64)
-        self._prompt_length = prompt_length
 
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        step = input_ids.shape[1] - self._prompt_length
-        return scores.double() + gumbel_noise(self._seeds.to(scores.device), step, scores.shape[1])
-
-
-def make_processors(seeds: list[int], prompt_length: int, *, temperature: float, top_p: float) -> LogitsProcessorList:
-    """What turns greedy decoding into sampling at this temperature and top_p; empty for temperature 0.
+class Draw(LogitsProcessor):
+    """`draw` for `generate` of transformers: scores [batch, vocab_size] with all tokens but the drawn ones at -inf.
 
     seeds: a seed a row of the batch; prompt_length: width of the padded prompts.
     """
-    if temperature == 0:
-        return LogitsProcessorList()
-    nucleus = [TopPLogitsWarper(top_p)] if top_p < 1 else []
-    return LogitsProcessorList([TemperatureLogitsWarper(temperature), *nucleus, GumbelNoise(seeds, prompt_length)])
+
+    def __init__(self, seeds: list[int], prompt_length: int, *, temperature: float, top_p: float) -> None:
+        self._seeds = torch.tensor(seeds, dtype=torch.int64)
+        self._prompt_length = prompt_length
+        self._shape = {"temperature": temperature, "top_p": top_p}
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        tokens = draw(scores, self._seeds.to(scores.device), input_ids.shape[1] - self._prompt_length, **self._shape)
+        return torch.full_like(scores, -torch.inf).scatter_(1, tokens[:, None], 0.0)

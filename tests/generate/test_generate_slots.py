@@ -1,0 +1,144 @@
+"""Continuous batching on the CPU: it writes what the plain model says, for the kinds of models that it takes, and no others."""
+
+import pytest
+import torch
+import transformers
+from transformers import AutoModelForCausalLM
+
+from cuset_stage.generate import slots as module
+from cuset_stage.generate.sampling import draw
+from cuset_stage.generate.slots import Slots, attend, can_write
+
+
+SIZES = {
+    "vocab_size": 300,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 64,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 10000.0}
+TAKEN = {
+    "Llama": {},
+    "Qwen2": {},
+    "Qwen3": {"head_dim": 16},
+    "Mistral": {"sliding_window": None},
+    "Gemma": {"head_dim": 16},
+    "Phi3": {"sliding_window": None},
+    "Starcoder2": {"sliding_window": None},
+    "Olmo2": {},
+    "GPTNeoX": {},
+    "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64},
+}
+LEFT = {
+    "Qwen2": {"use_sliding_window": True, "sliding_window": 8, "max_window_layers": 1},
+    "Mistral": {"sliding_window": 8},
+    "Gemma2": {"head_dim": 16, "sliding_window": 8},
+    "Mixtral": {"num_local_experts": 4},
+    "Mamba": {},
+    "Bloom": {},
+}
+
+
+def make(name, **changes):
+    config = getattr(transformers, f"{name}Config")(**{**SIZES, **changes})
+    torch.manual_seed(3)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    for parameter in model.parameters():  # far enough from even odds that a wrong position or mask is another token
+        if parameter.ndim > 1:
+            parameter.data.mul_(6)
+    return model
+
+
+def prompts(*lengths):
+    generator = torch.Generator().manual_seed(5)
+    return [(torch.randint(3, 300, (length,), generator=generator).tolist(), 40 + length) for length in lengths]
+
+
+def plainly(model, ids, seed, *, max_tokens, stop_ids, **sampling):
+    """One answer, with all of the prompt in every call: no cache, no batch, no padding."""
+    written = []
+    while len(written) < max_tokens and not (written and written[-1] in stop_ids):
+        with torch.inference_mode():
+            logits = model(torch.tensor([ids + written])).logits[:, -1].float()
+        written.append(draw(logits, torch.tensor([seed]), len(written), **sampling).item())
+    return written
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *TAKEN.items(),
+        ("Qwen2", {"rope_parameters" if transformers.__version__ >= "5" else "rope_scaling": YARN}),
+    ],
+)
+def test_writes_what_the_model_says(name, changes, monkeypatch):
+    """More prompts than slots, read in parts; the cache grows twice."""
+    monkeypatch.setattr(module, "CHUNK", 5)
+    monkeypatch.setattr(module, "SHORTEST", 8)
+    model = make(name, **changes)
+    assert can_write(model)
+    questions = prompts(1, 2, 5, 6, 11, 23)
+    options = {"max_tokens": 9, "stop_ids": set(range(100, 120)), "temperature": 0.7, "top_p": 0.9}
+    written = {answer.number: answer.ids for answer in Slots(model, 2, longest=32, **options).write(questions)}
+    assert written == {number: plainly(model, *question, **options) for number, question in enumerate(questions)}
+    assert len({tuple(ids) for ids in written.values()}) == 6
+
+
+@pytest.mark.parametrize(("name", "changes"), LEFT.items())
+def test_other_models_are_left_to_generate(name, changes):
+    assert not can_write(make(name, **changes))
+
+
+def test_embeddings_that_change_with_the_length_are_left_to_generate():
+    model = make("Qwen2")
+    for kind, taken in (("dynamic", False), ("longrope", False), ("linear", True)):
+        model.config.rope_scaling = model.config.rope_parameters = {
+            "rope_type": kind,
+            "rope_theta": 1e4,
+            "factor": 2.0,
+        }
+        assert can_write(model) is taken
+
+
+def test_slot_goes_to_the_next_prompt_as_soon_as_an_answer_ends():
+    model = make("Qwen2")
+    questions = prompts(3, 4, 5, 6, 7, 8, 9, 10)
+    options = {"max_tokens": 12, "stop_ids": set(range(100, 130)), "temperature": 1.0, "top_p": 1.0}
+    lengths = [len(plainly(model, *question, **options)) for question in questions]
+    assert len(set(lengths)) > 1 and min(lengths) < 12
+    ends, order = [0, 0], []
+    for number, length in enumerate(lengths):
+        slot = ends.index(min(ends))
+        ends[slot] += length
+        order.append((ends[slot], number))
+    steps = []
+    model.register_forward_pre_hook(
+        lambda _, __, named: steps.append(named["input_ids"].shape) if named["input_ids"].shape[1] == 1 else None,
+        with_kwargs=True,
+    )
+    written = list(Slots(model, 2, longest=22, **options).write(questions))
+    assert [len(answer.ids) for answer in sorted(written)] == lengths
+    assert len(steps) == max(ends) < sum(map(max, zip(lengths[::2], lengths[1::2], strict=True)))
+    assert sorted((end, number) for end, number in order)[0][1] == written[0].number
+
+
+def test_attention_is_that_of_each_slot_alone():
+    """Against softmax worked out here, a head and a query at a time; the last row has no slot."""
+    generator = torch.Generator().manual_seed(0)
+    query = torch.randn(3, 6, 4, 8, generator=generator)  # [rows, heads, tokens, size]
+    key, value = torch.randn(2, 2, 2, 7, 8, generator=generator)  # two of [slots, key heads, length, size]
+    seen = torch.tensor([[1, 2, 3, 4], [3, 4, 5, 6]])
+    mask = torch.zeros(2, 1, 4, 7).masked_fill(torch.arange(7) > seen[:, None, :, None], -torch.inf)
+    output, _ = attend(torch.nn.Module(), query, key, value, mask, scaling=0.3)
+    assert output.shape == (3, 4, 6, 8)
+    assert not output[2].any()
+    for row, head, token in torch.cartesian_prod(torch.arange(2), torch.arange(6), torch.arange(4)).tolist():
+        end = seen[row, token] + 1
+        weights = torch.softmax(key[row, head // 3, :end] @ query[row, head, token] * 0.3, 0)
+        torch.testing.assert_close(output[row, token, head], weights @ value[row, head // 3, :end])
