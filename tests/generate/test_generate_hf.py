@@ -164,6 +164,33 @@ def test_adapter_is_applied(settings, backend, adapter, ask):
         assert not torch.allclose(backend.model(ids).logits, reference(ids).logits, atol=1e-2)
 
 
+def test_adapter_beside_four_bits(tiny_model, tmp_path, settings, ask, by_sample):
+    """It is not merged there. Against batches of `generate`, in float32; LLaMA-Factory names the task in its adapters, others do not."""
+    pytest.importorskip("bitsandbytes")
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+
+    four = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_compute_dtype=torch.float32)
+    model = AutoModelForCausalLM.from_pretrained(tiny_model, quantization_config=four, device_map={"": "cpu"})
+    model.save_pretrained(tmp_path / "model")
+    AutoTokenizer.from_pretrained(tiny_model).save_pretrained(tmp_path / "model")
+    torch.manual_seed(1)
+    for task_type in ("CAUSAL_LM", None):
+        adapted = get_peft_model(
+            AutoModelForCausalLM.from_pretrained(tiny_model),
+            LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False, task_type=task_type),
+        )
+        adapted.save_pretrained(tmp_path / "adapter")
+        both = {"model": str(tmp_path / "model"), "adapter": str(tmp_path / "adapter"), "max_tokens": 25}
+        backend = HFBackend(settings.model_copy(update=both), batch_size=2)
+        assert backend.continuous
+        requests = [ask(text, task=text) for text in ("Sum.", "x" * 90, "Write a kernel.")]
+        slotted = by_sample(backend.replies(requests))
+        backend.continuous = False
+        assert slotted == by_sample(backend.replies(requests))
+        assert {tokens for _, tokens, _, _ in slotted.values()} == {25}
+
+
 def test_adapter_of_another_model_is_refused(tmp_path, settings, adapter):
     other = tmp_path / "adapter"
     shutil.copytree(adapter, other)

@@ -27,7 +27,7 @@ from .plan import Failure, Request
 from .prompting import Prompt, Prompter
 from .sampling import Draw
 from .settings import GenerationError, Settings
-from .slots import Slots, can_write, is_quantised
+from .slots import Slots, can_write, is_quantised, unwrapped
 
 
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class HFBackend:
             )
         self._pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(self._stop_ids)
         # generate() fills what a call leaves open from here, so only what is wanted may stand here
-        self.model.generation_config = GenerationConfig(
+        unwrapped(self.model).generation_config = GenerationConfig(
             do_sample=False,
             max_new_tokens=settings.max_tokens,
             eos_token_id=sorted(self._stop_ids),

@@ -275,6 +275,11 @@ class Slots:
         return graph
 
 
+def unwrapped(model: Any) -> Any:
+    """The model of transformers below an adapter of peft, or the model."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
 def is_quantised(model: Any) -> bool:
     """Whether its weights are quantised: their kernels may wait for the GPU, which no CUDA graph can hold."""
     return "quantization_config" in model.config.to_dict()
@@ -286,17 +291,16 @@ def can_write(model: Any) -> bool:
     That is so for dense decoders on one device whose layers attend to everything before, through transformers' attention
     interface, with rotary embeddings that do not change with the length.
     """
-    config = model.config.get_text_config()
-    values = config.to_dict()
+    model = unwrapped(model)
+    values = model.config.get_text_config().to_dict()
     kinds = values.get("layer_types") or ["sliding_attention" if values.get("sliding_window") else "full_attention"]
     rope = values.get("rope_parameters") or values.get("rope_scaling") or {}
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model
     return (
-        getattr(base, "_supports_attention_backend", False)
-        and not getattr(base, "_is_stateful", False)
+        getattr(model, "_supports_attention_backend", False)
+        and not getattr(model, "_is_stateful", False)
         and set(kinds) == {"full_attention"}
         and not any("expert" in name for name in values)
         and not any(values.get(name) for name in ("attn_logit_softcapping", "is_encoder_decoder"))
         and rope.get("rope_type", rope.get("type")) not in ("dynamic", "longrope")
-        and len(set(getattr(base, "hf_device_map", None) or {"": 0}.values())) == 1
+        and len(set(getattr(model, "hf_device_map", None) or {"": 0}.values())) == 1
     )
