@@ -155,6 +155,7 @@ class Slots:
         self._device = model.get_input_embeddings().weight.device
         on_gpu = self._device.type == "cuda"
         self._graphs: dict[Any, torch.cuda.CUDAGraph] | None = {} if on_gpu and not is_quantised(model) else None
+        self._stream = torch.cuda.Stream(self._device) if on_gpu else None  # one: cuBLAS keeps memory for each
         self._stride = STRIDE if on_gpu else 1
         rows = WIDTH if on_gpu else count
         self._cache = SlotCache(count)
@@ -181,7 +182,7 @@ class Slots:
                 self._read(slot, ids, seed)
             last = max(answer.prompt_length + len(answer.ids) for answer in active.values())
             for _ in range(self._stride):
-                self._run(self._write_step, last + self._stride)
+                self._run(self._write_step, last + self._stride - 1)
             for slot, ids in zip(active.copy(), self._block[list(active)].tolist(), strict=True):
                 answer = active[slot]
                 for token in ids:
@@ -264,13 +265,13 @@ class Slots:
     def _record(self, step: Any, length: int) -> torch.cuda.CUDAGraph:
         """Compute this step as it is, then capture it for those to come; capturing computes nothing."""
         with torch.cuda.device(self._device):
-            current, side = torch.cuda.current_stream(), torch.cuda.Stream()
-            side.wait_stream(current)
-            with torch.cuda.stream(side):
+            current = torch.cuda.current_stream()
+            self._stream.wait_stream(current)
+            with torch.cuda.stream(self._stream):
                 step(length)
-            current.wait_stream(side)
+            current.wait_stream(self._stream)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
                 step(length)
         return graph
 
