@@ -9,6 +9,7 @@ transformers has the parts, but not together with seeds: `generate_batch` tells 
 far it has come, and computes batches of changing shapes; `generate` with a static cache keeps a batch until its last answer ends.
 """
 
+import functools
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -155,7 +156,6 @@ class Slots:
         self._device = model.get_input_embeddings().weight.device
         on_gpu = self._device.type == "cuda"
         self._graphs: dict[Any, torch.cuda.CUDAGraph] | None = {} if on_gpu and not is_quantised(model) else None
-        self._stream = torch.cuda.Stream(self._device) if on_gpu else None  # one: cuBLAS keeps memory for each
         self._stride = STRIDE if on_gpu else 1
         rows = WIDTH if on_gpu else count
         self._cache = SlotCache(count)
@@ -202,7 +202,9 @@ class Slots:
             part = ids[start : min(start + CHUNK, last)]
             if self._graphs is None:
                 self._chunk, self._chunk_positions = self._zeros(1, len(part)), self._zeros(1, len(part))
-            self._chunk[0, : len(part)] = torch.tensor(part, device=self._device)
+            self._chunk[0, : len(part)] = torch.tensor(part).to(
+                self._device, non_blocking=True
+            )  # does not wait for the GPU
             # What is left of the chunk goes where the last token will be written over it.
             places = torch.arange(start, start + self._chunk.shape[1], device=self._device)
             self._chunk_positions[0] = places.clamp(max=last)
@@ -265,15 +267,21 @@ class Slots:
     def _record(self, step: Any, length: int) -> torch.cuda.CUDAGraph:
         """Compute this step as it is, then capture it for those to come; capturing computes nothing."""
         with torch.cuda.device(self._device):
-            current = torch.cuda.current_stream()
-            self._stream.wait_stream(current)
-            with torch.cuda.stream(self._stream):
+            current, side = torch.cuda.current_stream(), side_stream(self._device)
+            side.wait_stream(current)
+            with torch.cuda.stream(side):
                 step(length)
-            current.wait_stream(self._stream)
+            current.wait_stream(side)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
                 step(length)
         return graph
+
+
+@functools.cache
+def side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One a device for what is captured: cuBLAS keeps memory for each stream it has seen."""
+    return torch.cuda.Stream(device)
 
 
 def unwrapped(model: Any) -> Any:
