@@ -386,6 +386,42 @@ A model of {large["parameters"] / 1e9:.1f} billion parameters (random weights, b
 """
 
 
+def answers() -> str:
+    saved = record("generate_h200.json")
+    rows = []
+    for case in saved["cases"]:
+        mean = case["after"]["tokens"] / case["samples"]
+        tokens = (
+            f"{case['max_tokens']}"
+            if case["workload"] == "equal"
+            else f"{mean:.0f} on average, {case['max_tokens']} at most"
+        )
+        longer = f"{case['long']['tokens_per_s']:,} ({case['long_tokens']})" if case["long_tokens"] else ""
+        rows.append([
+            f"{case['parameters'] / 1e6:,.0f} M", str(case["batch"]), tokens, f"{case['before']['tokens_per_s']:,}",
+            f"{case['after']['tokens_per_s']:,}", f"{case['faster']:.1f} x", longer,
+        ])  # fmt: skip
+    header = [
+        "parameters",
+        "`batch_size`",
+        "tokens an answer",
+        "batches of `generate`",
+        "continuous batching",
+        "faster",
+    ]
+    return f"""## Answers
+
+`cuset generate` with a local model: tokens a second of whole runs, from prompts to texts, with temperature 0.8 and top_p 0.95, in bf16. The
+models have Qwen2's shape and random weights. Continuous batching captures its CUDA graphs in each run, which weighs less in a longer one. It
+writes 64 samples at a time, whatever more `batch_size` says: so their bits do not change. Batches of `generate` wait for Python at
+every step, so their times depend on the processor; models that continuous batching does not take still go through them.
+
+{table([*header, "the same with longer answers (tokens)"], rows)}
+
+- {source("generate_h200.json", "python scripts/bench_generate.py --json benchmarks/generate_h200.json")}
+"""
+
+
 def bundled_data() -> str:
     saved = record("bundled_kernels_h200.json")
     audits = [json.loads(line) for line in (ROOT / "benchmarks" / "audit_kernels.jsonl").read_text().splitlines()]
@@ -412,6 +448,7 @@ def benchmarks_page() -> str:
         fused_against_logits,
         on_a_cpu,
         languages,
+        answers,
         judge,
         pairs,
         bundled_data,
