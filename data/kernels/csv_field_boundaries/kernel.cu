@@ -125,6 +125,7 @@ int main() {
     writeFile("data/kind.bin", kind, n);
     writeFile("data/ends.bin", ends, n * sizeof(int));
     writeFile("data/field_count.bin", sum, sizeof(int));
-    for (void* pointer : {(void*)text, (void*)kind, (void*)counts, (void*)ends, (void*)sum}) CUDA_OK(cudaFree(pointer));
+    for (int* pointer : {counts, ends, sum}) CUDA_OK(cudaFree(pointer));
+    for (uint8_t* pointer : {text, kind}) CUDA_OK(cudaFree(pointer));
     return 0;
 }

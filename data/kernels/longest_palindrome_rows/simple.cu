@@ -8,7 +8,7 @@
 
 constexpr int MAX_LENGTH = 2048;
 
-// The palindrome around centre c, 0 <= c < 2 * length - 1: its length in the high bits, the complement of its start below.
+// The palindrome around centre c, 0 <= c < 2 * length - 1: its length, and below it the complement of its start.
 __device__ unsigned palindromeAt(const uint8_t* text, int length, int c) {
     int left = c / 2, right = (c + 1) / 2;
     while (left >= 0 && right < length && text[left] == text[right]) {

@@ -4,13 +4,13 @@ import numpy as np
 TOLERANCE = {"encoded": (0, 0), "offsets": (0, 0)}
 
 
-def make_inputs(rng, values, room, **kind):
-    bits = rng.integers(1, 64, values)
-    if kind:
-        numbers = rng.choice(np.array([2**63 - 1, -(2**63), 0, -1, 1, 63, 64, -64, -65]), values)
+def make_inputs(rng, count, room, values="any"):
+    bits = rng.integers(1, 64, count)
+    if values == "extreme":
+        numbers = rng.choice(np.array([2**63 - 1, -(2**63), 0, -1, 1, 63, 64, -64, -65]), count)
     else:
-        numbers = rng.integers(-(2**62), 2**62, values) >> bits
-    return {"sizes": np.array([values, room], dtype=np.int32), "numbers": numbers.astype(np.int64)}
+        numbers = rng.integers(-(2**62), 2**62, count) >> bits
+    return {"sizes": np.array([count, room], dtype=np.int32), "numbers": numbers.astype(np.int64)}
 
 
 def reference(inputs):
