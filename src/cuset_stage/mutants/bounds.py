@@ -57,7 +57,7 @@ def _loop_bounds(program: Program, loop: Node) -> Iterator[Edit]:
             elif sign == "<":
                 yield program.edit(right, f"{program.operand(right)} / 2", "last round")
         elif strided and from_zero:
-            if sign == "<" and left.type == "identifier" and program.sign(update) == "+=":
+            if sign == "<" and left.type == "identifier" and update is not None and program.sign(update) == "+=":
                 tile = program.text(child(update, "right"))
                 yield program.edit(node, f"{program.text(left)} + {tile} <= {bound}", "last tile")
             yield program.edit(relation, _LOOSER[sign], "loop relation", 2)
