@@ -192,8 +192,8 @@ def benchmark(path: Path, name: str, solution: str, prompt: str) -> Path:
 
 
 def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):
-    name, program, prompt = bundled(2)
-    _, unrelated, other_prompt = bundled(3)
+    name, program, prompt = bundled("alibi_causal_weights")
+    _, unrelated, other_prompt = bundled("anti_transpose_int64")
     kernel = max(re.findall(r"__global__.*?\n}\n", program, re.DOTALL), key=len)
     around = "#include <cstdio>\n" + "".join(
         f"static int helper{i}(int a) {{ return a * {i} + a % 7; }}\n" for i in range(150)

@@ -23,8 +23,9 @@ TASKS = sorted(
 )
 
 
-def bundled(index: int) -> tuple[str, str, str]:
-    folder = TASKS[index].parent
+def bundled(which: int | str) -> tuple[str, str, str]:
+    """Name, program and prompt of a task, by its place or its name."""
+    folder = TASKS[which].parent if isinstance(which, int) else ROOT / "data" / "kernels" / which
     return (
         folder.name,
         (folder / "kernel.cu").read_text(encoding="utf-8"),
