@@ -14,10 +14,9 @@ __device__ int reflect(int row, int height) {
     return row;
 }
 
-// Adds weight * (row above + row below) to every second row from `first` to kTileRows - 1 - first's mirror.
+// Step 1 to 4: adds weight * (row above + row below) to the rows step, step + 2, ... below kTileRows - step.
 __device__ void liftRows(float (*tile)[kColumns], int step, float weight) {
-    const int begin = step, end = kTileRows - step;  // rows of parity `step` within [begin, end)
-    for (int r = begin + 2 * threadIdx.y; r < end; r += 2 * kThreadRows) {
+    for (int r = step + 2 * threadIdx.y; r < kTileRows - step; r += 2 * kThreadRows) {
         tile[r][threadIdx.x] += weight * (tile[r - 1][threadIdx.x] + tile[r + 1][threadIdx.x]);
     }
     __syncthreads();
