@@ -29,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +39,7 @@ from tqdm import tqdm
 
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.judge_spec import JudgeSpec
+from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.pipeline import Job
 from cuset_stage.sandbox import list_gpus
 from cuset_stage.tasks import load_tasks
@@ -195,8 +197,8 @@ def measure_harness(rows: list[Row], log: Path, slices: int, *place: Any) -> Non
             done.result()
 
 
-def ours(rows: list[Row], spec: dict[str, Any]) -> dict[str, Any]:
-    """The record of our side: seconds, and the verdict of each row."""
+def ours(rows: list[Row], spec: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
+    """Judge the rows, and write the record of our side: seconds, and the verdict of each row judged when all are, or it is interrupted."""
     with tempfile.TemporaryDirectory(prefix="cuset-bench-") as folder:
         os.environ["CUSET_CACHE"] = f"{folder}/cache"
         path = Path(folder) / "rows.jsonl"
@@ -208,14 +210,19 @@ def ours(rows: list[Row], spec: dict[str, Any]) -> dict[str, Any]:
         pipeline = bench.pipeline()
         running = pipeline.run([Job(task, task.solution) for task in tasks])
         judged = {}
-        with (
-            contextlib.suppress(KeyboardInterrupt),
-            contextlib.closing(running),
-        ):  # what is judged by then is written down
-            for job, judgement in tqdm(running, total=len(tasks.tasks), desc="ours"):
-                judged[job.task.id] = judgement
-        seconds = time.perf_counter() - begin
+        with contextlib.closing(running):
+            with contextlib.suppress(KeyboardInterrupt):
+                for job, judgement in tqdm(running, total=len(tasks.tasks), desc="ours"):
+                    judged[job.task.id] = judgement
+            write(
+                _record(rows, spec, bench, judged, time.perf_counter() - begin, disk)
+            )  # before what still runs has ended
         pipeline.join()
+
+
+def _record(
+    rows: list[Row], spec: dict[str, Any], bench: Bench, judged: dict[str, Judgement], seconds: float, disk: Any
+) -> dict[str, Any]:
     described = bench.describe()
     known = [judgement for judgement in judged.values() if not judgement.infra]
     return {
@@ -282,13 +289,19 @@ def main() -> int:
         if options.beside:
             harness = thread.submit(measure_harness, rows, log, options.slices, theirs, gpu)
         if options.side != "harness":
-            record = ours(rows, spec) | {"cores": len(os.sched_getaffinity(0)), "skipped": options.skip}
-            record["data"] = (
+            more = {"cores": len(os.sched_getaffinity(0)), "skipped": options.skip}
+            more["data"] = (
                 options.data.name
                 if options.data
                 else "a look-alike of CUDABench: element-wise programs, 1e5 to 1e8 elements"
             )
-            options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+            def write(found: dict[str, Any]) -> None:
+                record.clear()
+                record.update(found | more)
+                options.output.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+            ours(rows, spec, write)
             print(f"ours: {len(rows)} rows in {record['ours_s']:.1f} s", file=sys.stderr, flush=True)
         if options.side != "ours":
             (harness or thread.submit(measure_harness, rows, log, options.slices, theirs, gpu)).result()
