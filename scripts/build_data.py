@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the bundled training set and the cuset-mini benchmark from data/kernels/.
 
-    python scripts/build_data.py                        write the built files of data/ and the table in data/README.md
+    python scripts/build_data.py                        write the built files of data/ and counts and table in data/README.md
     python scripts/build_data.py --check                write nothing; exit 1 when a built file is out of date
     python scripts/build_data.py --check --references   also run every NumPy reference on all of its cases
 
@@ -87,15 +87,22 @@ def task_row(task: BundledTask) -> dict[str, Any]:
     }
 
 
-def family_table(tasks: list[BundledTask]) -> str:
-    lines = ["| family | train | eval | tasks |", "|---|---:|---:|---|"]
+def counts_and_table(tasks: list[BundledTask]) -> str:
+    totals = [sum(task.split == split for task in tasks) for split in SPLITS]
+    rows = {split: len(found) for split, found in training_rows(tasks).items()}
+    lines = [
+        f"{len(tasks)} tasks in {len({task.family for task in tasks})} families: {totals[0]} for training, {rows['train']} rows, and "
+        f"{totals[1]} held out. {sum(len(task.programs) > 1 for task in tasks)} of them have two programs.",
+        "",
+        "| family | train | eval | tasks |",
+        "|---|---:|---:|---|",
+    ]
     for family in FAMILIES:
         if not (members := [task for task in tasks if task.family == family]):
             continue
         counts = [sum(task.split == split for task in members) for split in SPLITS]
         cells = ", ".join(f"[{task.name}](kernels/{task.name}) ({', '.join(task.program.idioms)})" for task in members)
         lines.append(f"| {family} | {counts[0]} | {counts[1]} | {cells} |")
-    totals = [sum(task.split == split for task in tasks) for split in SPLITS]
     lines.append(f"| total | {totals[0]} | {totals[1]} | |")
     return "\n".join(lines)
 
@@ -114,7 +121,7 @@ def build(tasks: list[BundledTask], data_dir: Path = DATA_DIR) -> dict[Path, str
     if text.count(begin) != 1 or text.count(end) != 1:
         raise TaskError(f"{readme}: expected the lines {begin!r} and {end!r} once each")
     head, rest = text.split(begin)
-    built[readme] = f"{head}{begin}\n{family_table(tasks)}\n{end}{rest.split(end)[1]}"
+    built[readme] = f"{head}{begin}\n{counts_and_table(tasks)}\n{end}{rest.split(end)[1]}"
     return built
 
 

@@ -33,7 +33,12 @@ class Sampling(CommandSettings):
 
     model: str = Field(description="a model's folder or Hub name; with endpoint= the name it is served by")
     adapter: str | None = Field(None, description="a folder with a LoRA adapter on the model")
-    level: int = Field(1, ge=1, le=3, description="the prompt's level (CUDABench)")
+    level: int = Field(
+        1,
+        ge=1,
+        le=3,
+        description="the prompt's level (CUDABench); of our own format 2 is the bare wording, 3 the detailed one",
+    )
     temperature: float = Field(0.0, ge=0, allow_inf_nan=False, description="sampling temperature; 0 is greedy")
     top_p: float = Field(1.0, gt=0, le=1, description="nucleus sampling; 1 keeps every token")
     seed: int = Field(0, description="what the seed of each sample is drawn from")
