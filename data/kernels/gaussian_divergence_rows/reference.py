@@ -12,7 +12,12 @@ def make_inputs(rng, rows, quads, pattern="apart"):
     log_var_q = log_var_p + spread * rng.normal(-0.3, 0.6, (rows, 4 * quads))
     grid = {
         name: (np.round(4096 * values) / 4096).astype(np.float32)
-        for name, values in (("mean_q", mean_q), ("log_var_q", log_var_q), ("mean_p", mean_p), ("log_var_p", log_var_p))
+        for name, values in (
+            ("mean_q", mean_q),
+            ("log_var_q", log_var_q),
+            ("mean_p", mean_p),
+            ("log_var_p", log_var_p),
+        )
     }
     return {"sizes": np.array([rows, quads], dtype=np.int32), **grid}
 
