@@ -16,6 +16,7 @@ from cuset_stage.miniature.style import Style
 from cuset_stage.miniature.wordings import answer
 from cuset_stage.spans import find_spans
 from cuset_stage.tasks import load_tasks
+from cuset_stage.tasks.answers_file import read_answers
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_the_parts_share_no_combination(split):
 def test_no_document_has_a_held_out_pair(split):
     """Two of the pairs can be told from the words alone."""
     difference = re.compile(r"absolute difference of x and y|\|x - y\||how far x and y are apart")
-    shift = re.compile(r"cyclically; |, cyclically|mod cols of the same row|rotated left by")
+    shift = re.compile(r"columns further, cyclically|mod cols of the same row|rotated left by")
     product = re.compile(r"x \* y|product of x and y|x multiplied by y")
     clamp = re.compile(r"limit every value to|clamp to the range|cut values off")
     texts = list(itertools.islice(documents(split, random.Random(0)), 3000))
@@ -79,7 +80,9 @@ def test_write_miniature(tmp_path):
     tasks = load_tasks(tmp_path / "tasks.jsonl")
     assert [task.split for task in tasks] == ["within"] * 6 + ["compositional"] * 5
     assert len(load_tasks(tmp_path / "development.jsonl")) == 5
-    assert all("__global__" in task.solution for task in tasks)
+    answers = read_answers(tmp_path / "solutions.jsonl")
+    assert {answer.task for answer in answers} >= {task.id for task in tasks} and len(answers) == 16
+    assert all("__global__" in answer.answer for answer in answers)
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "tokenizer")

@@ -50,9 +50,9 @@ def test_batches_read_every_row_once_before_any_twice():
 
 
 def test_what_is_missing_is_named(data, tmp_path):
-    from cuset_stage.miniature.pretrain import batches, tokenized
+    from cuset_stage.miniature.pretrain import batches, tokenize
 
     with pytest.raises(SettingsError, match="cuset miniature data"):
-        tokenized(tmp_path)
+        tokenize(tmp_path, pool=None)
     with pytest.raises(SettingsError, match="make more shards"):
         next(batches(np.zeros(10, dtype=np.uint16), rows=2, length=8, seed=random.getrandbits(8)))

@@ -14,7 +14,7 @@ from ..jsonl import to_line
 from .kernels import combine_kernel, epilogue_kernel, neighbour_kernel
 from .program import cpu_program, cuda_program
 from .space import Split, Task, with_constants
-from .style import FLAWS, Style, wording
+from .style import FLAWS, Style, made_up_word, wording
 from .wordings import answer, describe, prompt
 
 
@@ -25,7 +25,7 @@ def documents(split: Split, rng: random.Random) -> Iterator[str]:
     """Documents without end."""
     kinds: tuple[Callable[[Task, random.Random], str], ...] = (_program, _kernel, _cpu, _function, _prose)
     for make in iter(lambda: rng.choices(kinds, weights=(6, 6, 3, 5, 1))[0], None):
-        yield make(with_constants(rng.choice(split.train), rng), rng)
+        yield make(with_constants(rng.choice(split.train), rng, split.depth), rng)
 
 
 def write_shard(path: Path, split: Split, seed: int, number: int, characters: int) -> None:
@@ -61,7 +61,11 @@ def _program(task: Task, rng: random.Random) -> str:
 
 def _kernel(task: Task, rng: random.Random) -> str:
     style = _style(rng)
-    makers = (combine_kernel, neighbour_kernel, lambda task, style: epilogue_kernel(task, style).lines)
+    makers = (
+        combine_kernel,
+        lambda task, style: neighbour_kernel(task, style, 0),
+        lambda task, style: epilogue_kernel(task, style).lines,
+    )
     made = rng.randrange(3)
     code = style.layout(makers[made](task, style))
     if made == 0 and task.memory == "constant":
@@ -82,7 +86,7 @@ def _cpu(task: Task, rng: random.Random) -> str:
     constants = {"a": task.a, "b": task.b, "shift": task.shift, "limit": task.limit}
     names = ("operation", "map", "layout", "epilogue")
     said = [rng.choice(wording()[name][getattr(task, name)]).format(**constants) for name in names]
-    said.insert(2, rng.choice(wording()["neighbour"][task.operation]))
+    said[2:2] = [rng.choice(wording()["neighbour"][step]) for step in task.steps]
     return f"// On the CPU: {'; '.join(said)}.\n{cpu_program(task, Style(rng))}"
 
 
@@ -112,10 +116,13 @@ def _function(task: Task, rng: random.Random) -> str:
     style = Style(rng)
     parts = []
     for _ in range(rng.randint(1, 5)):
-        names = rng.sample("abcdefghkmnpqrstuvwxyz", rng.randint(2, 4))
+        names = [
+            made_up_word(rng) if rng.random() < 0.5 else one
+            for one in rng.sample("abcdefghkmnpqrstuvwxyz", rng.randint(2, 4))
+        ]
         code, words = _expression(names, rng.randint(1, 3), rng)
         kind = rng.choice(("int", "float", "double", "long"))
-        name = f"{rng.choice(('compute', 'eval', 'get', 'make', 'f', 'score', 'blend'))}{rng.choice(('', '_', 'V'))}{rng.randint(1, 99)}"
+        name = f"{rng.choice(('compute', 'eval', 'get', 'make', 'score', 'blend'))}_{made_up_word(rng)}"
         lines = [
             f"// {rng.choice(('Returns', 'Computes', 'Gives'))} {words}.",
             f"{rng.choice(('', 'static ', 'inline ', '__device__ '))}{kind} {name}({', '.join(f'{kind} {one}' for one in names)}) {{",

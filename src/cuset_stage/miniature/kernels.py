@@ -1,6 +1,6 @@
-"""The three kernels of a task's program, in one program's style."""
+"""The kernels of a task's program, in one program's style."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .space import Task
 from .style import Style, indented
@@ -9,13 +9,11 @@ from .style import Style, indented
 Lines = list[str | None]
 
 
-@dataclass(frozen=True)
-class Epilogue:
-    """The last kernel. per_row: threads for each row, 0 where a thread takes an element or a whole row (`by_row`)."""
+class Epilogue(NamedTuple):
+    """The last kernel. threads: of the block that takes a row; 0 where each thread takes an element."""
 
     lines: Lines
-    per_row: int
-    by_row: bool
+    threads: int
 
 
 def literal(task: Task, value: int) -> str:
@@ -43,19 +41,21 @@ def source(task: Task, style: Style) -> tuple[str, str]:
     }.get(task.map, (row, col))
 
 
-def operation(task: Task, style: Style, a: str, b: str, *, coefficients: bool = False, namespace: str = "") -> str:
-    """The operation on two operands, as an expression. coefficients: they lie in a constant array; namespace: of functions, on a CPU."""
+def operation(task: Task, style: Style, a: str, b: str, *, coefficients: bool = False, on_cpu: bool = False) -> str:
+    """The operation on two operands, as an expression. coefficients: they lie in a constant array."""
     first, second = (literal(task, value) for value in (task.a, task.b))
     if coefficients:
         first, second = f"{style['coef']}[0]", f"{style['coef']}[1]"
-    prefix = {"float32": "f", "float64": "f", "int32": ""}[task.type]
-    suffix = "f" if task.type == "float32" else ""
+    absolute = {"float32": "fabsf", "float64": "fabs", "int32": "abs"}[task.type]
+    larger = {"float32": "fmaxf", "float64": "fmax", "int32": "max"}[task.type]
+    if on_cpu:
+        absolute, larger = "std::abs", "std::max"
     return {
         "weighted": style.pick(f"{first} * {a} + {second} * {b}", f"{second} * {b} + {first} * {a}"),
         "axpy": style.pick(f"{first} * {a} + {b}", f"{b} + {first} * {a}"),
-        "absdiff": style.pick(f"{a} > {b} ? {a} - {b} : {b} - {a}", f"{namespace}{prefix}abs{suffix}({a} - {b})"),
+        "absdiff": style.pick(f"{a} > {b} ? {a} - {b} : {b} - {a}", f"{absolute}({a} - {b})"),
         "product": style.pick(f"{a} * {b}", f"{b} * {a}"),
-        "maximum": style.pick(f"{a} > {b} ? {a} : {b}", f"{namespace}{prefix}max{suffix}({a}, {b})"),
+        "maximum": style.pick(f"{a} > {b} ? {a} : {b}", f"{larger}({a}, {b})"),
         "sqdiff": f"({a} - {b}) * ({a} - {b})",
     }[task.operation]
 
@@ -70,15 +70,8 @@ def combine_kernel(task: Task, style: Style) -> Lines:
     )
     if task.layout == "padded":
         parameters += f", int {style['pitch']}"
-    bound = "<=" if style.flaw == "bound" else "<"
     flat = task.block == "256"
-    inside = f"{style['i']} {bound} {rows} * {cols}" if flat else f"{row} {bound} {rows} && {col} {bound} {cols}"
-    outside = (
-        f"{style['i']} {'>' if bound == '<=' else '>='} {rows} * {cols}"
-        if flat
-        else f"{row} {'>' if bound == '<=' else '>='} {rows} || {col} {'>' if bound == '<=' else '>='} {cols}"
-    )
-
+    inside, outside = _bounds(task, style, flawed=style.flaw == "bound")
     lines: Lines = [f"__global__ void {style['combine']}({parameters}) {{"]
     if task.memory == "shared":
         lines.append(f"    __shared__ {kind} {style['tile']}{_tile_shape(task)};")
@@ -146,19 +139,36 @@ def _tile_shape(task: Task) -> str:
 
 
 def _thread_position(task: Task, style: Style) -> Lines:
+    """Row and column of a thread, which the blocks of 256 threads take from a flat index."""
     row, col, const = style["row"], style["col"], style.const
     if task.block == "256":
         flat = style["i"]
         return [
-            f"    {const}int {flat} = blockIdx.x * blockDim.x + threadIdx.x;",
+            *_global_index(style, flat, "x"),
             f"    {const}int {row} = {flat} / {style['cols']};",
             f"    {const}int {col} = {flat} % {style['cols']};",
         ]
-    lines: Lines = [
-        f"    {const}int {col} = blockIdx.x * blockDim.x + threadIdx.x;",
-        f"    {const}int {row} = blockIdx.y * blockDim.y + threadIdx.y;",
-    ]
-    return lines if style.flip() else lines[::-1]
+    lines = [_global_index(style, col, "x"), _global_index(style, row, "y")]
+    return [line for part in (lines if style.flip() else lines[::-1]) for line in part]
+
+
+def _global_index(style: Style, name: str, axis: str) -> Lines:
+    """The thread's index along an axis of the grid, in one step or in two."""
+    first = f"blockIdx.{axis} * blockDim.{axis}"
+    if not style.two_steps:
+        return [f"    {style.const}int {name} = {first} + threadIdx.{axis};"]
+    start = f"{name}{style.pick('0', 'Start', '_base')}"
+    return [f"    {style.const}int {start} = {first};", f"    {style.const}int {name} = {start} + threadIdx.{axis};"]
+
+
+def _bounds(task: Task, style: Style, *, flawed: bool = False) -> tuple[str, str]:
+    """The conditions that a thread has an element, and that it has none. flawed: one too many."""
+    rows, cols = style["rows"], style["cols"]
+    pairs = [(style["i"], f"{rows} * {cols}")] if task.block == "256" else [(style["row"], rows), (style["col"], cols)]
+    within, beyond = ("<=", ">") if flawed else ("<", ">=")
+    return " && ".join(f"{at} {within} {end}" for at, end in pairs), " || ".join(
+        f"{at} {beyond} {end}" for at, end in pairs
+    )
 
 
 def _block(condition: str, body: Lines, style: Style) -> Lines:
@@ -174,34 +184,37 @@ def _guarded(style: Style, inside: str, outside: str, body: Lines) -> Lines:
     return _block(inside, body, style)
 
 
-def neighbour_kernel(task: Task, style: Style) -> Lines:
-    """near from z, both dense and row-major: each element with a neighbour, of which there is one for each operation."""
-    z, near, rows, cols, row, col = (style[name] for name in ("z", "near", "rows", "cols", "row", "col"))
+ARRAYS = ("z", "near", "far")
+"""Names of the arrays between the kernels: step n reads ARRAYS[n] and writes ARRAYS[n + 1]."""
+
+
+def neighbour_kernel(task: Task, style: Style, step: int) -> Lines:
+    """The step of that number, from one dense row-major array to the next: each element with its neighbours."""
+    z, near = style[ARRAYS[step]], style[ARRAYS[step + 1]]
+    rows, cols, row, col = (style[name] for name in ("rows", "cols", "row", "col"))
     at, value, other, const, kind = style["place"], style["value"], style["right"], style.const, task.cpp
     lines: Lines = [
-        f"__global__ void {style['neighbour']}(const {kind}* {z}, {kind}* {near}, int {rows}, int {cols}) {{",
+        f"__global__ void {style[f'neighbour {step}']}(const {kind}* {z}, {kind}* {near}, int {rows}, int {cols}) {{",
         style.say("position"),
         *_thread_position(task, style),
     ]
-    flat = task.block == "256"
-    inside = f"{style['i']} < {rows} * {cols}" if flat else f"{row} < {rows} && {col} < {cols}"
-    outside = f"{style['i']} >= {rows} * {cols}" if flat else f"{row} >= {rows} || {col} >= {cols}"
+    inside, outside = _bounds(task, style)
     body: Lines = [
         f"    {const}int {at} = {row} * {cols} + {col};",
         style.say("load"),
         f"    {kind} {value} = {z}[{at}];",
         style.say("neighbour"),
-        *indented(neighbour(task, style, value, f"{z}[{at}%s]", other)),
+        *indented(neighbour(task, style, task.steps[step], value, f"{z}[{at}%s]", other)),
         style.say("store"),
         f"    {near}[{at}] = {value};",
     ]
     return [*lines, style.say("guard"), *_guarded(style, inside, outside, body), "}"]
 
 
-def neighbour(task: Task, style: Style, value: str, element: str, other: str) -> Lines:
-    """Statements that add the neighbours to `value`. element: the thread's own, with %s behind its index; other: a name that is free."""
+def neighbour(task: Task, style: Style, step: str, value: str, element: str, other: str) -> Lines:
+    """Statements that add the neighbours to `value`. step: of Task.steps. element: the thread's own, with %s behind its index; other: a name that is free."""
     rows, cols, row, col, kind = style["rows"], style["cols"], style["row"], style["col"], task.cpp
-    if task.operation == "weighted":
+    if step == "weighted":
         add = f"{value} += {other};" if style.flip() else f"{value} = {value} + {other};"
         before, after = (
             f"{col} > 0 ? {element % ' - 1'} : {literal(task, 0)}",
@@ -220,7 +233,7 @@ def neighbour(task: Task, style: Style, value: str, element: str, other: str) ->
             f"if ({col} + 1 < {cols}) {value} += {element % ' + 1'};",
         )
         return [f"{value} *= {literal(task, 2)};", *(ifs if style.flip() else ifs[::-1])]
-    if task.operation == "absdiff":
+    if step == "absdiff":
         sides = [(f"{col} > 0", element % " - 1"), (f"{col} + 1 < {cols}", element % " + 1")]
         if style.flip():
             return [f"if ({test} && {beside} > {value}) {value} = {beside};" for test, beside in sides]
@@ -234,29 +247,27 @@ def neighbour(task: Task, style: Style, value: str, element: str, other: str) ->
                 "}",
             )
         ]
-    if task.operation == "product":
+    if step == "product":
         wrapped = f"{col} + 1 == {cols} ? {element % f' - {col}'} : {element % ' + 1'}"
         return [f"{style.const}{kind} {other} = {wrapped};", f"{value} += {other};"]
     test, sign, beside = {
         "axpy": (f"{col} > 0", "-", element % " - 1"),
         "maximum": (f"{row} > 0", "-", element % f" - {cols}"),
         "sqdiff": (f"{row} + 1 < {rows}", "+", element % f" + {cols}"),
-    }[task.operation]
+    }[step]
     if style.flip():
         return [f"if ({test}) {value} {sign}= {beside};"]
     return [f"{style.const}{kind} {other} = {test} ? {beside} : {literal(task, 0)};", f"{value} {sign}= {other};"]
 
 
 def epilogue_kernel(task: Task, style: Style) -> Epilogue:
-    """out from near [rows, cols], dense and row-major; the launch passes the sizes that it has."""
-    z, out, rows, cols, kind = style["near"], style["out"], style["rows"], style["cols"], task.cpp
+    """out from the last array before it [rows, cols], dense and row-major; the launch passes the sizes that it has."""
+    z, out, rows, cols, kind = style[ARRAYS[len(task.steps)]], style["out"], style["rows"], style["cols"], task.cpp
     name = style[task.epilogue]
     if task.epilogue in ("row_sum", "row_max"):
-        how = style.pick("tree", "tree", "warp", "thread")
-        heads = f"__global__ void {name}(const {kind}* {z}, {kind}* {out}, int {rows}, int {cols}) {{"
-        make = {"tree": _row_tree, "warp": _row_warp, "thread": _row_thread}[how]
-        threads = {"tree": style.pick(64, 128, 256), "warp": 32, "thread": 0}[how]
-        return Epilogue([heads, *make(task, style, threads), "}"], threads, True)
+        head = f"__global__ void {name}(const {kind}* {z}, {kind}* {out}, int {rows}, int {cols}) {{"
+        threads = style.pick(32, 64, 128, 256)
+        return Epilogue([head, *(_row_warp if threads == 32 else _row_tree)(task, style, threads), "}"], threads)
     i, value, const = style["i"], style["value"], style.const
     bias = f"const {kind}* {style['bias']}, " if task.epilogue == "bias_relu" else ""
     lines: Lines = [f"__global__ void {name}(const {kind}* {z}, {bias}{kind}* {out}, int {rows}, int {cols}) {{"]
@@ -290,12 +301,12 @@ def epilogue_kernel(task: Task, style: Style) -> Epilogue:
     else:
         inside, outside = f"{i} < {rows} * {cols}", f"{i} >= {rows} * {cols}"
         lines += [
-            f"    {const}int {i} = blockIdx.x * blockDim.x + threadIdx.x;",
+            *_global_index(style, i, "x"),
             style.say("guard"),
             *_guarded(style, inside, outside, body),
             "}",
         ]
-    return Epilogue(lines, 0, False)
+    return Epilogue(lines, 0)
 
 
 def _fold(task: Task, into: str, value: str) -> str:
@@ -305,14 +316,13 @@ def _fold(task: Task, into: str, value: str) -> str:
 
 def _walk(task: Task, style: Style, row: str, start: str, step: str) -> Lines:
     """A thread's part of a row: the elements from `start` on in steps."""
-    acc, k, z, cols = style["acc"], style["k"], style["near"], style["cols"]
+    acc, k, z, cols = style["acc"], style["k"], style[ARRAYS[len(task.steps)]], style["cols"]
     first = literal(task, 0) if task.epilogue == "row_sum" else f"{z}[{row} * {cols}]"
     value = style["value"]
-    advance = f"++{k}" if step == "1" else f"{k} += {step}"
     return [
         f"    {task.cpp} {acc} = {first};",
         style.say("stride"),
-        f"    for (int {k} = {start}; {k} < {cols}; {advance}) {{",
+        f"    for (int {k} = {start}; {k} < {cols}; {k} += {step}) {{",
         f"        {style.const}{task.cpp} {value} = {z}[{row} * {cols} + {k}];",
         f"        {_fold(task, acc, value)}",
         "    }",
@@ -355,11 +365,3 @@ def _row_warp(task: Task, style: Style, threads: int) -> Lines:
         "    }",
         f"    if ({lane} == 0) {style['out']}[{row}] = {acc};",
     ]
-
-
-def _row_thread(task: Task, style: Style, threads: int) -> Lines:
-    """A thread takes a row."""
-    row, rows = style["row"], style["rows"]
-    body = [*_walk(task, style, row, "0", "1"), f"    {style['out']}[{row}] = {style['acc']};"]
-    start = f"    {style.const}int {row} = blockIdx.x * blockDim.x + threadIdx.x;"
-    return [start, style.say("guard"), *_guarded(style, f"{row} < {rows}", f"{row} >= {rows}", body)]

@@ -7,8 +7,8 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,12 @@ from .model import make_config
 from .settings import PretrainSettings
 
 
-def tokenized(data: Path, jobs: int | None = None) -> np.ndarray:
-    """The corpus as one row of token ids, uint16; a document ends with the end token. Kept beside each shard as .npy."""
+def tokenize(data: Path, pool: Executor) -> list[Future[np.ndarray]]:
+    """The corpus as token ids, uint16, a result a shard; a document ends with the end token. Kept beside each shard as .npy."""
     shards = sorted((data / "corpus").glob("*.jsonl"))
     if not shards:
         raise SettingsError(f"{data}/corpus: no shard in it; run `cuset miniature data {data}` first.")
-    with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
-        return np.concatenate(list(pool.map(partial(_tokenize, data / "tokenizer"), shards)))
+    return [pool.submit(_tokenize, data / "tokenizer", shard) for shard in shards]
 
 
 def _tokenize(tokenizer: Path, shard: Path) -> np.ndarray:
@@ -63,34 +62,39 @@ def schedule(progress: float, warmup: float) -> float:
 
 
 def pretrain(settings: PretrainSettings) -> dict[str, Any]:
-    """Train, write model and tokenizer to `output`, and return what was measured. The first step's compilation is not counted.
+    """Train, write model and tokenizer to `output`, and return what was measured. Compilation is not counted.
 
     On a CPU it runs without compilation and in float32.
     """
-    tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
-    ids = tokenized(settings.data, settings.jobs)
     gpu = torch.cuda.is_available()
     device = torch.device("cuda" if gpu else "cpu")
-    torch.manual_seed(settings.seed)
-    torch.set_float32_matmul_precision("high")
-    shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
-    model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=2 * settings.length)).to(device)
+    with ProcessPoolExecutor(settings.jobs or os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        shards = tokenize(settings.data, pool)
+        tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
+        torch.manual_seed(settings.seed)
+        torch.set_float32_matmul_precision("high")
+        shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
+        model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=2 * settings.length)).to(device)
+
+        def loss_of(rows: torch.Tensor) -> torch.Tensor:
+            with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
+                logits = model(input_ids=rows, use_cache=False).logits
+            return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), rows[:, 1:].flatten())
+
+        compute = torch.compile(loss_of) if gpu else loss_of
+        if gpu:  # compile while the corpus is tokenized
+            compute(torch.zeros((settings.rows, settings.length), dtype=torch.int64, device=device)).backward()
+            model.zero_grad(set_to_none=True)
+        ids = np.concatenate([shard.result() for shard in shards])
     parameters = sum(one.numel() for one in model.parameters())
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0.1, fused=gpu
     )
-
-    def loss_of(rows: torch.Tensor) -> torch.Tensor:
-        with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
-            logits = model(input_ids=rows, use_cache=False).logits
-        return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), rows[:, 1:].flatten())
-
-    compute = torch.compile(loss_of) if gpu else loss_of
     stream = batches(ids, settings.rows, settings.length, settings.seed)
     steps = max(1, settings.tokens // (settings.rows * settings.length))
     log, started, step = [], time.perf_counter(), 0
     while step < steps:
-        elapsed = time.perf_counter() - started if step else 0.0
+        elapsed = time.perf_counter() - started
         progress = max(step / steps, elapsed / settings.seconds if settings.seconds else 0.0)
         if progress >= 1:
             break
@@ -101,9 +105,6 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        if step == 0:
-            loss.item()
-            started = time.perf_counter()
         if step % 100 == 0 or step == steps - 1:
             log.append(
                 {"step": step, "loss": round(loss.item(), 4), "seconds": round(time.perf_counter() - started, 1)}
@@ -120,6 +121,6 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
         "corpus_tokens": len(ids),
         "tokens": seen,
         "seconds": round(seconds, 1),
-        "tokens_a_second": round((seen - settings.rows * settings.length) / seconds) if step > 1 else None,
+        "tokens_a_second": round(seen / seconds),
         "log": log,
     }

@@ -1,8 +1,9 @@
-"""A task's whole program: the three kernels, and the host code around them in one program's style."""
+"""A task's whole program: the kernels, and the host code around them in one program's style."""
 
-from collections.abc import Callable
+import re
 
 from .kernels import (
+    ARRAYS,
     Epilogue,
     Lines,
     combine_kernel,
@@ -15,30 +16,36 @@ from .kernels import (
     source,
 )
 from .space import Task
-from .style import Style, indented
+from .style import Style, indented, made_up_word
 
 
-INCLUDES = ("<cstdio>", "<cstdlib>", "<fstream>", "<iostream>")
+INCLUDES = {
+    "<cuda_runtime.h>": "cudaMalloc",
+    "<cstdio>": "FILE",
+    "<cstdlib>": "malloc|exit|EXIT_",
+    "<algorithm>": r"std::max\(|std::min\(",
+    "<cmath>": "std::abs",
+}
+"""Header -> the names of it that programs use. No C++ streams or containers: they double the time of a compilation."""
 
 
 def cuda_program(task: Task, style: Style) -> str:
     """The CUDA program as text. It reads data/<input>.bin, writes data/out.bin, and returns 0 when all went well."""
     host = _Host(task, style)
     last = epilogue_kernel(task, style)
-    three = [combine_kernel(task, style), neighbour_kernel(task, style), last.lines]
+    steps = [neighbour_kernel(task, style, step) for step in range(len(task.steps))]
+    made = [combine_kernel(task, style), *steps, last.lines]
     if style.flip(0.3):
-        style.rng.shuffle(three)
+        style.rng.shuffle(made)
     kernels: Lines = [f"__constant__ {task.cpp} {style['coef']}[2];", ""] if task.memory == "constant" else []
-    kernels += [line for kernel in three for line in (*kernel, "")]
+    kernels += [line for kernel in made for line in (*kernel, "")]
     main = host.main(last)
     parts = [host.check(), host.reader(), host.writer()]
-    if host.memory == "owns":
-        parts.insert(1, host.owner())
     if "ceil" in style:
         start = f"static int {style['ceil']}(int n, int d) {{"
         parts.append([start, f"    return {style.pick('(n + d - 1) / d', 'n / d + (n % d != 0)')};", "}", ""])
     parts.insert(style.rng.randrange(len(parts) + 1), kernels)
-    return style.layout([*_top(style, host.includes()), *(line for part in parts for line in part), *main, ""])
+    return _whole(style, [*(line for part in parts for line in part), *main, ""])
 
 
 def cpu_program(task: Task, style: Style) -> str:
@@ -47,109 +54,129 @@ def cpu_program(task: Task, style: Style) -> str:
     row, col, rows, cols, z, out = (style[name] for name in ("row", "col", "rows", "cols", "z", "out"))
     value = style["value"]
     x_at, y_at = position(task, style, *source(task, style)), position(task, style, row, col)
-    formula = operation(task, style, f"{style['x']}[{x_at}]", f"{style['y']}[{y_at}]", namespace="std::")
+    formula = operation(task, style, f"{style['x']}[{x_at}]", f"{style['y']}[{y_at}]", on_cpu=True)
     place = f"{col} * {rows} + {row}" if task.transposed else f"{row} * {cols} + {col}"
     kind = task.cpp
     high, wide = (cols, rows) if task.transposed else (rows, cols)
     finish = {
         "bias_relu": [
-            f"            {value} += {style['bias']}[{col}];",
-            f"            {value} = {value} > 0 ? {value} : 0;",
+            f"{value} += {style['bias']}[{col}];",
+            f"{value} = {value} > 0 ? {value} : 0;",
         ],
-        "clamp": [f"            {value} = std::min(std::max({value}, {kind}(-{task.limit})), {kind}({task.limit}));"],
-        "row_sum": [f"            {out}[{row}] += {value};"],
+        "clamp": [f"{value} = std::min(std::max({value}, {kind}(-{task.limit})), {kind}({task.limit}));"],
+        "row_sum": [f"{out}[{row}] += {value};"],
         "row_max": [f"            if ({col} == 0 || {value} > {out}[{row}]) {out}[{row}] = {value};"],
     }[task.epilogue]
     if not task.epilogue.startswith("row"):
-        finish.append(f"            {out}[{row} * {wide} + {col}] = {value};")
+        finish.append(f"{out}[{row} * {wide} + {col}] = {value};")
+    loops = _each(style, rows, cols, [f"{z}[{place}] = {formula};"])
+    arrays = [style[name] for name in ARRAYS[: len(task.steps) + 1]]
     style["rows"], style["cols"] = high, wide
-    beside = neighbour(task, style, value, f"{z}[{row} * {wide} + {col}%s]", style["right"])
+    for number, step in enumerate(task.steps):
+        given, made = arrays[number], arrays[number + 1]
+        at = f"{row} * {wide} + {col}"
+        lines = [
+            f"{kind} {value} = {given}[{at}];",
+            *neighbour(task, style, step, value, f"{given}[{at}%s]", style["right"]),
+        ]
+        loops += [style.say("neighbour"), *_each(style, high, wide, [*lines, f"{made}[{at}] = {value};"])]
     style["rows"], style["cols"] = rows, cols
-    loops = [
-        f"    for (int {row} = 0; {row} < {rows}; ++{row}) {{",
-        f"        for (int {col} = 0; {col} < {cols}; ++{col}) {{",
-        f"            {z}[{place}] = {formula};",
-        "        }",
-        "    }",
-        style.say("neighbour"),
-        f"    for (int {row} = 0; {row} < {high}; ++{row}) {{",
-        f"        for (int {col} = 0; {col} < {wide}; ++{col}) {{",
-        f"            {kind} {value} = {z}[{row} * {wide} + {col}];",
-        *indented(indented(indented(beside))),
-        style.say("epilogue", 3),
-        *finish,
-        "        }",
-        "    }",
+    loops += [
+        style.say("epilogue"),
+        *_each(style, high, wide, [f"{kind} {value} = {arrays[-1]}[{row} * {wide} + {col}];", *finish]),
     ]
     count = high if task.epilogue.startswith("row") else f"{rows} * {cols}"
     main = [
         "int main() {",
-        *host.read_inputs(lambda name: style[name]),
-        f"    std::vector<{kind}> {z}({rows} * {cols}), {out}({count});",
+        *host.read_inputs(),
+        *(
+            f"    {kind}* {name} = ({kind}*){host.std}calloc({size}, sizeof({kind}));"
+            for name, size in (*((name, f"{rows} * {cols}") for name in arrays), (out, count))
+        ),
         *loops,
-        f'    {style["write"]}("data/out.bin", {out});',
+        f'    {style["write"]}("data/out.bin", {out}, {count});',
         "    return 0;",
         "}",
         "",
     ]
-    return style.layout(
-        [
-            *_top(style, ("<algorithm>", "<cmath>", "<iostream>", *host.includes()[1:])),
-            *host.reader(),
-            *host.writer(),
-            *main,
+    return _whole(style, [*host.reader(), *host.writer(), *main])
+
+
+def _each(style: Style, rows: str, cols: str, body: Lines) -> Lines:
+    """The loops of a CPU program over all elements."""
+    row, col = style["row"], style["col"]
+    lines = [
+        f"    for (int {row} = 0; {row} < {rows}; ++{row}) {{",
+        f"        for (int {col} = 0; {col} < {cols}; ++{col}) {{",
+    ]
+    return [*lines, *indented(indented(indented(body))), "        }", "    }"]
+
+
+def _whole(style: Style, lines: Lines) -> str:
+    """The lines below what has to be included."""
+    text = style.layout(lines)
+    needed = [header for header, names in INCLUDES.items() if re.search(names, text)]
+    if style.flip():
+        style.rng.shuffle(needed)
+    top: Lines = [style.say("header", 0)]
+    if style.flip(0.4):
+        rng, mark = style.rng, style.pick("//", "//", " *")
+        signs = [
+            f"{mark} {style.pick('File', 'Module', 'Name')}: {made_up_word(rng)}.{style.pick('cu', 'cpp', 'h')}",
+            f"{mark} {style.pick('Author', 'By', 'Maintainer')}: {made_up_word(rng)} {made_up_word(rng)}",
+            f"{mark} {style.pick('Date', 'Changed')}: {rng.randint(2009, 2026)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}",
+            f"{mark} Revision {rng.randint(1, 400)}, ticket {rng.randint(1000, 9999)}",
         ]
-    )
-
-
-def _top(style: Style, includes: tuple[str, ...]) -> Lines:
-    order = style.rng.sample(includes, len(includes)) if style.flip() else includes
-    return [style.say("header", 0), *(f"#include {name}" for name in order), ""]
+        signs = rng.sample(signs, rng.randint(1, 4))
+        top += ["/*", *signs, " */"] if mark == " *" else signs
+    return style.layout([*top, *(f"#include {name}" for name in needed), "", ""]) + text
 
 
 class _Host:
     """The host code of one program.
 
-    throws: errors are exceptions. checks: of CUDA calls, a `macro`, a `function` or `none`. memory: `managed`, with the files read into it; `raw` pointers and
-    copies; or a class that `owns` it and copies when it is made.
+    checks: of CUDA calls, a `macro`, a `function` or `none`. memory: where files are read to: `managed` memory; the device, by way of
+    a `helper`; or the host, with copies in `main`.
     """
 
     def __init__(self, task: Task, style: Style, *, on_cpu: bool = False) -> None:
         self.task, self.style = task, style
-        self.throws, self.checks = style.flip(0.2), style.pick("macro", "macro", "function", "none")
-        self.memory = "none" if on_cpu else style.pick("managed", "managed", "managed", "raw", "owns", "owns")
-        self.device = (
-            "{}" if self.memory == "managed" else style.pick("d_{}", "dev_{}", "{}_dev", "gpu_{}", "{}_d", "device_{}")
-        )
-        self.host = "{}" if self.memory == "managed" else style.pick("h_{}", "host_{}", "{}_host", "cpu_{}", "{}_h")
+        self.checks = style.pick("macro", "macro", "function", "none")
+        self.memory = "main" if on_cpu else style.pick("managed", "helper", "main")
+        self.std = style.pick("std::", "")
         self.inputs = ("x", "y", "bias") if task.epilogue == "bias_relu" else ("x", "y")
+        self.device, self.host = "{}", "{}"
+        if self.memory == "main" and not on_cpu:
+            self.device = style.pick("d_{}", "dev_{}", "{}_dev", "gpu_{}", "{}_d", "device_{}")
+            self.host = style.pick("h_{}", "host_{}", "{}_host", "cpu_{}", "{}_h")
 
-    def includes(self) -> tuple[str, ...]:
-        found = ["<cuda_runtime.h>", *INCLUDES]
-        found += ["<vector>"] if self.memory != "managed" else []
-        return (*found, *(("<string>", "<stdexcept>") if self.throws else ()))
+    def on_device(self, role: str) -> str:
+        return self.device.format(self.style[role])
+
+    def on_host(self, role: str) -> str:
+        return self.host.format(self.style[role])
 
     def call(self, cuda: str) -> str:
         if self.checks == "none":
             return f"{cuda};"
         return f"{self.style['check' if self.checks == 'macro' else 'check_function']}({cuda});"
 
+    def copy(self, to: str, source: str, amount: str, way: str) -> str:
+        return self.call(f"cudaMemcpy({to}, {source}, {amount}, cudaMemcpy{way})")
+
     def check(self) -> Lines:
         """The macro or function that looks at the result of a CUDA call."""
         if self.checks == "none":
             return []
-        style, code = self.style, self.style["code"]
+        style, std, code = self.style, self.std, self.style["code"]
         text = f"cudaGetErrorString({code})"
         said = style.pick(
-            f'std::fprintf(stderr, "CUDA error: %s\\n", {text});',
-            f'std::cerr << "CUDA: " << {text} << std::endl;',
-            f'std::fprintf(stderr, "%s:%d: %s\\n", __FILE__, __LINE__, {text});',
+            f'{std}fprintf(stderr, "CUDA error: %s\\n", {text});',
+            f'{std}printf("CUDA failed: %s\\n", {text});',
+            f'{std}fprintf(stderr, "%s:%d: %s\\n", __FILE__, __LINE__, {text});',
+            f"{std}fputs({text}, stderr);",
         )
-        end = (
-            [f"throw std::runtime_error({text});"]
-            if self.throws
-            else [said, style.pick("std::exit(1);", "std::exit(EXIT_FAILURE);")]
-        )
+        end = [said, style.pick(f"{std}exit(1);", f"{std}exit(EXIT_FAILURE);", f"{std}abort();")]
         if self.checks == "function":
             start = f"static void {style['check_function']}(cudaError_t {code}) {{"
             test = f"    if ({code} != cudaSuccess) {{"
@@ -159,199 +186,148 @@ class _Host:
         lines = [f"#define {style['check']}(call)", *lines]
         return [style.say("error", 0), *(f"{line} \\" for line in lines[:-1]), lines[-1], ""]
 
-    def _file_failure(self, path: str, *words: str) -> Lines:
-        what = self.style.pick(*words)
-        if self.style.flip(0.4):
-            return [f"        {'std::abort()' if self.throws else self.style.pick('std::exit(1)', 'std::abort()')};"]
-        if self.throws:
-            return [f'        throw std::runtime_error(std::string("{what} ") + {path});']
-        said = self.style.pick(
-            f'std::fprintf(stderr, "{what} %s\\n", {path});', f'std::cerr << "{what} " << {path} << "\\n";'
-        )
-        return [f"        {said}", f"        {self.style.pick('std::exit(1);', 'std::exit(EXIT_FAILURE);')}"]
+    def _file(self, verb: str, start: str, mode: str) -> Lines:
+        """Read or write `size` values at `start`; the program ends when that fails."""
+        style, std = self.style, self.std
+        path, size, file = style["path"], style["size"], style["file"]
+        words = ("cannot open", "bad file", "failed on", "no such data:", "I/O error:") if style.flip(0.7) else ()
+        said = [f'        {std}fprintf(stderr, "{style.pick(*words)} %s\\n", {path});'] if words else []
+        return [
+            f'    FILE* {file} = {std}fopen({path}, "{mode}");',
+            f"    if ({style.pick(f'!{file}', f'{file} == nullptr')} || {std}f{verb}({start}, sizeof(T), {size}, {file}) != {size}) {{",
+            *said,
+            f"        {style.pick(f'{std}exit(1);', f'{std}exit(EXIT_FAILURE);', f'{std}exit(2);')}",
+            "    }",
+            f"    {std}fclose({file});",
+        ]
 
     def reader(self) -> Lines:
-        """template<T> read(path, count), which gives a vector or managed memory."""
-        style, managed = self.style, self.memory == "managed"
-        path, values, size = style["path"], style["values"], style["size"]
-        start, made = (
-            (values, f"T* {values} = nullptr;")
-            if managed
-            else (f"{values}.data()", f"std::vector<T> {values}({size});")
-        )
-        failure = self._file_failure(path, "cannot read", "failed to read", "could not load", "bad input file")
+        """template<T> T* read(path, count)."""
+        style, std = self.style, self.std
+        values, size = style["values"], style["size"]
+        made = [f"    T* {values} = (T*){std}malloc({size} * sizeof(T));"]
+        result, copied = values, []
+        if self.memory == "managed":
+            made = [
+                f"    T* {values} = nullptr;",
+                f"    {self.call(f'cudaMallocManaged(&{values}, {size} * sizeof(T))')}",
+            ]
+        elif self.memory == "helper":
+            result = style["ptr"]
+            copied = [
+                f"    T* {result} = nullptr;",
+                f"    {self.call(f'cudaMalloc(&{result}, {size} * sizeof(T))')}",
+                f"    {self.copy(result, values, f'{size} * sizeof(T)', 'HostToDevice')}",
+                f"    {std}free({values});",
+            ]
+        head = f"{style.pick('static ', '')}T* {style['read']}(const char* {style['path']}, size_t {size}) {{"
+        body = [*made, *self._file("read", values, "rb"), *copied, f"    return {result};"]
         return [
             style.say("helper", 0),
             style.pick("template <typename T>", "template <class T>"),
-            f"{style.pick('static ', '')}{'T*' if managed else 'std::vector<T>'} {style['read']}(const char* {path}, size_t {size}) {{",
-            f"    {made}",
-            f"    {self.call(f'cudaMallocManaged(&{values}, {size} * sizeof(T))')}" if managed else None,
-            *self._transfer("read", start, size, failure),
-            f"    return {values};",
+            head,
+            *body,
             "}",
             "",
         ]
 
     def writer(self) -> Lines:
-        """template<T> void write(path, values), with the count where the values are a pointer."""
-        style, managed = self.style, self.memory == "managed"
-        path, values, size = style["path"], style["values"], style["size"]
-        start, count = (values, size) if managed else (f"{values}.data()", f"{values}.size()")
-        given = f"const T* {values}, size_t {size}" if managed else f"const std::vector<T>& {values}"
-        failure = self._file_failure(path, "cannot write", "failed to write", "could not save", "output failed:")
-        return [
-            style.pick("template <typename T>", "template <class T>"),
-            f"{style.pick('static ', '')}void {style['write']}(const char* {path}, {given}) {{",
-            *self._transfer("write", start, count, failure),
-            "}",
-            "",
-        ]
-
-    def _transfer(self, verb: str, start: str, count: str, failure: Lines) -> Lines:
-        """Read or write `count` values at `start`, by a stream or by C's functions."""
-        path, file = self.style["path"], self.style["file"]
-        if self.style.flip():
-            stream, cast = ("std::ifstream", "char*") if verb == "read" else ("std::ofstream", "const char*")
-            opened = f"    {stream} {file}({path}, std::ios::binary);"
-            return [
-                opened,
-                f"    {file}.{verb}(reinterpret_cast<{cast}>({start}), {count} * sizeof(T));",
-                f"    if (!{file}) {{",
-                *failure,
-                "    }",
-            ]
-        return [
-            f'    FILE* {file} = std::fopen({path}, "{verb[0]}b");',
-            f"    if (!{file} || std::f{verb}({start}, sizeof(T), {count}, {file}) != {count}) {{",
-            *failure,
-            "    }",
-            f"    std::fclose({file});",
-        ]
-
-    def owner(self) -> Lines:
-        """A class that owns device memory, empty or a copy of a vector."""
-        name = self.style["buffer"]
-        copied = "cudaMemcpy(ptr, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice)"
-        return [
-            "template <typename T>",
-            f"struct {name} {{",
-            "    T* ptr = nullptr;",
-            f"    explicit {name}(size_t n) {{ {self.call('cudaMalloc(&ptr, n * sizeof(T))')} }}",
-            f"    explicit {name}(const std::vector<T>& host) : {name}(host.size()) {{",
-            f"        {self.call(copied)}",
-            "    }",
-            f"    ~{name}() {{ cudaFree(ptr); }}",
-            "};",
-            "",
-        ]
-
-    def read_inputs(self, name_of: Callable[[str], str]) -> Lines:
-        """The lines of main that read the sizes and the inputs. name_of: role of an input -> its variable."""
-        task, style, kind = self.task, self.style, self.task.cpp
-        rows, cols, sizes, read = (style[name] for name in ("rows", "cols", "sizes", "read"))
-        names = [rows, cols, *([style["pitch"]] if task.layout == "padded" else [])]
-        kept = "{}*" if self.memory == "managed" else "std::vector<{}>"
-        auto = style.pick(
-            f"{kept} {{}} = {read}<{{}}>", f"auto {{1}} = {read}<{{2}}>", f"const auto {{1}} = {read}<{{2}}>"
+        """template<T> void write(path, values, count)."""
+        style = self.style
+        values, size, given = (
+            style["values"],
+            style["size"],
+            style["ptr"] if self.memory == "helper" else style["values"],
         )
-        lines: Lines = [style.say("sizes"), f'    {auto.format("int", sizes, "int")}("data/sizes.bin", {len(names)});']
-        lines += [f"    const int {name} = {sizes}[{number}];" for number, name in enumerate(names)]
-        if style.flip(0.3):
-            said = style.pick('std::fprintf(stderr, "bad sizes\\n");', 'std::cerr << "sizes must be positive\\n";')
-            lines += [f"    if ({rows} < 1 || {cols} < 1) {{", f"        {said}", "        return 1;", "    }"]
+        fetched, freed = [], []
+        if self.memory == "helper":
+            fetched = [
+                f"    T* {values} = (T*){self.std}malloc({size} * sizeof(T));",
+                f"    {self.copy(values, given, f'{size} * sizeof(T)', 'DeviceToHost')}",
+            ]
+            freed = [f"    {self.std}free({values});"]
+        head = f"{style.pick('static ', '')}void {style['write']}(const char* {style['path']}, const T* {given}, size_t {size}) {{"
+        template = style.pick("template <typename T>", "template <class T>")
+        return [template, head, *fetched, *self._file("write", values, "wb"), *freed, "}", ""]
+
+    def read_inputs(self) -> Lines:
+        """The lines of main that read the sizes and the inputs."""
+        task, style, kind = self.task, self.style, self.task.cpp
+        rows, cols, sizes, file = (style[name] for name in ("rows", "cols", "sizes", "file"))
+        names = [rows, cols, *([style["pitch"]] if task.layout == "padded" else [])]
+        lines: Lines = [
+            style.say("sizes"),
+            f"    int {sizes}[{len(names)}];",
+            f'    FILE* {file} = {self.std}fopen("data/sizes.bin", "rb");',
+            f"    if (!{file} || {self.std}fread({sizes}, sizeof(int), {len(names)}, {file}) != {len(names)}) return {style.pick(1, 2, -1)};",
+            f"    {self.std}fclose({file});",
+            *(f"    const int {name} = {sizes}[{number}];" for number, name in enumerate(names)),
+        ]
         count = f"{rows} * {names[2] if task.layout == 'padded' else cols}"
         if style.flip(0.4) and task.layout != "padded":
             count = style["total"]
             lines.append(f"    const int {count} = {rows} * {cols};")
         lines.append(style.say("read"))
+        auto = style.pick("auto", f"{kind}*")
         for name in self.inputs:
             size = count if name != "bias" else (rows if task.transposed else cols)
-            lines.append(f'    {auto.format(kind, name_of(name), kind)}("data/{name}.bin", {size});')
+            lines.append(f'    {auto} {self.on_host(name)} = {style["read"]}<{kind}>("data/{name}.bin", {size});')
         return lines
 
     def main(self, last: Epilogue) -> Lines:
+        """The whole function, which launches the kernels."""
         task, style, kind = self.task, self.style, self.task.cpp
         rows, cols = style["rows"], style["cols"]
         high, wide = (cols, rows) if task.transposed else (rows, cols)
-        length = high if last.by_row else f"{rows} * {cols}"
-
-        def pointer(name: str) -> str:
-            return f"{self.device.format(style[name])}{'.ptr' if self.memory == 'owns' else ''}"
-
-        def host(name: str) -> str:
-            return self.host.format(style[name])
-
-        body: Lines = [*self.read_inputs(host), "", style.say("copy_in")]
         area = f"{rows} * {cols}"
-        sizes = dict.fromkeys(self.inputs, "") | {"z": area, "near": area, "out": length}
-        for name, size in sizes.items():
-            body += self._allocate(name, kind, size)
+        length = high if last.threads else area
+        x, y, z, out = (self.on_device(role) for role in ("x", "y", "z", "out"))
+        between = ARRAYS[: len(task.steps) + 1]
+        allocate = "cudaMallocManaged" if self.memory == "managed" else "cudaMalloc"
+        body: Lines = [*self.read_inputs(), "", style.say("copy_in")]
+        stored = f"{rows} * {style['pitch']}" if task.layout == "padded" else area
+        inputs = {"x": stored, "y": stored, "bias": wide}
+        sizes = {role: inputs[role] for role in self.inputs if self.memory == "main"}
+        for role, size in (sizes | dict.fromkeys(between, area) | {"out": length}).items():
+            device = self.on_device(role)
+            body += [
+                f"    {kind}* {device} = nullptr;",
+                f"    {self.call(f'{allocate}(&{device}, {size} * sizeof({kind}))')}",
+            ]
+            if role in self.inputs:
+                body.append(f"    {self.copy(device, self.on_host(role), f'{size} * sizeof({kind})', 'HostToDevice')}")
         if task.memory == "constant":
             values = ", ".join(literal(task, value) for value in (task.a, task.b))
             own = f"host_{style['coef']}"
-            body.append(f"    const {kind} {own}[2] = {{{values}}};")
-            copied = f"{style['coef']}, {own}, sizeof({own})"
-            body.append(f"    {self.call(f'cudaMemcpyToSymbol({copied})')}")
+            copied = f"cudaMemcpyToSymbol({style['coef']}, {own}, sizeof({own}))"
+            body += [f"    const {kind} {own}[2] = {{{values}}};", f"    {self.call(copied)}"]
         pitch = f", {style['pitch']}" if task.layout == "padded" else ""
-        body += ["", style.say("launch")]
-        body += self._launch_one(f"({pointer('x')}, {pointer('y')}, {pointer('z')}, {rows}, {cols}{pitch});")
+        bias = f"{self.on_device('bias')}, " if "bias" in self.inputs else ""
+        body += ["", style.say("launch"), *self._launch_combine(f"({x}, {y}, {z}, {rows}, {cols}{pitch});")]
+        for step in range(len(task.steps)):
+            given, made = map(self.on_device, ARRAYS[step : step + 2])
+            body += [style.say("neighbour"), *self._launch_neighbour(step, f"({given}, {made}, {high}, {wide});")]
+        given = self.on_device(between[-1])
         body += [
-            style.say("neighbour"),
-            *self._launch_neighbour(f"({pointer('z')}, {pointer('near')}, {high}, {wide});"),
+            style.say("launch_two"),
+            *self._launch_last(last, f"({given}, {bias}{out}, {high}, {wide});", high),
+            "",
         ]
-        bias = f"{pointer('bias')}, " if task.epilogue == "bias_relu" else ""
-        arguments = f"({pointer('near')}, {bias}{pointer('out')}, {high}, {wide});"
-        body += [style.say("launch_two"), *self._launch_last(last, arguments, high), ""]
-        body += self._save(kind, pointer, host, length)
-        if self.memory != "owns" and style.flip():
-            free = self.call if style.flip() else "{};".format
-            body += [style.say("free"), *(f"    {free(f'cudaFree({pointer(name)})')}" for name in sizes)]
-        if not self.throws:
-            return ["int main() {", *body, f"    return {style.pick('0', 'EXIT_SUCCESS')};", "}"]
-        caught = [
-            "    } catch (const std::exception& error) {",
-            '        std::fprintf(stderr, "%s\\n", error.what());',
-            "        return 1;",
-            "    }",
-        ]
-        return ["int main() {", "    try {", *indented(body), *caught, "    return 0;", "}"]
-
-    def _allocate(self, name: str, kind: str, size: str) -> Lines:
-        """Device memory of one array. size: of one that the kernels fill; "" copies an input."""
-        variable, host = self.device.format(self.style[name]), self.host.format(self.style[name])
-        if self.memory == "owns":
-            return [f"    {self.style['buffer']}<{kind}> {variable}({size or host});"]
-        if self.memory == "managed":
-            if not size:
-                return []
-            return [
-                f"    {kind}* {variable} = nullptr;",
-                f"    {self.call(f'cudaMallocManaged(&{variable}, {size} * sizeof({kind}))')}",
+        if self.memory == "managed" or style.flip():
+            body.append(f"    {self.call('cudaDeviceSynchronize()')}")
+        result = out
+        if self.memory == "main":
+            result = self.on_host("out")
+            body += [
+                style.say("copy_out"),
+                f"    {kind}* {result} = ({kind}*){self.std}malloc({length} * sizeof({kind}));",
+                f"    {self.copy(result, out, f'{length} * sizeof({kind})', 'DeviceToHost')}",
             ]
-        amount = f"{size or f'{host}.size()'} * sizeof({kind})"
-        lines: Lines = [f"    {kind}* {variable} = nullptr;", f"    {self.call(f'cudaMalloc(&{variable}, {amount})')}"]
-        if not size:
-            lines.append(
-                f"    {self.call(f'cudaMemcpy({variable}, {host}.data(), {amount}, cudaMemcpyHostToDevice)')}"
-            )
-        return lines
-
-    def _save(self, kind: str, pointer: Callable[[str], str], host: Callable[[str], str], length: str) -> Lines:
-        """Wait for the kernels, copy the result where it has to be copied, and write it."""
-        style, managed = self.style, self.memory == "managed"
-        waits = f"    {self.call('cudaDeviceSynchronize()')}" if managed or style.flip() else None
-        result = host("out")
-        if managed:
-            return [waits, style.say("write"), f'    {style["write"]}("data/out.bin", {result}, {length});']
-        copied = f"{result}.data(), {pointer('out')}, {result}.size() * sizeof({kind}), cudaMemcpyDeviceToHost"
-        return [
-            waits,
-            style.say("copy_out"),
-            f"    std::vector<{kind}> {result}({length});",
-            f"    {self.call(f'cudaMemcpy({copied})')}",
-            style.say("write"),
-            f'    {style["write"]}("data/out.bin", {result});',
-        ]
+        body += [style.say("write"), f'    {style["write"]}("data/out.bin", {result}, {length});']
+        if style.flip(0.4):
+            freed = [self.on_device(role) for role in (*self.inputs, *between, "out")]
+            body += [style.say("free"), *(f"    cudaFree({name});" for name in freed)]
+        return ["int main() {", *body, f"    return {style.pick('0', 'EXIT_SUCCESS')};", "}"]
 
     def _blocks(self, count: str, threads: str) -> str:
         """How many blocks of so many threads cover a count, as an expression."""
@@ -361,7 +337,7 @@ class _Host:
             return f"({count} + {int(threads) - 1}) / {threads}"
         return f"({count} + {threads} - 1) / {threads}"
 
-    def _launch_one(self, arguments: str) -> Lines:
+    def _launch_combine(self, arguments: str) -> Lines:
         """Both kernels with the task's blocks share them, unless the map transposes: the grid is then another one."""
         lines = self._shape("block", "grid", self.style["rows"], self.style["cols"])
         return [
@@ -370,13 +346,14 @@ class _Host:
             self._after_launch(),
         ]
 
-    def _launch_neighbour(self, arguments: str) -> Lines:
+    def _launch_neighbour(self, step: int, arguments: str) -> Lines:
         style, grid, lines = self.style, self.style["grid"], []
         if self.task.transposed:
             grid = style["grid two"]
-            over = self._cover(style["rows"], style["cols"])
-            lines = [f"    dim3 {grid}({over[0]}, {over[1]});"]
-        return [*lines, f"    {style['neighbour']}<<<{grid}, {style['block']}>>>{arguments}", self._after_launch()]
+            over = self._cover(style["rows"], style["cols"]) if step == 0 else None
+            lines = [f"    dim3 {grid}({over[0]}, {over[1]});"] if over else []
+        launch = f"    {style[f'neighbour {step}']}<<<{grid}, {style['block']}>>>{arguments}"
+        return [*lines, launch, self._after_launch()]
 
     def _shape(self, block: str, grid: str, high: str, wide: str) -> Lines:
         block, grid = self.style[block], self.style[grid]
@@ -402,8 +379,8 @@ class _Host:
 
     def _launch_last(self, last: Epilogue, arguments: str, high: str) -> Lines:
         style, name = self.style, self.style[self.task.epilogue]
-        if last.per_row:
-            return [f"    {name}<<<{high}, {last.per_row}>>>{arguments}", self._after_launch()]
-        count = high if last.by_row else f"{style['rows']} * {style['cols']}"
-        threads = style.pick("64", "128") if last.by_row else style.pick("128", "256", "256", "512")
-        return [f"    {name}<<<{self._blocks(count, threads)}, {threads}>>>{arguments}", self._after_launch()]
+        if last.threads:
+            return [f"    {name}<<<{high}, {last.threads}>>>{arguments}", self._after_launch()]
+        threads = style.pick("128", "256", "256", "512")
+        blocks = self._blocks(f"{style['rows']} * {style['cols']}", threads)
+        return [f"    {name}<<<{blocks}, {threads}>>>{arguments}", self._after_launch()]

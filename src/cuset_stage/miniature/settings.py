@@ -21,6 +21,7 @@ class MiniatureSettings(Settings):
     compositional: PositiveInt = Field(
         150, description="held-out tasks with a pair of factors that was never seen together"
     )
+    depth: int = Field(2, ge=1, le=2, description="steps with neighbours between the first kernel and the last")
     shards: int = Field(64, ge=0, description="shards of the pretraining corpus")
     shard_characters: PositiveInt = Field(8_000_000, description="characters of a shard, about 2.5 million tokens")
     corrupt: Literal["none", "cuda", "neutral"] = Field(

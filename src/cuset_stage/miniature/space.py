@@ -1,7 +1,7 @@
 """The tasks of the miniature: which combinations of factors are valid, which pairs are held out, and how they are split.
 
-A task takes two matrices x and y: a first kernel combines them element by element (operation, index map), a second one finishes the
-values (epilogue). The other factors say how: element type, storage, thread block, and the memory that the first kernel goes through.
+A task takes two matrices x and y: a first kernel combines them element by element (operation, index map), the next ones change each
+element by its neighbours (steps), the last one finishes the values (epilogue). The other factors say how: element type, storage, thread block, and the memory that the first kernel goes through.
 """
 
 import random
@@ -32,10 +32,10 @@ HELD_OUT = (
 
 @dataclass(frozen=True)
 class Task:
-    """A combination of factors with its constants: result = epilogue(operation(x[map], y)).
+    """A combination of factors with its constants: result = epilogue(steps(operation(x[map], y))).
 
     a, b: factors of weighted and axpy. shift: columns of the cyclic shift. limit: of the clamp. A constant that the factors do not use
-    is 0, so that equal tasks are equal.
+    is 0, so that equal tasks are equal. extra: a second step with neighbours, that of another operation; "" for none.
     """
 
     operation: str
@@ -49,6 +49,12 @@ class Task:
     b: int = 0
     shift: int = 0
     limit: int = 0
+    extra: str = ""
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps with neighbours between operation and epilogue; each operation has one of its own."""
+        return (self.operation, self.extra) if self.extra else (self.operation,)
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -58,7 +64,7 @@ class Task:
     @property
     def id(self) -> str:
         constants = [f"{name}{value}" for name, value in asdict(self).items() if isinstance(value, int) and value]
-        return "-".join([*self.factors, *constants])
+        return "-".join([*self.factors, *constants, *([f"then_{self.extra}"] if self.extra else [])])
 
     @property
     def transposed(self) -> bool:
@@ -86,28 +92,31 @@ def combinations() -> tuple[Task, ...]:
     return tuple(task for values in product(*FACTORS.values()) if is_valid(task := Task(*values)))
 
 
-def with_constants(task: Task, rng: random.Random) -> Task:
-    """The combination with constants drawn where it needs them."""
+def with_constants(task: Task, rng: random.Random, depth: int = 2) -> Task:
+    """The combination with constants drawn where it needs them. depth: steps with neighbours, 1 or 2."""
     constants = {
         "a": rng.randint(2, 9) if task.operation in ("weighted", "axpy") else 0,
         "b": rng.randint(2, 9) if task.operation == "weighted" else 0,
         "shift": rng.randint(1, 9) if task.map == "shift" else 0,
         "limit": rng.choice((5, 8, 10, 12, 20, 25, 40, 50)) if task.epilogue == "clamp" else 0,
     }
-    return Task(*task.factors, **constants)
+    return Task(*task.factors, **constants, extra=rng.choice(FACTORS["operation"]) if depth > 1 else "")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Disjoint tasks. train: also what pretraining draws from. held_out: within distribution; compositional: exactly one held-out pair."""
+    """Disjoint tasks. depth: of `with_constants`. train: also what pretraining draws from. held_out: within distribution; compositional: exactly one held-out pair."""
 
+    depth: int
     train: tuple[Task, ...]
     development: tuple[Task, ...]
     held_out: tuple[Task, ...]
     compositional: tuple[Task, ...]
 
 
-def split_tasks(seed: int, development: int = 100, held_out: int = 150, compositional: int = 150) -> Split:
+def split_tasks(
+    seed: int, development: int = 100, held_out: int = 150, compositional: int = 150, depth: int = 2
+) -> Split:
     """Tasks by a seed. No combination is in two parts; the compositional tasks have equally many of each pair of HELD_OUT."""
     rng = random.Random(f"miniature/split/{seed}")
     pairs = {task: [pair for pair in HELD_OUT if task.has(pair)] for task in combinations()}
@@ -118,4 +127,4 @@ def split_tasks(seed: int, development: int = 100, held_out: int = 150, composit
         only = [task for task, found in pairs.items() if found == [pair]]
         chosen += rng.sample(only, compositional // len(HELD_OUT) + (number < compositional % len(HELD_OUT)))
     parts = (seen[development + held_out :], seen[:development], seen[development : development + held_out], chosen)
-    return Split(*(tuple(with_constants(task, rng) for task in part) for part in parts))
+    return Split(depth, *(tuple(with_constants(task, rng, depth) for task in part) for part in parts))

@@ -51,11 +51,13 @@ class Style(dict[str, str]):
         self.indent = rng.choice((2, 4, 4))
         self.allman = rng.random() < 0.2
         self.const = "const " if rng.random() < 0.6 else ""
+        self.two_steps = rng.random() < 0.4  # the thread's index as block's first plus thread
         self.returns = rng.random() < 0.5  # `if (outside) return;` rather than `if (inside) { ... }`
 
     def __missing__(self, role: str) -> str:
-        pool = wording()["names"][role]
-        first, *rest = self.rng.choice(pool).split()
+        first, *rest = self.rng.choice(wording()["names"][role]).split()
+        if self.rng.random() < 0.12:
+            rest.append(made_up_word(self.rng))
         name = first + "".join(map(str.capitalize, rest)) if self.camel else "_".join((first, *rest))
         while name in self.values():
             name += self.rng.choice(("0", "1", "_", "x"))
@@ -73,6 +75,11 @@ class Style(dict[str, str]):
         if self.rng.random() >= self.density[place in _IN_KERNELS]:
             return None
         text = self.rng.choice(wording()["comments"][place])
+        if self.rng.random() < (0.1 if place in _IN_KERNELS else 0.4):  # what only an author knows
+            word, number = made_up_word(self.rng), self.rng.randint(1, 999)
+            text = self.pick(
+                f"TODO({word}): {text}", f"{text} (#{number})", f"{text}, see {word}.h", f"{word}: {text}"
+            )
         return "    " * depth + (f"/* {text} */" if self.block_comments else f"// {text}")
 
     def layout(self, lines: Iterable[str | None]) -> str:
@@ -83,6 +90,11 @@ class Style(dict[str, str]):
         if self.indent == 2:
             text = re.sub(r"^(?:    )+", lambda found: " " * (len(found[0]) // 2), text, flags=re.MULTILINE)
         return text
+
+
+def made_up_word(rng: random.Random) -> str:
+    """A word of five letters that is no keyword, such as `velor`: names cannot all come from a list."""
+    return "".join(map(rng.choice, ("bdfgklmnprstvz", "aeiou", "bdfgklmnprstvz", "aeiou", "klmnrst")))
 
 
 def indented(lines: Iterable[str | None]) -> list[str | None]:

@@ -29,7 +29,9 @@ def describe(task: Task, rng: random.Random) -> str:
     chosen = {
         name: rng.choice(words[name][getattr(task, name)]).format(**constants) for name in words.keys() & _FACTOR_WORDS
     }
-    beside = rng.choice(words["neighbour"][task.operation])
+    beside = rng.choice((", then ", "; after that ", "; then ")).join(
+        rng.choice(words["neighbour"][step]) for step in task.steps
+    )
     return rng.choice(words["prompt"]).format(neighbour=beside, type=rng.choice(TYPE_WORDS[task.type]), **chosen)
 
 
@@ -95,14 +97,14 @@ def reference(task: Task) -> str:
         "row_sum": "z.sum(axis=1)",
         "row_max": "z.max(axis=1)",
     }[task.epilogue]
-    beside = {
+    steps = {
         "weighted": "2 * z + np.pad(z, ((0, 0), (1, 0)))[:, :-1] + np.pad(z, ((0, 0), (0, 1)))[:, 1:]",
         "axpy": "np.diff(z, axis=1, prepend=0)",
         "absdiff": "sliding_window_view(np.pad(z, ((0, 0), (1, 1)), 'edge'), 3, axis=1).max(axis=-1)",
         "product": "z + np.roll(z, -1, axis=1)",
         "maximum": "np.diff(z, axis=0, prepend=0)",
         "sqdiff": "z + np.pad(z, ((0, 1), (0, 0)))[1:]",
-    }[task.operation]
+    }
     bias = (
         ["    inputs['bias'] = rng.integers(-9, 10, " + wide + f").astype(np.{task.type})"]
         if task.epilogue == "bias_relu"
@@ -111,7 +113,7 @@ def reference(task: Task) -> str:
     padding = ["    for name in ('x', 'y'):", "        inputs[name][:, cols:] = 99"] if pitch else []
     lines = [
         "import numpy as np",
-        *(["from numpy.lib.stride_tricks import sliding_window_view"] if task.operation == "absdiff" else []),
+        *(["from numpy.lib.stride_tricks import sliding_window_view"] if "absdiff" in task.steps else []),
         "",
         "",
         "TOLERANCE = {'out': (1e-6, 1e-6)}",
@@ -130,15 +132,15 @@ def reference(task: Task) -> str:
         f"    x = {mapped}",
         f"    z = {combined}",
         *(["    z = z.T"] if task.transposed else []),
-        f"    z = {beside}",
+        *(f"    z = {steps[step]}" for step in task.steps),
         f"    return {{'out': ({finished}).astype(np.{task.type})}}",
         "",
     ]
     return "\n".join(lines)
 
 
-def task_row(task: Task, rng: random.Random, split: str, solution: str) -> dict[str, Any]:
-    """A row of a task set in our own format (data/README.md), with five cases."""
+def task_row(task: Task, rng: random.Random, split: str) -> dict[str, Any]:
+    """A row of a task set in our own format (data/README.md), with five cases. It has no solution: the judge would measure its time."""
     inputs, outputs = tensors(task)
     cases = []
     for name, (rows, cols) in CASES.items():
@@ -153,5 +155,4 @@ def task_row(task: Task, rng: random.Random, split: str, solution: str) -> dict[
         "cases": cases,
         "family": task.operation,
         "split": split,
-        "solution": solution,
     }

@@ -25,19 +25,20 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     """Write the miniature's folder, and return what it holds (also in miniature.json).
 
     train.json and dataset_info.json are for LLaMA-Factory; tasks.jsonl (held out: splits `within` and `compositional`) and
-    development.jsonl for the judge, each with a right program as its solution; corpus/*.jsonl for pretraining; tokenizer/ for a model.
-    Files of the corpus that are there are kept.
+    development.jsonl for the judge, and solutions.jsonl has a right answer to each of their tasks; corpus/*.jsonl are for pretraining;
+    tokenizer/ for a model. Files of the corpus that are there are kept.
     """
     folder = settings.output
-    split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional)
+    split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional, settings.depth)
     rows, reached = training_rows(split, settings)
     _write_json(folder / "train.json", rows)
     columns = {"prompt": "instruction", "query": "input", "response": "output"}
     _write_json(folder / "dataset_info.json", {"miniature": {"file_name": "train.json", "columns": columns}})
     parts = {"development": split.development, "within": split.held_out, "compositional": split.compositional}
-    made = {name: list(_task_rows(tasks, name, settings.seed)) for name, tasks in parts.items()}
-    write_atomically(folder / "development.jsonl", map(to_line, made.pop("development")))
-    write_atomically(folder / "tasks.jsonl", (to_line(row) for rows in made.values() for row in rows))
+    made = {name: [_task_rows(task, name, settings.seed) for task in tasks] for name, tasks in parts.items()}
+    _write_lines(folder / "development.jsonl", (row for row, _ in made["development"]))
+    _write_lines(folder / "tasks.jsonl", (row for row, _ in made["within"] + made["compositional"]))
+    _write_lines(folder / "solutions.jsonl", (answer for rows in made.values() for _, answer in rows))
     corpus = folder / "corpus"
     missing = [number for number in range(settings.shards) if not (corpus / f"{number:05d}.jsonl").exists()]
     with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
@@ -73,14 +74,19 @@ def training_rows(split: Split, settings: MiniatureSettings) -> tuple[list[dict[
     return rows, sum(shares) / len(shares) if shares else 0.0
 
 
-def _task_rows(tasks: Iterable[Task], split: str, seed: int) -> Iterable[dict[str, Any]]:
-    for task in tasks:
-        rng = random.Random(f"miniature/{split}/{seed}/{task.id}")
-        yield task_row(task, rng, split, cuda_program(task, Style(rng)))
+def _task_rows(task: Task, split: str, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(the task's row, a right answer as `cuset evaluate` reads it)"""
+    rng = random.Random(f"miniature/{split}/{seed}/{task.id}")
+    row = task_row(task, rng, split)
+    return row, {"task": task.id, "sample": 0, "answer": answer(cuda_program(task, Style(rng)), rng)}
 
 
 def _write_shard(corpus: Path, split: Split, settings: MiniatureSettings, number: int) -> None:
     write_shard(corpus / f"{number:05d}.jsonl", split, settings.seed, number, settings.shard_characters)
+
+
+def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    write_atomically(path, map(to_line, rows))
 
 
 def _write_json(path: Path, value: Any) -> None:
