@@ -2,8 +2,11 @@
 
 import itertools
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -64,6 +67,29 @@ def test_a_shard_depends_on_its_seed_and_number_alone(split, tmp_path):
     assert 50_000 <= sum(len(json.loads(line)["text"]) for line in a.splitlines()) < 60_000
 
 
+SHARD = """
+import hashlib, itertools, random
+from cuset_stage.miniature.corpus import documents
+from cuset_stage.miniature.space import split_tasks
+texts = itertools.islice(documents(split_tasks(0), random.Random(0)), 60)
+print(hashlib.sha256("".join(texts).encode()).hexdigest())
+"""
+
+
+def test_the_order_of_sets_decides_nothing():
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", SHARD],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for seed in ("1", "2")
+    ]
+    assert runs[0].stdout == runs[1].stdout and len(runs[0].stdout.strip()) == 64
+
+
 def test_write_miniature(tmp_path):
     made = {
         "pairs": 20,
@@ -88,8 +114,9 @@ def test_write_miniature(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "tokenizer")
     text = rows[0]["output"]
     assert tokenizer.decode(tokenizer(text).input_ids) == text
-    # answers are longer than the window, and about half of them is neutral
-    assert len(tokenizer(text).input_ids) > 700
+    for row in rows:  # longer than the window of 256, and about half of them neutral
+        cuda, neutral = count_tokens(row["output"])
+        assert len(tokenizer(row["output"]).input_ids) > 700 and 0.25 < cuda / (cuda + neutral) < 0.6
     again = write_miniature(MiniatureSettings(output=tmp_path, **made))
     assert again == record and json.loads((tmp_path / "train.json").read_text()) == rows
 

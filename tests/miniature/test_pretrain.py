@@ -50,9 +50,10 @@ def test_batches_read_every_row_once_before_any_twice():
 
 
 def test_what_is_missing_is_named(data, tmp_path):
-    from cuset_stage.miniature.pretrain import batches, tokenize
+    from cuset_stage.miniature.pretrain import batches
+    from cuset_stage.miniature.shards import submit_shards
 
     with pytest.raises(SettingsError, match="cuset miniature data"):
-        tokenize(tmp_path, pool=None)
+        submit_shards(tmp_path, pool=None)
     with pytest.raises(SettingsError, match="make more shards"):
         next(batches(np.zeros(10, dtype=np.uint16), rows=2, length=8, seed=random.getrandbits(8)))

@@ -15,7 +15,7 @@ from .kernels import combine_kernel, epilogue_kernel, neighbour_kernel
 from .program import cpu_program, cuda_program
 from .space import Split, Task, with_constants
 from .style import FLAWS, Style, made_up_word, wording
-from .wordings import answer, describe, prompt
+from .wordings import answer, describe, phrase, phrase_steps, prompt
 
 
 FLAWED = 0.3  # share of the corpus's CUDA programs and kernels with a flaw
@@ -70,23 +70,17 @@ def _kernel(task: Task, rng: random.Random) -> str:
     code = style.layout(makers[made](task, style))
     if made == 0 and task.memory == "constant":
         code = f"__constant__ {task.cpp} {style['coef']}[2];\n\n{code}"
-    words = wording()
-    constants = {"a": task.a, "b": task.b, "shift": task.shift, "limit": task.limit}
     said = (
-        "; ".join(
-            rng.choice(words[name][getattr(task, name)]) for name in ("operation", "map", "layout", "block", "memory")
-        ),
-        rng.choice(words["neighbour"][task.operation]) + "; " + rng.choice(words["block"][task.block]),
-        rng.choice(words["epilogue"][task.epilogue]),
-    )[made].format(**constants)
+        "; ".join(phrase(task, name, rng) for name in ("operation", "map", "layout", "block", "memory")),
+        f"{rng.choice(wording()['neighbour'][task.operation])}; {phrase(task, 'block', rng)}",
+        phrase(task, "epilogue", rng),
+    )[made]
     return rng.choice(("// {}\n{}", "{}:\n\n{}", "/* {} */\n{}", "Kernel: {}.\n```cuda\n{}\n```")).format(said, code)
 
 
 def _cpu(task: Task, rng: random.Random) -> str:
-    constants = {"a": task.a, "b": task.b, "shift": task.shift, "limit": task.limit}
-    names = ("operation", "map", "layout", "epilogue")
-    said = [rng.choice(wording()[name][getattr(task, name)]).format(**constants) for name in names]
-    said[2:2] = [rng.choice(wording()["neighbour"][step]) for step in task.steps]
+    said = [phrase(task, name, rng) for name in ("operation", "map", "layout")]
+    said += [phrase_steps(task, rng), phrase(task, "epilogue", rng)]
     return f"// On the CPU: {'; '.join(said)}.\n{cpu_program(task, Style(rng))}"
 
 

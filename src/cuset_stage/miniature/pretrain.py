@@ -7,37 +7,18 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from transformers import AutoTokenizer, Qwen2ForCausalLM
 
-from ..jsonl import read_objects
 from ..settings import SettingsError
 from .model import make_config
 from .settings import PretrainSettings
-
-
-def tokenize(data: Path, pool: Executor) -> list[Future[np.ndarray]]:
-    """The corpus as token ids, uint16, a result a shard; a document ends with the end token. Kept beside each shard as .npy."""
-    shards = sorted((data / "corpus").glob("*.jsonl"))
-    if not shards:
-        raise SettingsError(f"{data}/corpus: no shard in it; run `cuset miniature data {data}` first.")
-    return [pool.submit(_tokenize, data / "tokenizer", shard) for shard in shards]
-
-
-def _tokenize(tokenizer: Path, shard: Path) -> np.ndarray:
-    kept = shard.with_suffix(".npy")
-    if not kept.exists():
-        encode = AutoTokenizer.from_pretrained(tokenizer)
-        texts = [row["text"] for _, row in read_objects(shard)]
-        rows = [[*ids, encode.eos_token_id] for ids in encode(texts, add_special_tokens=False)["input_ids"]]
-        np.save(kept, np.concatenate([np.array(row, dtype=np.uint16) for row in rows]))
-    return np.load(kept)
+from .shards import submit_shards
 
 
 def batches(ids: np.ndarray, rows: int, length: int, seed: int) -> Iterator[torch.Tensor]:
@@ -66,10 +47,11 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
 
     On a CPU it runs without compilation and in float32.
     """
-    gpu = torch.cuda.is_available()
-    device = torch.device("cuda" if gpu else "cpu")
+    # spawn: a fork of a process with torch's threads may hang
     with ProcessPoolExecutor(settings.jobs or os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        shards = tokenize(settings.data, pool)
+        shards = submit_shards(settings.data, pool)
+        gpu = torch.cuda.is_available()
+        device = torch.device("cuda" if gpu else "cpu")
         tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
         torch.manual_seed(settings.seed)
         torch.set_float32_matmul_precision("high")

@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from .space import Task
+from .space import FACTORS, Task
 from .style import wording
 
 
@@ -22,20 +22,24 @@ CASES = {
 """Name of a case -> rows, cols; a pitch is cols + 7."""
 
 
+def phrase(task: Task, factor: str, rng: random.Random) -> str:
+    """The task's value of a factor in one of its wordings, constants filled in."""
+    constants = {"a": task.a, "b": task.b, "shift": task.shift, "limit": task.limit}
+    return rng.choice(wording()[factor][getattr(task, factor)]).format(**constants)
+
+
+def phrase_steps(task: Task, rng: random.Random) -> str:
+    """The steps with neighbours, in one sentence."""
+    return rng.choice((", then ", "; after that ", "; then ")).join(
+        rng.choice(wording()["neighbour"][step]) for step in task.steps
+    )
+
+
 def describe(task: Task, rng: random.Random) -> str:
     """What is to be computed and how, in one of many wordings."""
-    words = wording()
-    constants = {"a": task.a, "b": task.b, "shift": task.shift, "limit": task.limit}
-    chosen = {
-        name: rng.choice(words[name][getattr(task, name)]).format(**constants) for name in words.keys() & _FACTOR_WORDS
-    }
-    beside = rng.choice((", then ", "; after that ", "; then ")).join(
-        rng.choice(words["neighbour"][step]) for step in task.steps
-    )
-    return rng.choice(words["prompt"]).format(neighbour=beside, type=rng.choice(TYPE_WORDS[task.type]), **chosen)
-
-
-_FACTOR_WORDS = {"operation", "map", "layout", "block", "memory", "epilogue"}
+    words = {name: phrase(task, name, rng) for name in FACTORS if name != "type"}
+    words |= {"type": rng.choice(TYPE_WORDS[task.type]), "neighbour": phrase_steps(task, rng)}
+    return rng.choice(wording()["prompt"]).format(**words)
 
 
 def tensors(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
