@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 
 
@@ -19,7 +21,7 @@ def reference(inputs):
     step = np.isin(text, list(b"[{")).astype(np.int64) - np.isin(text, list(b"]}"))
     depth = np.zeros(text.size, dtype=np.int16)
     summary = np.zeros((offsets.size - 1, 3), dtype=np.int32)
-    for k, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for k, (begin, end) in enumerate(itertools.pairwise(offsets)):
         sums = np.cumsum(step[begin:end])
         depth[begin:end] = np.clip(sums, -32768, 32767)
         below = np.flatnonzero(sums < 0)

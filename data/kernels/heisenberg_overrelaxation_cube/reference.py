@@ -9,7 +9,7 @@ def make_inputs(rng, half, sweeps, values="tilted"):
     if values == "aligned":
         spins = np.array([0.0, 0.0, 1.0]) + 0.1 * spins
     spins /= np.linalg.norm(spins, axis=3, keepdims=True)
-    extra = rng.random(spins.shape[:3] + (1,))
+    extra = rng.random((*spins.shape[:3], 1))
     return {
         "sizes": np.array([half, sweeps], dtype=np.int32),
         "spins": np.concatenate([spins, extra], axis=3).astype(np.float32),

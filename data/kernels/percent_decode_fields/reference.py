@@ -11,7 +11,9 @@ def make_inputs(rng, fields, width, values="usual"):
     letters = b"ab+ 3f%%F" if values == "damaged" else b"abcdefghijklmnop%+"
     text = rng.choice(np.frombuffer(letters, dtype=np.uint8), (fields, width))
     if values == "usual":  # most percent signs get two digits
-        row, at = np.nonzero((text[:, : max(width - 2, 0)] == ord("%")) & (rng.random((fields, max(width - 2, 0))) < 0.9))
+        row, at = np.nonzero(
+            (text[:, : max(width - 2, 0)] == ord("%")) & (rng.random((fields, max(width - 2, 0))) < 0.9)
+        )
         digits = np.frombuffer(b"0123456789abcdefABCDEF", dtype=np.uint8)
         for step in (1, 2):
             text[row, at + step] = rng.choice(digits, row.size)

@@ -39,5 +39,7 @@ def reference(inputs):
     quotient = np.where(near, series, safe / x)
     b = 1.0 - beta
     bottom = mean * (1.0 + (b * gap) ** 2 / 24.0 + (b * gap) ** 4 / 1920.0)
-    drift = (b * alpha / mean) ** 2 / 24.0 + rho * beta * nu * alpha / (4.0 * mean) + (2.0 - 3.0 * rho**2) * nu**2 / 24.0
+    drift = (
+        (b * alpha / mean) ** 2 / 24.0 + rho * beta * nu * alpha / (4.0 * mean) + (2.0 - 3.0 * rho**2) * nu**2 / 24.0
+    )
     return {"volatility": alpha / bottom * quotient * (1.0 + drift * years)}

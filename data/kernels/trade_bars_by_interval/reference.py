@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 
 
@@ -27,7 +29,7 @@ def reference(inputs):
     prices, volumes = inputs["prices"], inputs["volumes"].astype(np.int64)
     ohlc, volume, vwap = np.zeros((bars, 4), dtype=np.int32), np.zeros(bars, dtype=np.int64), np.zeros(bars)
     last = 0
-    for bar, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for bar, (begin, end) in enumerate(itertools.pairwise(bounds)):
         if begin == end:  # nothing traded: the last close, if there is one
             ohlc[bar] = vwap[bar] = last
             continue

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 
 
@@ -27,7 +29,7 @@ def make_inputs(rng, documents, bytes, values="mostly good"):
 def reference(inputs):
     offsets, text = inputs["offsets"], inputs["text"].tobytes()
     error_at, codepoints = [], []
-    for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
+    for begin, end in itertools.pairwise(offsets):
         try:
             codepoints.append(len(text[begin:end].decode("utf-8")))
             error_at.append(-1)
