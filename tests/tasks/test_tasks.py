@@ -87,6 +87,12 @@ def test_messages_name_files_sizes_and_the_gpu(tmp_path):
     assert "Double." in other and "H100" in other and "Some GPU" not in other
 
 
+def test_the_wordings_of_our_own_format_are_levels(tmp_path):
+    task = load_row(tmp_path, cuset_row(bare="y = 2 x", detailed="Use a thread a value.", alternative="other"))
+    asked = [chat_messages(task, level=level)[0]["content"] for level in (1, 2, 3)]
+    assert asked == ["Double x.", "y = 2 x", "Use a thread a value."] and task.alternative == "other"
+
+
 def test_a_level_that_a_task_has_not(tmp_path):
     with pytest.raises(TaskError, match=r"task double \(tasks.jsonl:1\): no prompt of level 2; it has 1"):
         chat_messages(load_row(tmp_path, cuset_row()), level=2)
