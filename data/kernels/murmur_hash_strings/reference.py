@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 
 
@@ -38,7 +40,10 @@ def murmur(data, h):
 
 def reference(inputs):
     text, offsets, seed = inputs["text"].tobytes(), inputs["offsets"].tolist(), int(inputs["seed"][0])
-    spans = zip(offsets[:-1], offsets[1:], strict=True)
+    spans = itertools.pairwise(offsets)
     hashes = np.array([murmur(text[begin:end], seed) for begin, end in spans], dtype=np.uint32)
     buckets = int(inputs["sizes"][2])
-    return {"hashes": hashes, "occupancy": np.bincount(hashes % np.uint32(buckets), minlength=buckets).astype(np.int32)}
+    return {
+        "hashes": hashes,
+        "occupancy": np.bincount(hashes % np.uint32(buckets), minlength=buckets).astype(np.int32),
+    }
