@@ -29,7 +29,7 @@ def code(response):
 def test_the_bundled_pairs_are_verified_and_of_held_out_tasks(bundled):
     rows = {row["id"]: row for row in map(json.loads, MINI.read_text().splitlines())}
     wrong = [pair for pair in bundled if not pair.is_floor]
-    assert len(wrong) >= 300 and len({(pair.task, pair.wrong) for pair in bundled}) == len(bundled)
+    assert len(wrong) == 600 and len({(pair.task, pair.wrong) for pair in bundled}) == len(bundled)
     assert {pair.task for pair in wrong} <= set(rows) and len({pair.task for pair in wrong}) >= 20
     assert {pair.kind for pair in wrong} <= set(OPERATORS)
     for pair in bundled:
