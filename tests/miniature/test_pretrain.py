@@ -1,7 +1,5 @@
 """Pretraining learns, reads all of its corpus, and stops where it is told."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -38,15 +36,18 @@ def test_it_learns_and_the_model_loads(data, tmp_path):
     assert model(ids).logits.argmax(-1)[0, -1] != tokenizer.eos_token_id
 
 
-def test_batches_read_every_row_once_before_any_twice():
+def test_rows_begin_with_documents_and_come_once_before_any_twice():
     from cuset_stage.miniature.pretrain import batches
 
-    ids = np.arange(12 * 8 + 5, dtype=np.uint16)
-    stream = batches(ids, rows=3, length=8, seed=0)
-    first, second = ([next(stream) for _ in range(4)] for _ in range(2))
-    starts = [sorted(row[0].item() for batch in epoch for row in batch) for epoch in (first, second)]
-    assert starts == [list(range(0, 96, 8))] * 2
-    assert [batch.tolist() for batch in first] != [batch.tolist() for batch in second]
+    end, lengths = 0, [3, 9, 4, 6, 8, 5, 7, 3, 6, 9, 4, 20]
+    ids = np.concatenate([[*range(100 * n + 1, 100 * n + m), end] for n, m in enumerate(lengths)]).astype(np.uint16)
+    stream = batches(ids, end, rows=3, length=8, seed=0)
+    epochs = [[next(stream) for _ in range(3)] for _ in range(2)]
+    firsts = [sorted(row[0].item() for batch in epoch for row in batch) for epoch in epochs]
+    assert all(first % 100 == 1 for first in firsts[0]) and len(set(firsts[0])) == 9
+    assert [batch.tolist() for batch in epochs[0]] != [batch.tolist() for batch in epochs[1]]
+    text = " ".join(map(str, ids.tolist()))
+    assert all(" ".join(map(str, row.tolist())) in text for batch in epochs[0] for row in batch)
 
 
 def test_what_is_missing_is_named(data, tmp_path):
@@ -56,4 +57,4 @@ def test_what_is_missing_is_named(data, tmp_path):
     with pytest.raises(SettingsError, match="cuset miniature data"):
         submit_shards(tmp_path, pool=None)
     with pytest.raises(SettingsError, match="make more shards"):
-        next(batches(np.zeros(10, dtype=np.uint16), rows=2, length=8, seed=random.getrandbits(8)))
+        next(batches(np.ones(20, dtype=np.uint16), end=0, rows=2, length=8, seed=0))

@@ -21,18 +21,27 @@ from .settings import PretrainSettings
 from .shards import submit_shards
 
 
-def batches(ids: np.ndarray, rows: int, length: int, seed: int) -> Iterator[torch.Tensor]:
-    """[rows, length] int64, without end: the corpus cut into rows, in a new order each time it is read."""
-    whole = ids[: len(ids) // length * length].reshape(-1, length)
-    if len(whole) < rows:
+def batches(ids: np.ndarray, end: int, rows: int, length: int, seed: int) -> Iterator[torch.Tensor]:
+    """[rows, length] int64, without end: rows of the corpus in a new order each time it is read.
+
+    A row begins with a document, the first one from each multiple of `length` on, so that long answers see their prompts.
+    end: the token that ends a document.
+    """
+    documents = np.append(0, np.flatnonzero(ids == end) + 1)
+    marks = np.arange(0, len(ids) - length, length)
+    starts = documents[np.minimum(np.searchsorted(documents, marks), len(documents) - 1)]
+    starts = np.unique(starts[starts + length <= len(ids)])
+    if len(starts) < rows:
         raise SettingsError(
-            f"the corpus has {len(whole)} rows of {length} tokens, a step takes {rows}: make more shards."
+            f"the corpus has {len(starts)} rows of {length} tokens, a step takes {rows}: make more shards."
         )
     rng = np.random.default_rng(seed)
     while True:
-        order = rng.permutation(len(whole))
-        for start in range(0, len(order) - rows + 1, rows):
-            yield torch.from_numpy(whole[np.sort(order[start : start + rows])].astype(np.int64))
+        order = rng.permutation(starts)
+        for first in range(0, len(order) - rows + 1, rows):
+            yield torch.from_numpy(
+                np.stack([ids[at : at + length] for at in order[first : first + rows]]).astype(np.int64)
+            )
 
 
 def schedule(progress: float, warmup: float) -> float:
@@ -56,7 +65,7 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
         torch.manual_seed(settings.seed)
         torch.set_float32_matmul_precision("high")
         shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
-        model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=2 * settings.length)).to(device)
+        model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=max(4096, settings.length))).to(device)
 
         def loss_of(rows: torch.Tensor) -> torch.Tensor:
             with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
@@ -72,7 +81,7 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0.1, fused=gpu
     )
-    stream = batches(ids, settings.rows, settings.length, settings.seed)
+    stream = batches(ids, tokenizer.eos_token_id, settings.rows, settings.length, settings.seed)
     steps = max(1, settings.tokens // (settings.rows * settings.length))
     log, started, step = [], time.perf_counter(), 0
     while step < steps:
