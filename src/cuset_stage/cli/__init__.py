@@ -3,7 +3,7 @@
 """
 
 # A group registers its sub-commands when it is imported.
-from . import analyze, audit_tasks, curate, evaluate, generate, init, inspection, label, miniature, pairs, report  # noqa: F401
+from . import analyze, audit_tasks, curate, evaluate, generate, init, inspection, label, miniature, pairs, report, study  # noqa: F401
 from ._app import app
 
 

@@ -1,0 +1,1 @@
+"""Studies: models x methods x seeds, from training to tables, as jobs of Snakemake."""

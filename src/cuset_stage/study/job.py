@@ -1,0 +1,126 @@
+"""One job of a study: its command on GPUs that nobody else has, and a record of how long it took.
+
+    python -m cuset_stage.study.job train/MODEL/METHOD/seed0        in the study's folder; what Snakemake calls
+
+GPUs are given out by locks on files, four to a GPU, which the command holds as well: should this process be killed, they are free when the
+command has ended, not before. So is the job itself: no second process trains into a folder beside the first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..files import write_atomically
+from .settings import SHARES
+
+
+POLL_S = 1.0
+
+
+def _held(path: Path) -> int | None:
+    """A descriptor with the lock on a file; None when another process has it."""
+    place = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(place)
+        return None
+    return place
+
+
+def _try_lease(folder: Path, gpus: Sequence[str], quarters: int) -> tuple[list[str], list[int]] | None:
+    """GPUs and the descriptors that hold them, or None when too few are free. A share goes to the GPU that is fullest."""
+    free: dict[str, list[int]] = {}
+    for gpu in gpus:
+        places = (_held(folder / f"{gpu}-{share}") for share in range(SHARES))
+        free[gpu] = [place for place in places if place is not None]
+    enough = [gpu for gpu in sorted(gpus, key=lambda one: len(free[one])) if len(free[gpu]) >= min(quarters, SHARES)]
+    taken = enough[: max(1, quarters // SHARES)]
+    complete = len(taken) * SHARES >= quarters
+    kept = [place for gpu in taken for place in free[gpu][: min(quarters, SHARES)]] if complete else []
+    for place in (place for places in free.values() for place in places if place not in kept):
+        os.close(place)
+    return (taken, kept) if complete else None
+
+
+@contextlib.contextmanager
+def leased(gpus: Sequence[str], quarters: int) -> Iterator[tuple[list[str], list[int]]]:
+    """Wait for GPUs of this machine and hold them. gpus: what CUDA_VISIBLE_DEVICES may name; quarters: of a GPU, 4 for a whole one.
+
+    Yields:
+        The GPUs, and descriptors whose locks hold them, for the command to inherit.
+    """
+    if not quarters:
+        yield [], []
+        return
+    folder = Path(tempfile.gettempdir()) / f"cuset-gpus-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    while True:
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            got = _try_lease(folder, gpus, quarters)
+        if got is not None:
+            break
+        time.sleep(POLL_S)
+    try:
+        yield got
+    finally:
+        for place in got[1]:
+            os.close(place)
+
+
+def drop_torn_checkpoints(model: Path) -> None:
+    """Remove checkpoints whose writing was stopped, so that llamafactory-cli goes on from the last whole one; without any it begins again."""
+    checkpoints = list(model.glob("checkpoint-*"))
+    whole = [path for path in checkpoints if (path / "trainer_state.json").is_file()]  # it is written last
+    for path in set(checkpoints) - set(whole) if whole else [model]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def run_job(name: str) -> int:
+    """Run a job of the study in this folder; returns the exit status of its command."""
+    study = json.loads(Path("study.json").read_text(encoding="utf-8"))
+    job, root = study["jobs"][name], Path.cwd()
+    lock_file = root / "locks" / name.replace("/", "%")
+    lock_file.parent.mkdir(exist_ok=True)
+    own = _held(lock_file)
+    if own is None:
+        print(f"{name}: goes on in another process, which a stopped study left; wait for it, or stop it.")
+        return 1
+    if job["kind"] == "train":
+        drop_torn_checkpoints(Path(study["cwd"], job["model"]))
+    environment, start = dict(os.environ), time.time()
+    # Another executor, such as Slurm, has given out GPUs itself.
+    with leased(study["gpus"], job["quarters"] if study["executor"] == "local" else 0) as (gpus, held):
+        if study["executor"] == "local":
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+        print(
+            f"+ CUDA_VISIBLE_DEVICES={environment.get('CUDA_VISIBLE_DEVICES', '')} {' '.join(job['command'])}",
+            flush=True,
+        )
+        began = time.time()
+        command = [study["python"], "-m", *job["module"]]
+        code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(own, *held)).returncode
+    if code == 0:
+        record = {
+            "job": name,
+            "seconds": round(time.time() - began, 1),
+            "waited_s": round(began - start, 1),
+            "gpus": job["quarters"] / SHARES,
+        }
+        write_atomically(root / "done" / f"{name}.json", json.dumps(record) + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(run_job(sys.argv[1]))

@@ -1,0 +1,181 @@
+"""A study as jobs: the runs of models x methods x seeds, and what trains, samples, judges and measures each of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..settings import read_yaml
+from ..text import InputError, nearest
+from .settings import NAME, Kind, StudyModel, StudySettings, Variations
+
+
+ADAPTERS = frozenset({"lora", "oft"})  # what a training writes beside the model that it is on
+NEEDS: Mapping[Kind, tuple[Kind, ...]] = {
+    "train": (), "generate": ("train",), "evaluate": ("generate",), "pairs": ("train",), "analyze": ("train",),
+}  # fmt: skip
+
+
+class StudyError(InputError):
+    """A study that cannot be made, or that contradicts what lies in its folder."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A model under a method with a seed. keys: what the method says over the recipe; None: the model is left as it is."""
+
+    model: str
+    method: str
+    seed: int
+    keys: Mapping[str, Any] | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}/{self.method}/seed{self.seed}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command on a file of settings. gpus: how many it takes, in quarters below one; needs: kinds of jobs of its run that come before."""
+
+    kind: Kind
+    run: Run
+    settings: Mapping[str, Any]
+    gpus: float
+    needs: tuple[Kind, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}/{self.run.name}"
+
+
+def runs_of(settings: StudySettings) -> list[Run]:
+    """Every run once: methods, ablations, sweeps, each over its models and seeds. A swept value that a method has is that method's run.
+
+    Raises:
+        StudyError: names a method, model or name that does not fit.
+    """
+    for name in (*settings.models, *settings.methods):
+        _check_name(name)
+    methods: list[tuple[str, Mapping[str, Any] | None, Variations | None]] = [
+        (name, keys, None) for name, keys in settings.methods.items()
+    ]
+    for variations in (settings.ablations, settings.sweeps):
+        if variations is not None:
+            methods += ((name, keys, variations) for name, keys in _varied(settings, variations))
+    found: dict[str, Run] = {}
+    for method, keys, variations in methods:
+        models = _among(variations.models if variations else None, settings.models)
+        seeds = (variations.seeds if variations else None) or settings.seeds
+        for run in (Run(model, method, seed, keys) for model in models for seed in seeds):
+            if found.setdefault(run.name, run) != run:
+                raise StudyError(f"{run.method}: two methods of this name; call one of them something else.")
+    return list(found.values())
+
+
+def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[str, dict[str, Any]]]:
+    base = settings.methods.get(variations.of)
+    if base is None:
+        raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, settings.methods)}")
+    for name, said in variations.runs.items():
+        if isinstance(said, dict):
+            _check_name(name)
+            yield name, {**base, **said}
+        elif isinstance(said, list):
+            yield from (
+                (f"{variations.of}_{name}={value}", {**base, name: value}) for value in said if base.get(name) != value
+            )
+        else:
+            raise StudyError(
+                f"runs: {name}: expected keys of an ablation or a list of a sweep's values, found {said!r}."
+            )
+
+
+def _check_name(name: str) -> None:
+    import re
+
+    if not re.match(NAME, name):
+        raise StudyError(f"{name!r}: a name has letters, digits and _ . + -, as folders are called by it.")
+
+
+def _among(wanted: tuple[str, ...] | None, models: Mapping[str, StudyModel]) -> list[str]:
+    for name in wanted or ():
+        if name not in models:
+            raise StudyError(f"models: {name}: no such model; {nearest(name, models)}")
+    return list(wanted or models)
+
+
+def jobs_of(settings: StudySettings) -> list[Job]:
+    """The jobs of every run, each after what it needs.
+
+    Raises:
+        StudyError, SettingsError: a name that does not fit, a recipe that cannot be read.
+    """
+    recipes = {name: read_yaml(model.recipe) for name, model in settings.models.items()}
+    return [job for run in runs_of(settings) for job in _jobs_of_run(settings, run, recipes[run.model])]
+
+
+def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -> Iterator[Job]:
+    model = settings.models[run.model]
+    folder = settings.output / "runs" / run.name
+    trained = {"model": model.model}
+
+    def job(kind: Kind, given: Mapping[str, Any]) -> Job:
+        needs = tuple(each for each in NEEDS[kind] if each != "train" or run.keys is not None)
+        return Job(kind, run, given, model.gpus.get(kind, 1), needs)
+
+    if run.keys is not None:
+        keys = {**recipe, **model.keys, **run.keys}
+        ours = {
+            "model_name_or_path": model.model,
+            "output_dir": str(folder / "model"),
+            "overwrite_output_dir": False,
+            "seed": run.seed,
+        }
+        yield job("train", {**keys, **ours})
+        is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
+        trained = {**trained, "adapter": str(folder / "model")} if is_adapter else {"model": str(folder / "model")}
+    template = {"template": recipe["template"]} if "template" in recipe else {}
+    answers, tasks = str(folder / "answers.jsonl"), str(settings.tasks)
+    yield job(
+        "generate",
+        {
+            **template,
+            **settings.generate,
+            **model.generate,
+            **trained,
+            "tasks": tasks,
+            "seed": run.seed,
+            "output": answers,
+        },
+    )
+    yield job(
+        "evaluate",
+        {
+            **settings.evaluate,
+            "answers": answers,
+            "tasks": tasks,
+            "method": run.method,
+            "output": str(folder / "results.jsonl"),
+        },
+    )
+    for kind, given, output in (("pairs", settings.pairs, "pairs.json"), ("analyze", settings.analyze, "confidence")):
+        if given is not None:
+            yield job(kind, {**template, **given, "models": {run.method: trained}, "output": str(folder / output)})
+
+
+def command_of(kind: Kind, file: str) -> list[str]:
+    """What runs a job, as it is typed by hand."""
+    return ["llamafactory-cli", "train", file] if kind == "train" else ["cuset", kind, file]
+
+
+def cores_of(job: Job, cores: int) -> int:
+    """Processors of a job: judging compiles on all that it is given, the rest waits for the GPU."""
+    wanted = int(job.settings.get("jobs") or cores) if job.kind == "evaluate" else 1
+    return min(wanted, cores)
+
+
+def processors(settings: StudySettings) -> int:
+    return settings.cores or len(os.sched_getaffinity(0))

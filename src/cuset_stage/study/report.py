@@ -1,0 +1,136 @@
+"""The report of a study: results.jsonl, its tables as Markdown and CSV, pictures of its sweeps, and a page with all of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+
+from ..files import write_atomically
+from ..report.cells import Table, number_column, text_column
+from ..report.markdown import escape, render_table
+from .plan import Run, runs_of
+from .results import collect, read_results, score_table
+from .run import gpu_hours
+from .settings import StudySettings
+from .statistics import crossed
+from .tables import comparison_table, rate_table
+
+
+def write_report(settings: StudySettings) -> list[Path]:
+    """Write the report of what is judged so far; returns the files.
+
+    Raises:
+        StudyError: no sample is judged.
+    """
+    results = collect(settings.output)
+    rows = read_results(results)
+    folder = settings.output / "report"
+    tables, pictures = list(_tables(settings, rows)), {}
+    for key in settings.sweeps.runs if settings.sweeps else ():
+        pictures[f"Pass@1 over {key}"] = _draw_sweep(settings, rows, key, folder / f"{key}.png")
+    summary = f"{rows['task'].nunique():,} tasks, {len(rows):,} samples of {rows['model'].nunique()} models under {rows['method'].nunique()} methods"
+    title = settings.title or settings.output.name
+    parts = [f"# {escape(title)}", escape(summary), *(render_table(table) for table in tables)]
+    write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
+    for table in tables:
+        frame = pd.DataFrame({column.heading: [cell.value for cell in column.cells] for column in table.columns})
+        write_atomically(folder / f"{table.key}.csv", frame.to_csv(index=False))
+    loader = jinja2.ChoiceLoader(
+        [jinja2.PackageLoader(package, ".") for package in ("cuset_stage.study", "cuset_stage.analysis")]
+    )
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    images = {
+        name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items() if path is not None
+    }
+    page = environment.get_template("page.html").render(title=title, summary=summary, tables=tables, pictures=images)
+    write_atomically(folder / "report.html", page)
+    return [results, *sorted(folder.iterdir())]
+
+
+def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
+    """The paper's Tables 2 and 4, then 5, then comparisons and costs, by model."""
+    ablations = list(settings.ablations.runs) if settings.ablations else []
+    baseline = settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
+    samples = int(rows["sample"].max()) + 1
+    ks = [k for k in settings.k if k <= samples]
+    judged = set(zip(rows["model"], rows["method"], strict=True))
+    for name, model in settings.models.items():
+        for methods, what in ((list(settings.methods), "methods"), (ablations, "parts of the objective")):
+            if known := [method for method in methods if (name, method) in judged]:
+                table = rate_table(rows, name, known, ks, model.published, f"{name}: {what}")
+                yield table if what == "methods" else Table(f"parts_{name}", table.title, table.columns, table.text)
+        if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
+            yield found
+        yield _cost_table(
+            settings, rows, name, [method for method in (*settings.methods, *ablations) if (name, method) in judged]
+        )
+
+
+def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
+    """Tokens of an answer, preference for right programs, and GPU hours: means over seeds."""
+    of_model = rows[rows["model"] == model]
+    runs = [run for run in runs_of(settings) if run.model == model]
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    by_method = {method: [run for run in runs if run.method == method] for method in methods}
+    columns = [
+        text_column("method", methods),
+        number_column(
+            "tokens of an answer",
+            [of_model[of_model["method"] == one]["tokens"].astype(float).mean() for one in methods],
+        ),
+        number_column(
+            "pairs right, %", [mean([_pairs(settings, run) for run in of]) for of in by_method.values()], digits=1
+        ),
+        number_column(
+            "GPU hours of training",
+            [mean([gpu_hours(settings, run, "train") for run in of]) for of in by_method.values()],
+            digits=2,
+        ),
+    ]
+    return Table(f"cost_{model}", f"{model}: answers and costs", columns, "Means over seeds.")
+
+
+def _pairs(settings: StudySettings, run: Run) -> float | None:
+    try:
+        record = json.loads((settings.output / "runs" / run.name / "pairs.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    [model] = record["models"].values()
+    return 100 * model["accuracy"]["from_change"]["value"]
+
+
+def _draw_sweep(settings: StudySettings, rows: pd.DataFrame, key: str, path: Path) -> Path | None:
+    """Function Pass@1 over the values of a key (the paper's Fig. 4), a line a model, with 95 % intervals; None without a number."""
+    from matplotlib.figure import Figure
+
+    sweeps = settings.sweeps
+    assert sweeps is not None
+    scores = score_table(rows, "passed", 1)
+    base = (settings.methods[sweeps.of] or {}).get(key)
+    figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    for model in settings.models:
+        points = []
+        for value in sorted({*sweeps.runs[key], *([base] if base is not None else [])}):
+            method = sweeps.of if value == base else f"{sweeps.of}_{key}={value}"
+            one = crossed(scores[model, method].to_numpy()) if (model, method) in scores else None
+            if one is not None:
+                points.append((value, 100 * one.value, 100 * (one.interval()[1] - one.value)))
+        if points:
+            axes.errorbar(*zip(*points, strict=True), marker="o", capsize=3, label=model)
+    if not axes.has_data():
+        return None
+    axes.set(xlabel=key, ylabel="Pass@1, function, %")
+    axes.legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    return path

@@ -1,0 +1,71 @@
+"""Every judged sample of a study in one file, and what is read of it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..files import write_atomically
+from ..jsonl import read_objects, to_line
+from ..report.statistics import Rule, task_scores
+from .plan import StudyError
+
+
+COLUMNS = ("model", "method", "seed", "task", "sample", "verdict", "compiled", "passed", "tokens")
+
+
+def collect(folder: Path) -> Path:
+    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order. Returns its path."""
+    path = folder / "results.jsonl"
+    write_atomically(path, (to_line(row) for row in _rows(folder)))
+    return path
+
+
+def _rows(folder: Path) -> Iterator[dict[str, Any]]:
+    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
+    for run in runs.values():
+        file = folder / "runs" / run["model"] / run["method"] / f"seed{run['seed']}" / "results.jsonl"
+        if file.exists():
+            lines = (line for _, line in read_objects(file) if line.get("type") == "sample")
+            for line in sorted(lines, key=lambda one: (one["task"], one["sample"])):
+                yield {**run, **{key: line.get(key) for key in COLUMNS[3:]}}
+
+
+def read_results(path: Path) -> pd.DataFrame:
+    """The rows of a results.jsonl.
+
+    Raises:
+        StudyError: it has no rows, or rows without some column.
+    """
+    rows = pd.DataFrame([row for _, row in read_objects(path)])
+    if missing := [key for key in COLUMNS if key not in rows]:
+        raise StudyError(f"{path}: no row has {', '.join(missing)}; expected what `cuset study run` writes.")
+    return rows
+
+
+def score_table(rows: pd.DataFrame, criterion: str, k: int) -> Mapping[tuple[str, str], pd.DataFrame]:
+    """pass@k [seeds, tasks] of every (model, method); criterion: compiled or passed. The estimator is Chen et al.'s (2107.03374, Eq. 1).
+
+    What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known.
+    """
+    unknown = [
+        "infra_error",
+        *(["compiled"] if criterion == "passed" else []),
+    ]  # `compiled`: with compile_only nothing ran
+    known = rows.assign(score=rows[criterion].astype(float).where(~rows["verdict"].isin(unknown)))
+    return {key: _scores(of_method, k) for key, of_method in known.groupby(["model", "method"], sort=False)}
+
+
+def _scores(rows: pd.DataFrame, k: int) -> pd.DataFrame:
+    wide = rows.pivot(index=["seed", "task"], columns="sample", values="score")
+    values: NDArray[np.float64] = (
+        task_scores(wide.to_numpy(), k, Rule.UNBIASED) if wide.shape[1] >= k else np.full(len(wide), np.nan)
+    )
+    return pd.Series(values, index=wide.index).unstack("task")

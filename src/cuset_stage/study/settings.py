@@ -1,0 +1,100 @@
+"""The settings of `cuset study`."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator
+
+from ..settings import Names, Numbers, Settings
+
+
+Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
+SHARES = 4  # a GPU is given out in quarters
+
+
+class StudyModel(BaseModel):
+    """A model of a study, and what its runs need."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(description="a folder or a Hub name")
+    recipe: Path = Field(
+        description="a recipe of llamafactory-cli; the study sets model, objective, seed and output folder in it"
+    )
+    keys: dict[str, Any] = Field({}, description="keys of this model's training runs, over the recipe's")
+    generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
+    gpus: dict[Kind, NonNegativeFloat] = Field(
+        {}, description="GPUs that a job takes: quarters of one, or whole ones; without it 1"
+    )
+    hours: dict[Kind, NonNegativeFloat] = Field(
+        {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
+    )
+    published: dict[str, tuple[float, ...]] = Field(
+        {},
+        description="the paper's numbers by method, beside ours: compilation and function of each k in turn, in percent",
+    )
+    disk_gib: NonNegativeFloat | None = Field(None, description="disk that a trained model takes")
+
+    @field_validator("gpus")
+    @classmethod
+    def _quarters(cls, value: dict[str, float]) -> dict[str, float]:
+        for kind, count in value.items():
+            if count * SHARES % 1 or (count > 1 and count % 1):
+                raise ValueError(f"{kind}: {count} GPUs: expected 0, 0.25, 0.5, 0.75 or a whole number")
+        return value
+
+
+class Variations(BaseModel):
+    """Runs that change a method: ablations (a name and its keys) or sweeps (a key and its values)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    of: str = Field("cuset", description="the method that is varied")
+    models: Names | None = Field(None, description="only these models")
+    seeds: Numbers | None = Field(None, description="only these seeds")
+    runs: dict[str, Any] = Field(description="name: {key: value, ...}, or key: [value, ...]")
+
+
+class StudySettings(Settings):
+    """What a study consists of."""
+
+    positional: ClassVar[tuple[str, ...]] = ("output",)
+
+    output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
+    models: dict[str, StudyModel] = Field(description="name: {model, recipe, ...}", min_length=1)
+    methods: dict[str, dict[str, Any] | None] = Field(
+        description="name: keys of the recipe, such as {stage: cuset, cuset_objective: dft}; nothing: the model as it is",
+        min_length=1,
+    )
+    seeds: Numbers = Field((0,), description="of training and of sampling", min_length=1)
+    ablations: Variations | None = Field(
+        None, description="{of: METHOD, runs: {NAME: {key: value}}}, with models and seeds where not all"
+    )
+    sweeps: Variations | None = Field(
+        None, description="{of: METHOD, runs: {KEY: [value, ...]}}, with models and seeds where not all"
+    )
+    tasks: Path = Field(description="the task set that is sampled and judged")
+    generate: dict[str, Any] = Field(
+        {}, description="keys of `cuset generate`, such as {samples: 3, temperature: 0.2}"
+    )
+    evaluate: dict[str, Any] = Field({}, description="keys of `cuset evaluate`, such as {per_gpu: 8}")
+    pairs: dict[str, Any] | None = Field(
+        None, description="keys of `cuset pairs`; without it pairs are left out, {} takes all as it is"
+    )
+    analyze: dict[str, Any] | None = Field(
+        None, description="keys of `cuset analyze`; without it the analysis is left out"
+    )
+    baseline: str | None = Field(
+        None, description="the method that the others are compared with; without it `sft`, or the first"
+    )
+    k: Numbers = Field((1, 3), description="the k of pass@k", min_length=1)
+    gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
+    cores: PositiveInt | None = Field(None, description="processors to use; without it all")
+    executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")
+    snakemake: tuple[str, ...] = Field(
+        (),
+        description="further arguments of snakemake, such as [--jobs, '20', --default-resources, slurm_partition=a]",
+    )
+    dry_run: bool = Field(False, description="only say what is left: jobs, GPU hours and disk")
+    title: str | None = Field(None, description="the report's title")

@@ -1,0 +1,88 @@
+"""The tables of a study: pass rates in the layout of the paper's Tables 2 to 5, comparisons, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from ..report.cells import ABSENT, Cell, Column, Table, number_column, p_text, text_column
+from ..report.statistics import holm
+from .results import score_table
+from .statistics import Crossed, crossed
+
+
+CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the paper's words
+BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
+Published = Mapping[str, Sequence[float]]
+
+
+def rate_table(
+    rows: pd.DataFrame, model: str, methods: Sequence[str], ks: Sequence[int], published: Published, title: str
+) -> Table:
+    """pass@k of the methods on a model, with intervals over tasks and seeds, and the paper's numbers where they are given.
+
+    published: method -> compilation and function of each k in turn, in percent.
+    """
+    columns: list[Column] = [text_column("method", methods)]
+    seeds = rows[rows["model"] == model].groupby("method")["seed"].nunique()
+    columns.append(number_column("seeds", [float(seeds.get(method, 0)) for method in methods]))
+    for place, (k, (criterion, name)) in enumerate((k, one) for k in ks for one in CRITERIA.items()):
+        scores = score_table(rows, criterion, k)
+        found = {method: crossed(scores[model, method]) for method in methods if (model, method) in scores}
+        columns.append(Column(name, [_rate(found.get(method)) for method in methods], f"Pass@{k}"))
+        if published:
+            columns.append(
+                Column(f"{name}, paper", [_published(published.get(method), place) for method in methods], f"Pass@{k}")
+            )
+    return Table(f"rates_{model}", title, columns, "Percent; in brackets the 95 % interval over tasks and seeds.")
+
+
+def _rate(found: Crossed | None) -> Cell:
+    if found is None:
+        return Cell(ABSENT)
+    low, high = (min(max(end, 0.0), 1.0) for end in found.interval())
+    return Cell(
+        f"{100 * found.value:.1f}",
+        round(100 * found.value, 4),
+        f"{100 * low:.1f}–{100 * high:.1f}",
+        (100 * low, 100 * high),
+    )
+
+
+def _published(values: Sequence[float] | None, place: int) -> Cell:
+    return Cell(f"{values[place]:.1f}", values[place]) if values and place < len(values) else Cell(ABSENT)
+
+
+def comparison_table(
+    rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str, k: int = 1
+) -> Table | None:
+    """Function pass@k of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
+    scores = score_table(rows, "passed", k)
+    base = scores.get((model, baseline))
+    found: dict[str, Crossed] = {}
+    for method in methods:
+        other = scores.get((model, method))
+        if method != baseline and base is not None and other is not None:
+            first, second = other.align(base, join="inner")
+            if (one := crossed(first.to_numpy() - second.to_numpy())) is not None:
+                found[method] = one
+    if not found:
+        return None
+    corrected = holm([one.p_value for one in found.values()])
+    ends = [one.interval() for one in found.values()]
+    columns = [
+        text_column("method", found),
+        number_column("seeds", [float(one.seeds) for one in found.values()]),
+        Column("difference", [Cell(f"{100 * one.value:+.1f}", 100 * one.value, f"{100 * low:+.1f} to {100 * high:+.1f}") for one, (low, high) in zip(found.values(), ends, strict=True)]),
+        Column("p", [Cell(p_text(one.p_value), one.p_value) for one in found.values()]),
+        Column("p, Holm", [Cell(p_text(p), p) for p in corrected]),
+        Column(f"p, beyond ±{100 * BOUND:g}", [Cell(p_text(p := one.equivalence_p(BOUND)), p) for one in found.values()]),
+        number_column("seen with power 0.8", [100 * one.detectable() for one in found.values()], digits=1),
+    ]  # fmt: skip
+    text = (
+        f"Function Pass@{k} less that of {baseline}, in points, paired by seed and task; the error is over both. A small p says that they differ; "
+        f"a small p of the last test that they differ by less than {100 * BOUND:g} points. The last column is the difference that this study "
+        "could have seen. With one seed nothing is said of other trainings."
+    )
+    return Table(f"differences_{model}", f"{model}: against {baseline}", columns, text)
