@@ -1,0 +1,119 @@
+"""A study becomes jobs: every run once, recipes as they are typed by hand, and what has begun keeps its settings."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cuset_stage.study.plan import StudyError, jobs_of, runs_of
+from cuset_stage.study.run import forecast, what_is_left, write_study
+from cuset_stage.study.settings import StudySettings
+
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "yaml_configs" / "studies" / "paper.yaml"
+
+
+def a_study(tmp_path, **keys):
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("stage: cuset\ntemplate: qwen\nlearning_rate: 0.1\noutput_dir: elsewhere\n")
+    given = {
+        "output": tmp_path / "out",
+        "models": {"m": {"model": "base", "recipe": str(recipe), "gpus": {"train": 2}, "hours": {"train": 3.0}}},
+        "methods": {"vanilla": None, "sft": {"stage": "sft"}, "cuset": {"cuset_tau": 0.1}},
+        "seeds": [3, 4],
+        "tasks": "tasks.jsonl",
+        **keys,
+    }
+    return StudySettings.checked(given)
+
+
+def test_every_run_is_trained_sampled_and_judged(tmp_path):
+    jobs = {job.name: job for job in jobs_of(a_study(tmp_path))}
+    assert len(jobs) == 4 + 6 + 6  # vanilla is not trained
+    trained = jobs["train/m/sft/seed4"].settings
+    assert (trained["stage"], trained["seed"], trained["learning_rate"], trained["model_name_or_path"]) == (
+        "sft",
+        4,
+        0.1,
+        "base",
+    )
+    sampled = jobs["generate/m/sft/seed4"].settings
+    assert (sampled["model"], sampled["adapter"], sampled["seed"]) == ("base", trained["output_dir"], 4)
+    assert "adapter" not in jobs["generate/m/vanilla/seed4"].settings and not jobs["generate/m/vanilla/seed4"].needs
+    assert jobs["evaluate/m/sft/seed4"].settings["answers"] == sampled["output"]
+    assert jobs["evaluate/m/sft/seed4"].needs == ("generate",)
+
+
+def test_a_full_training_is_sampled_without_an_adapter(tmp_path):
+    jobs = {job.name: job for job in jobs_of(a_study(tmp_path, methods={"sft": {"finetuning_type": "full"}}))}
+    given = jobs["generate/m/sft/seed3"].settings
+    assert given["model"] == jobs["train/m/sft/seed3"].settings["output_dir"] and "adapter" not in given
+
+
+def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(tmp_path):
+    study = a_study(
+        tmp_path,
+        ablations={"seeds": [3], "runs": {"no_mask": {"cuset_confidence_mask": False}}},
+        sweeps={"seeds": [3], "runs": {"cuset_tau": [0.1, 0.5]}},
+    )
+    keys = {run.name: run.keys for run in runs_of(study)}
+    assert keys["m/no_mask/seed3"] == {"cuset_tau": 0.1, "cuset_confidence_mask": False}
+    assert keys["m/cuset_cuset_tau=0.5/seed3"] == {"cuset_tau": 0.5}
+    assert len(keys) == 8  # a tau of 0.1 is the method itself
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"ablations": {"of": "cust", "runs": {"a": {}}}}, "of: cust: no method that trains; did you mean cuset"),
+        ({"ablations": {"models": ["n"], "runs": {"a": {}}}}, "models: n: no such model"),
+        ({"ablations": {"runs": {"sft": {}}}}, "sft: two methods of this name"),
+        ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
+        ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau: expected keys of an ablation or a list"),
+    ],
+)
+def test_what_does_not_fit_is_named(tmp_path, keys, message):
+    with pytest.raises(StudyError, match=message):
+        runs_of(a_study(tmp_path, **keys))
+
+
+def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    study = a_study(tmp_path)
+    write_study(study, jobs_of(study))
+    log = study.output / "logs" / "train/m/sft/seed3.log"
+    log.parent.mkdir(parents=True)
+    log.touch()
+    grown = a_study(tmp_path, seeds=[3, 4, 5])
+    write_study(grown, jobs_of(grown))
+    other = a_study(tmp_path, methods={"sft": {"stage": "sft", "learning_rate": 0.2}})
+    with pytest.raises(StudyError, match="sft/seed3.yaml: this job has begun with another learning_rate"):
+        write_study(other, jobs_of(other))
+    written = yaml.safe_load((study.output / "jobs/train/m/cuset/seed3.yaml").read_text())
+    assert written == dict(jobs_of(study)[[job.name for job in jobs_of(study)].index("train/m/cuset/seed3")].settings)
+
+
+def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
+    study = a_study(tmp_path)
+    jobs = jobs_of(study)
+    [train] = [one for one in what_is_left(study, jobs) if one.kind == "train"]
+    assert (train.done, train.total, train.gpu_hours) == (0, 4, 4 * 3.0 * 2)
+    record = study.output / "done" / "train/m/sft/seed3.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(json.dumps({"seconds": 1800, "gpus": 2}))
+    [train] = [one for one in what_is_left(study, jobs) if one.kind == "train"]
+    assert (train.done, train.gpu_hours) == (1, 3 * 0.5 * 2)
+
+
+def test_the_paper_s_study_is_planned(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    study = StudySettings.read([str(PAPER), "tasks=CUDABench-Set.jsonl", "dry_run=true"])
+    jobs = jobs_of(study)
+    lines = list(forecast(what_is_left(study, jobs)))
+    trainings = 6 * 6 * 3 + 3 * 3 + 4 + 3 + 3  # methods, Table 5, Fig. 4
+    assert sum(job.kind == "train" for job in jobs) == trainings
+    assert f"left: {len(jobs):,} jobs" in lines[-1] and "GPU hours" in lines[-1]
+    for model in study.models.values():
+        assert all(len(numbers) == 4 for numbers in model.published.values())

@@ -1,0 +1,40 @@
+"""The study of docs/study.md on a CPU: killed, taken up, and reported."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_a_killed_study_is_taken_up_and_reported(tmp_path):
+    model, output = tmp_path / "model", tmp_path / "out"
+    sizes = ["--hidden-size", "64", "--layers", "2"]
+    subprocess.run([sys.executable, "scripts/make_tiny_model.py", str(model), *sizes], cwd=ROOT, check=True)
+    models = ROOT / "yaml_configs/studies/cpu.yaml"
+    given = (tmp_path / "study.yaml").write_text(models.read_text().replace("outputs/study-cpu-model", str(model)))
+    assert given
+    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(tmp_path / "study.yaml"), f"output={output}"]
+    first = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    while not list(output.glob("done/**/*.json")):
+        assert first.poll() is None
+        time.sleep(1)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    kept = {path: path.stat().st_mtime_ns for path in output.glob("done/**/*.json")}
+    second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept  # nothing that was done is done again
+    assert len(list(output.glob("done/**/*.json"))) == 22
+    rows = [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
+    assert len(rows) == 3 * 2 * 4 * 2 and {row["method"] for row in rows} == {"vanilla", "sft", "cuset"}
+    report = (output / "report" / "report.md").read_text()
+    assert "| cuset | 2 |" in report and (output / "report" / "report.html").is_file()

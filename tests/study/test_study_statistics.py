@@ -1,0 +1,96 @@
+"""Errors that cross tasks and seeds, held to simulation and to what is known exactly."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from cuset_stage.jsonl import to_line
+from cuset_stage.study.results import collect, read_results, score_table
+from cuset_stage.study.statistics import crossed
+from cuset_stage.study.tables import comparison_table, rate_table
+
+
+def test_where_seeds_agree_it_is_the_error_over_tasks():
+    tasks = np.random.default_rng(0).random(40)
+    found = crossed(np.tile(tasks, (5, 1)))
+    assert found.se == pytest.approx(stats.sem(tasks)) and found.value == pytest.approx(tasks.mean())
+    alone = crossed(tasks[None])
+    test = stats.ttest_1samp(tasks, 0)
+    assert alone.p_value == pytest.approx(test.pvalue) and alone.interval() == pytest.approx(
+        tuple(test.confidence_interval())
+    )
+
+
+def test_the_interval_holds_the_true_difference_where_one_over_tasks_does_not():
+    random, held, over_tasks = np.random.default_rng(1), 0, 0
+    for _ in range(400):
+        scores = random.normal(0, 0.3, (1, 100)) + random.normal(0, 0.1, (6, 1)) + random.normal(0, 0.3, (6, 100))
+        low, high = crossed(scores).interval()
+        held += low <= 0 <= high
+        over_tasks += abs(stats.ttest_1samp(scores.mean(axis=0), 0).statistic) < 1.98
+    assert 0.93 <= held / 400 <= 0.99 and over_tasks / 400 < 0.75
+
+
+def test_equivalence_and_what_could_have_been_seen():
+    found = crossed(np.random.default_rng(2).normal(0.01, 0.1, (8, 300)))
+    low, high = found.interval(0.9)  # two one-sided tests at 5 % are the 90 % interval
+    for bound in (max(-low, high) * 0.99, max(-low, high) * 1.01):
+        assert (found.equivalence_p(bound) < 0.05) == (-bound < low and high < bound)
+    shifted = stats.nct.sf(stats.t.ppf(0.975, found.df), found.df, found.detectable() / found.se)
+    assert shifted == pytest.approx(0.8, abs=0.06)
+
+
+def test_scores_without_spread_prove_nothing():
+    found = crossed(np.ones((2, 4)))
+    assert found.p_value == 1 and found.equivalence_p(0.05) == 1
+    assert crossed(np.full((2, 3), np.nan)) is None
+
+
+@pytest.fixture
+def study_folder(tmp_path):
+    """Two methods, three seeds, ten tasks, three samples: what `cuset evaluate` writes."""
+    random, jobs = np.random.default_rng(3), {}
+    for method, rate in (("sft", 0.4), ("cuset", 0.7)):
+        for seed in range(3):
+            run = {"model": "m", "method": method, "seed": seed}
+            jobs[f"evaluate/m/{method}/seed{seed}"] = {"run": run}
+            file = tmp_path / "runs" / "m" / method / f"seed{seed}" / "results.jsonl"
+            file.parent.mkdir(parents=True)
+            lines = [{"type": "run"}]
+            for task in range(10):
+                for sample in range(3):
+                    passed = bool(random.random() < rate)
+                    verdict = (
+                        "infra_error" if (task, sample, seed) == (0, 0, 0) else "passed" if passed else "mismatch"
+                    )
+                    line = {"type": "sample", "task": f"t{task}", "sample": sample, "verdict": verdict}
+                    lines.append({**line, "compiled": True, "passed": verdict == "passed", "tokens": 100})
+            file.write_text("".join(to_line(line) for line in lines))
+    (tmp_path / "study.json").write_text(json.dumps({"jobs": jobs}))
+    return tmp_path
+
+
+def test_the_tables_come_from_the_rows_alone(study_folder):
+    path = collect(study_folder)
+    rows = read_results(path)
+    raw = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(raw) == 180
+    for method in ("sft", "cuset"):
+        known = [row for row in raw if row["method"] == method and row["verdict"] != "infra_error"]
+        of = pd.DataFrame(known).groupby(["seed", "task"])["passed"].mean()
+        assert score_table(rows, "passed", 1)["m", method].stack().sort_index().tolist() == pytest.approx(
+            of.sort_index().tolist()
+        )
+    table = rate_table(rows, "m", ["sft", "cuset"], [1, 3], {"sft": (92.2, 55.0, 96.6, 61.0)}, "rates")
+    assert [cell.text for cell in table.rows[0]][:2] == ["sft", "3"] and "55.0" in [
+        cell.text for cell in table.rows[0]
+    ]
+    function = next(column for column in table.columns if column.heading == "Pass@1: Function")
+    expected = np.mean([row["passed"] for row in raw if row["method"] == "cuset" and row["task"] != "t0"])
+    nine = score_table(rows[rows["task"] != "t0"], "passed", 1)["m", "cuset"].to_numpy().mean()
+    assert nine == pytest.approx(expected) and function.cells[1].value is not None
+    compared = comparison_table(rows, "m", ["sft", "cuset"], "sft")
+    assert compared.rows[0][0].text == "cuset" and compared.rows[0][2].value > 0
