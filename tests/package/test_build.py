@@ -92,6 +92,8 @@ def test_constraints_pin_and_cover_the_requirements():
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = config["options.extras_require"]
-    wanted = "\n".join((config["options"]["install_requires"], extras["dev"], extras["docs"], extras["study"])).split("\n")
+    wanted = "\n".join((config["options"]["install_requires"], extras["dev"], extras["docs"], extras["study"])).split(
+        "\n"
+    )
     required = {re.split(r"[<>=]", line)[0] for line in wanted if line and not line.startswith(("#", "cuset-stage["))}
     assert required <= pinned

@@ -37,6 +37,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "analysis": {"answers", "spans", "objective", "stage", "generate", "_compatibility", "_startup"},
     "pairs": {"stage", "cuda_source", "sandbox", "tasks", "mutants", "judge", "report", "analysis"},
     "project": {"stage"},
+    "study": {"report", "sandbox"},
     "miniature": {"spans", "mutants"},
 }
 

@@ -89,7 +89,7 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(tmp_path, monkey
     grown = a_study(tmp_path, seeds=[3, 4, 5])
     write_study(grown, jobs_of(grown))
     other = a_study(tmp_path, methods={"sft": {"stage": "sft", "learning_rate": 0.2}})
-    with pytest.raises(StudyError, match="sft/seed3.yaml: this job has begun with another learning_rate"):
+    with pytest.raises(StudyError, match=r"sft/seed3\.yaml: this job has begun with another learning_rate"):
         write_study(other, jobs_of(other))
     written = yaml.safe_load((study.output / "jobs/train/m/cuset/seed3.yaml").read_text())
     assert written == dict(jobs_of(study)[[job.name for job in jobs_of(study)].index("train/m/cuset/seed3")].settings)

@@ -22,7 +22,15 @@ def test_a_killed_study_is_taken_up_and_reported(tmp_path):
     models = ROOT / "yaml_configs/studies/cpu.yaml"
     given = (tmp_path / "study.yaml").write_text(models.read_text().replace("outputs/study-cpu-model", str(model)))
     assert given
-    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(tmp_path / "study.yaml"), f"output={output}"]
+    command = [
+        sys.executable,
+        "-m",
+        "cuset_stage.cli",
+        "study",
+        "run",
+        str(tmp_path / "study.yaml"),
+        f"output={output}",
+    ]
     first = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     while not list(output.glob("done/**/*.json")):
         assert first.poll() is None

@@ -3,7 +3,20 @@
 """
 
 # A group registers its sub-commands when it is imported.
-from . import analyze, audit_tasks, curate, evaluate, generate, init, inspection, label, miniature, pairs, report, study  # noqa: F401
+from . import (  # noqa: F401
+    analyze,
+    audit_tasks,
+    curate,
+    evaluate,
+    generate,
+    init,
+    inspection,
+    label,
+    miniature,
+    pairs,
+    report,
+    study,
+)
 from ._app import app
 
 
