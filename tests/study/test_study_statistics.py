@@ -46,6 +46,8 @@ def test_equivalence_and_what_could_have_been_seen():
 def test_scores_without_spread_prove_nothing():
     found = crossed(np.ones((2, 4)))
     assert found.p_value == 1 and found.equivalence_p(0.05) == 1
+    exact = stats.binomtest(4, 4).proportion_ci(0.95, method="exact")
+    assert found.rate_interval() == pytest.approx((exact.low, exact.high))
     assert crossed(np.full((2, 3), np.nan)) is None
 
 
@@ -94,3 +96,23 @@ def test_the_tables_come_from_the_rows_alone(study_folder):
     assert nine == pytest.approx(expected) and function.cells[1].value is not None
     compared = comparison_table(rows, "m", ["sft", "cuset"], "sft")
     assert compared.rows[0][0].text == "cuset" and compared.rows[0][2].value > 0
+
+
+def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder, tmp_path):
+    from cuset_stage.study.report import _draw_sweep
+    from cuset_stage.study.settings import StudySettings
+
+    collect(study_folder)
+    rows = read_results(study_folder / "results.jsonl")
+    rows.loc[rows["method"] == "sft", "method"] = "cuset_tau=0.5"
+    settings = StudySettings.checked(
+        {
+            "output": study_folder,
+            "models": {"m": {"model": "m", "recipe": "r.yaml"}},
+            "methods": {"cuset": {"tau": 0.1}},
+            "sweeps": {"runs": {"tau": [0.5]}},
+            "tasks": "t",
+        }
+    )
+    assert _draw_sweep(settings, rows, "tau", tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert _draw_sweep(settings, rows[rows["method"] == "nothing"], "tau", tmp_path / "none.png") is None

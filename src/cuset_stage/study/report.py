@@ -33,7 +33,10 @@ def write_report(settings: StudySettings) -> list[Path]:
     tables, pictures = list(_tables(settings, rows)), {}
     for key in settings.sweeps.runs if settings.sweeps else ():
         pictures[f"Pass@1 over {key}"] = _draw_sweep(settings, rows, key, folder / f"{key}.png")
-    summary = f"{rows['task'].nunique():,} tasks, {len(rows):,} samples of {rows['model'].nunique()} models under {rows['method'].nunique()} methods"
+    summary = (
+        f"{rows['task'].nunique():,} tasks, {len(rows):,} samples; models: {', '.join(settings.models)}; "
+        f"seeds: {', '.join(map(str, settings.seeds))}"
+    )
     title = settings.title or settings.output.name
     parts = [f"# {escape(title)}", escape(summary), *(render_table(table) for table in tables)]
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
@@ -124,9 +127,10 @@ def _draw_sweep(settings: StudySettings, rows: pd.DataFrame, key: str, path: Pat
             method = sweeps.of if value == base else f"{sweeps.of}_{key}={value}"
             one = crossed(scores[model, method].to_numpy()) if (model, method) in scores else None
             if one is not None:
-                points.append((value, 100 * one.value, 100 * (one.interval()[1] - one.value)))
+                points.append((value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval())))
         if points:
-            axes.errorbar(*zip(*points, strict=True), marker="o", capsize=3, label=model)
+            values, means, *ends = zip(*points, strict=True)
+            axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=model)
     if not axes.has_data():
         return None
     axes.set(xlabel=key, ylabel="Pass@1, function, %")

@@ -28,6 +28,14 @@ class Crossed:
         half = float(student.ppf((1 + confidence) / 2, self.df)) * self.se
         return self.value - half, self.value + half
 
+    def rate_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The interval of a rate, within 0 and 1. Where no score differs from another, what that many equal tasks leave open (Clopper-Pearson)."""
+        low, high = self.interval(confidence)
+        if self.se == 0:
+            unseen = 1 - ((1 - confidence) / 2) ** (1 / self.tasks)
+            low, high = self.value - unseen * self.value, self.value + unseen * (1 - self.value)
+        return max(low, 0.0), min(high, 1.0)
+
     @property
     def p_value(self) -> float:
         """Two-sided: of a mean of 0."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from ..report.cells import ABSENT, Cell, Column, Table, number_column, p_text, text_column
+from ..report.cells import ABSENT, Cell, Column, Table, number, number_column, p_text, text_column
 from ..report.statistics import holm
 from .results import score_table
 from .statistics import Crossed, crossed
@@ -41,7 +41,7 @@ def rate_table(
 def _rate(found: Crossed | None) -> Cell:
     if found is None:
         return Cell(ABSENT)
-    low, high = (min(max(end, 0.0), 1.0) for end in found.interval())
+    low, high = found.rate_interval()
     return Cell(
         f"{100 * found.value:.1f}",
         round(100 * found.value, 4),
@@ -69,20 +69,35 @@ def comparison_table(
                 found[method] = one
     if not found:
         return None
-    corrected = holm([one.p_value for one in found.values()])
-    ends = [one.interval() for one in found.values()]
+    spread = {method: one for method, one in found.items() if one.se}  # without any nothing can be tested
+    corrected = dict(zip(spread, holm([one.p_value for one in spread.values()]), strict=True))
+
+    def tested(value: Callable[[str, Crossed], Cell]) -> list[Cell]:
+        return [value(method, one) if method in spread else Cell(ABSENT) for method, one in found.items()]
+
     columns = [
         text_column("method", found),
         number_column("seeds", [float(one.seeds) for one in found.values()]),
-        Column("difference", [Cell(f"{100 * one.value:+.1f}", 100 * one.value, f"{100 * low:+.1f} to {100 * high:+.1f}") for one, (low, high) in zip(found.values(), ends, strict=True)]),
-        Column("p", [Cell(p_text(one.p_value), one.p_value) for one in found.values()]),
-        Column("p, Holm", [Cell(p_text(p), p) for p in corrected]),
-        Column(f"p, beyond ±{100 * BOUND:g}", [Cell(p_text(p := one.equivalence_p(BOUND)), p) for one in found.values()]),
-        number_column("seen with power 0.8", [100 * one.detectable() for one in found.values()], digits=1),
-    ]  # fmt: skip
+        Column("difference", [_difference(one) for one in found.values()]),
+        Column("p", tested(lambda _, one: _p(one.p_value))),
+        Column("p, Holm", tested(lambda method, _: _p(corrected[method]))),
+        Column(f"p, beyond ±{100 * BOUND:g}", tested(lambda _, one: _p(one.equivalence_p(BOUND)))),
+        Column("seen with power 0.8", tested(lambda _, one: number(100 * one.detectable(), 1))),
+    ]
     text = (
         f"Function Pass@{k} less that of {baseline}, in points, paired by seed and task; the error is over both. A small p says that they differ; "
         f"a small p of the last test that they differ by less than {100 * BOUND:g} points. The last column is the difference that this study "
         "could have seen. With one seed nothing is said of other trainings."
     )
     return Table(f"differences_{model}", f"{model}: against {baseline}", columns, text)
+
+
+def _difference(found: Crossed) -> Cell:
+    low, high = found.interval()
+    return Cell(
+        f"{100 * found.value:+.1f}", 100 * found.value, f"{100 * low:+.1f} to {100 * high:+.1f}" if found.se else ""
+    )
+
+
+def _p(value: float) -> Cell:
+    return Cell(p_text(value), value)
