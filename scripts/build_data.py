@@ -99,6 +99,8 @@ def counts_and_table(tasks: list[BundledTask]) -> str:
     ]
     for family in FAMILIES:
         members = [task for task in tasks if task.family == family]
+        if not members:
+            continue
         counts = [sum(task.split == split for task in members) for split in SPLITS]
         cells = ", ".join(f"[{task.name}](kernels/{task.name}) ({', '.join(task.program.idioms)})" for task in members)
         lines.append(f"| {family} | {counts[0]} | {counts[1]} | {cells} |")

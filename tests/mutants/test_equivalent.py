@@ -34,7 +34,7 @@ def spelled(source):
 def test_an_equivalent_version_has_the_same_tokens_in_another_order():
     rows = map(json.loads, (ROOT / "data" / "cuset_mini.jsonl").read_text().splitlines())
     found = [(row["solution"], one) for row in list(rows)[::4] for one in make_equivalents(row["solution"], count=5)]
-    assert len(found) > 60
+    assert len(found) > 40
     for source, one in found:
         assert one.operator == EQUIVALENT and len(one.source) == len(source)
         assert sorted(spelled(one.source)) == sorted(spelled(source))
