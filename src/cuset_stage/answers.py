@@ -144,7 +144,8 @@ def extract_code(answer: str, *, rule: ExtractRule | str = ExtractRule.FIRST, la
         raise ValueError(f"language {language!r}: one of {', '.join(OTHER_LANGUAGES)}.")
     if rule is ExtractRule.FIRST_ANY:
         return _cudabench_rule(answer)
-    return _best_code(read_answer(answer), rule, language)
+    code = _best_code(read_answer(answer), rule, language)
+    return code if code and code.strip() else None
 
 
 def _best_code(found: "Answer", rule: ExtractRule, language: str) -> str | None:

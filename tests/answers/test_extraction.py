@@ -259,6 +259,7 @@ ANSWERS = st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join))
 
 @given(ANSWERS, st.sampled_from(list(ExtractRule)), st.sampled_from(["cuda", "python"]))
 @example("</think>```\n0<think></think>0", ExtractRule.FIRST, "cuda")
+@example("```\n<think></think>", ExtractRule.FIRST, "cuda")
 @settings(max_examples=400, deadline=None)
 def test_no_answer_raises_and_code_comes_from_the_answer(answer, rule, language):
     code = extract_code(answer, rule=rule, language=language)

@@ -16,7 +16,7 @@ from cuset_stage.stage.arguments import objective_settings
 
 ROOT = Path(__file__).parents[2]
 EXPORT = ROOT / "yaml_configs" / "export.yaml"
-RECIPES = sorted({*(ROOT / "yaml_configs").rglob("*.yaml")} - {EXPORT})
+RECIPES = sorted({*(ROOT / "yaml_configs").rglob("*.yaml")} - {EXPORT, *(ROOT / "yaml_configs" / "studies").glob("*")})
 MODELS = sorted({*(ROOT / "yaml_configs").glob("*.yaml")} - {EXPORT, ROOT / "yaml_configs" / "cuset_smoke.yaml"})
 BASELINES = sorted((ROOT / "yaml_configs" / "baselines").glob("*.yaml"))
 SECTIONS = ["### model", "### method", "### dataset", "### output", "### train", "### eval"]

@@ -393,7 +393,14 @@ def test_a_tokenized_data_set_of_another_stage_is_refused(llamafactory, tmp_path
 
 def test_streaming(llamafactory):
     run = llamafactory(
-        {"stage": "cuset", "streaming": True, "buffer_size": 8, "max_steps": 3, "dataloader_num_workers": 1}
+        {
+            "stage": "cuset",
+            "streaming": True,
+            "buffer_size": 8,
+            "max_samples": None,
+            "max_steps": 3,
+            "dataloader_num_workers": 1,
+        }
     )
     assert len(run.steps) == 3
     assert all(step["cuset/cuda_share"] > 0 for step in run.steps)
