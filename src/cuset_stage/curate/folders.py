@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -91,6 +92,12 @@ def locked(folder: Path) -> Iterator[int]:
         yield place
     finally:
         os.close(place)
+
+
+def keyed_file(folder: Path, about: Any) -> Path:
+    """Where what is kept about a JSON value lies: <first two digits of its SHA-256>/<SHA-256>.json."""
+    key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+    return folder / key[:2] / f"{key}.json"
 
 
 def empty(folder: Path) -> None:

@@ -6,7 +6,6 @@ without. A message is for the model that wrote the task.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from ..judge.comparison import compare_outputs
 from ..judge.oracle import CaseCache
 from ..judge.oracle_runs import OracleError
 from ..sandbox import Isolation, SandboxError
+from .folders import keyed_file
 from .parallel import cpu_count
 from .prove import CASE_LIMITS, Verifier, bench_of
 from .questions import Draft
@@ -139,8 +139,7 @@ class Proofs:
 
     def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any]] | None) -> dict[str, Any]:
         """The finding about `parts`, from its file or made now. What is our own failure is raised and not kept."""
-        key = hashlib.sha256(json.dumps([_SCHEMA, *parts], sort_keys=True).encode()).hexdigest()
-        path = self.folder / key[:2] / f"{key}.json"
+        path = keyed_file(self.folder, [_SCHEMA, *parts])
         if path.is_file():
             try:
                 found = json.loads(path.read_text(encoding="utf-8"))

@@ -6,7 +6,6 @@ after kill -9, and goes on with the replies on another machine.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -21,6 +20,7 @@ from typing import Any, NoReturn
 
 from ..files import write_atomically
 from ..text import one_line
+from .folders import keyed_file
 from .questions import Messages
 from .settings import WriteSettings
 from .stage_rows import CurationError
@@ -77,14 +77,13 @@ class Replies:
             CurationError: the endpoint is not there, or refuses the key or the model: no row can go on.
         """
         asked = {"messages": list(messages), **self._settings.sampling}
-        key = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-        path = self.folder / key[:2] / f"{key}.json"
+        path = keyed_file(self.folder, asked)
         if path.is_file():
             return _read(path)
         if self._settings.endpoint is None:
             raise NoReply("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
         self._check_ceiling()
-        reply = self._fetch(key, messages)
+        reply = self._fetch(path.stem, messages)
         write_atomically(path, json.dumps({**asked, "reply": asdict(reply)}, indent=1) + "\n")
         self._count(reply)
         return reply
