@@ -1,9 +1,10 @@
-"""Atomic writing of files, and SHA-256 of their content. Standard library only."""
+"""Atomic writing of files, SHA-256 of their content, and which checkpoints of a training are whole. Standard library only."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,3 +31,11 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def drop_torn_checkpoints(model: Path) -> None:
+    """Remove checkpoints whose writing was stopped, so that llamafactory-cli goes on from the last whole one; without any it begins again."""
+    checkpoints = set(model.glob("checkpoint-*"))
+    whole = {path for path in checkpoints if (path / "trainer_state.json").is_file()}  # it is written last
+    for path in checkpoints - whole if whole else (model,):
+        shutil.rmtree(path, ignore_errors=True)

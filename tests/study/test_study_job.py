@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from cuset_stage.files import drop_torn_checkpoints
 from cuset_stage.study import job as study_job
-from cuset_stage.study.job import _try_lease, drop_torn_checkpoints
+from cuset_stage.study.job import _try_lease
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..files import file_sha256, write_atomically
+from ..files import drop_torn_checkpoints, file_sha256, write_atomically
 from ..settings import read_yaml
 from .folders import STAGES, locked, read_state
 from .settings import RoundsSettings
@@ -72,10 +72,10 @@ def train(settings: RoundsSettings, number: int) -> None:
         before = record.read_text(encoding="utf-8") if record.is_file() and not settings.fresh else ""
         if before == ended:
             return
-        checkpoints = set(model.glob("checkpoint-*"))
-        whole = {path for path in checkpoints if (path / "trainer_state.json").is_file()}  # it is written last
-        for path in checkpoints - whole if before == begun and whole else (model,):
-            shutil.rmtree(path, ignore_errors=True)
+        if before == begun:
+            drop_torn_checkpoints(model)
+        else:
+            shutil.rmtree(model, ignore_errors=True)
         write_atomically(record, begun)
         # The lock is the child's as well: should this process be killed, no second training begins beside the first.
         code = subprocess.run([sys.executable, "-m", "cuset_stage", *command], pass_fds=(lock,)).returncode

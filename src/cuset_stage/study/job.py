@@ -12,7 +12,6 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..files import write_atomically
+from ..files import drop_torn_checkpoints, write_atomically
+from ..sandbox.folders import file_lock
 from .settings import SHARES
 
 
@@ -66,8 +66,7 @@ def leased(gpus: Sequence[str], quarters: int) -> Iterator[tuple[list[str], list
     folder = Path(tempfile.gettempdir()) / f"cuset-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     while True:
-        with (folder / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with file_lock(folder / "lock"):
             got = _try_lease(folder, gpus, quarters)
         if got is not None:
             break
@@ -77,14 +76,6 @@ def leased(gpus: Sequence[str], quarters: int) -> Iterator[tuple[list[str], list
     finally:
         for place in got[1]:
             os.close(place)
-
-
-def drop_torn_checkpoints(model: Path) -> None:
-    """Remove checkpoints whose writing was stopped, so that llamafactory-cli goes on from the last whole one; without any it begins again."""
-    checkpoints = list(model.glob("checkpoint-*"))
-    whole = [path for path in checkpoints if (path / "trainer_state.json").is_file()]  # it is written last
-    for path in set(checkpoints) - set(whole) if whole else [model]:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def run_job(name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -94,8 +95,6 @@ def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[s
 
 
 def _check_name(name: str) -> None:
-    import re
-
     if not re.match(NAME, name):
         raise StudyError(f"{name!r}: a name has letters, digits and _ . + -, as folders are called by it.")
 

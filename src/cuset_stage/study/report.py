@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import jinja2
@@ -66,7 +67,7 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
         for methods, what in ((list(settings.methods), "methods"), (ablations, "parts of the objective")):
             if known := [method for method in methods if (name, method) in judged]:
                 table = rate_table(rows, name, known, ks, model.published, f"{name}: {what}")
-                yield table if what == "methods" else Table(f"parts_{name}", table.title, table.columns, table.text)
+                yield table if what == "methods" else replace(table, key=f"parts_{name}")
         if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
             yield found
         yield _cost_table(

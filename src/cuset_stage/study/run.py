@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import json
 import os
@@ -18,6 +17,7 @@ import yaml
 
 from ..files import write_atomically
 from ..sandbox import list_gpus
+from ..sandbox.folders import file_lock
 from .plan import Job, Run, StudyError, command_of, cores_of, processors
 from .settings import SHARES, Kind, StudySettings
 
@@ -118,16 +118,17 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
                 f"{settings.output / 'runs' / job.run.name}, its records in {settings.output / 'done'} and its logs."
             )
         write_atomically(file, text)
+        command = command_of(job.kind, str(file))
         entries[job.name] = {
             "kind": job.kind,
             "model": str(settings.output / "runs" / job.run.name / "model"),
             "needs": [f"{kind}/{job.run.name}" for kind in job.needs],
             "quarters": round(job.gpus * SHARES),
             "cores": cores_of(job, processors(settings)),
-            "command": command_of(job.kind, str(file)),
+            "command": command,
             "module": [
                 "cuset_stage" if job.kind == "train" else "cuset_stage.cli",
-                *command_of(job.kind, str(file))[1:],
+                *command[1:],
             ],
             "run": {"model": job.run.model, "method": job.run.method, "seed": job.run.seed},
         }
@@ -171,15 +172,12 @@ def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
         *(("--resources", f"gpu={gpus * SHARES}") if settings.executor == "local" else ()),
         *settings.snakemake,
     ]
-    place = os.open(settings.output, os.O_RDONLY)  # Snakemake's own lock outlives a process that was killed
-    try:
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StudyError(f"{settings.output}: this study is running already.") from None
-    else:
+    with file_lock(
+        settings.output / "locks" / "study", wait=False
+    ) as held:  # Snakemake's own outlives a process that was killed
+        if not held:
+            raise StudyError(f"{settings.output}: this study is running already.")
         return subprocess.run(command).returncode
-    finally:
-        os.close(place)
 
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> Mapping[str, Path]:

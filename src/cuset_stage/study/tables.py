@@ -25,7 +25,8 @@ def rate_table(
     published: method -> compilation and function of each k in turn, in percent.
     """
     columns: list[Column] = [text_column("method", methods)]
-    seeds = rows[rows["model"] == model].groupby("method")["seed"].nunique()
+    rows = rows[rows["model"] == model]
+    seeds = rows.groupby("method")["seed"].nunique()
     columns.append(number_column("seeds", [float(seeds.get(method, 0)) for method in methods]))
     for place, (k, (criterion, name)) in enumerate((k, one) for k in ks for one in CRITERIA.items()):
         scores = score_table(rows, criterion, k)
@@ -58,7 +59,7 @@ def comparison_table(
     rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str, k: int = 1
 ) -> Table | None:
     """Function pass@k of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
-    scores = score_table(rows, "passed", k)
+    scores = score_table(rows[rows["model"] == model], "passed", k)
     base = scores.get((model, baseline))
     found: dict[str, Crossed] = {}
     for method in methods:
