@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from .source import Function, Source
-from .tokens import KEPT_WORDS
+from .tokens import is_kept
 from .tree import child, declarators, declared, items, text_of
 
 
@@ -40,7 +40,10 @@ _WITHOUT_CODE = {
 }  # fmt: skip
 _THREAD = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 _LEAF = re.compile(r"(?<= )[^() ]+")  # a name or number in a form, and no operator
+_PART = re.compile(rf"\((?!\))|(?<!\()\)|{_LEAF.pattern}")  # and the brackets of a subtree, which `max()` has none of
 LEAVES = 3  # of a subtree that is counted: `(at (+ p v))` and `(if (< v p))` say nothing
+_CALLED = re.compile(r"\b[A-Za-z_]\w*+(?=\s*+(?:<[^<>;(){}]*>\s*+)?\()")
+_EXTREME = re.compile(r"f?(max|min)f?")
 _LONGEST = 160  # characters of a subtree that are kept, with its length
 
 
@@ -68,9 +71,7 @@ def with_called(source: Source, first: Function) -> list[Function]:
     found, waiting = {first.body: first}, [first]
     while waiting:
         at = waiting.pop()
-        for name in sorted(
-            set(re.findall(r"\b[A-Za-z_]\w*(?=\s*(?:<[^<>;(){}]*>\s*)?\()", source.code[slice(*at.body)]))
-        ):
+        for name in sorted(set(_CALLED.findall(source.code[slice(*at.body)]))):
             for each in by_name.get(name, ()):
                 if each.body not in found and not each.is_kernel:
                     found[each.body] = each
@@ -178,30 +179,34 @@ class _Reader:
 
     def _add(self, within: str, form: str) -> None:
         """A statement, or the head of one, with every subtree of it."""
-        opened = []
-        for index, sign in enumerate(form):
-            if sign == "(" and form[index + 1] != ")":
-                opened.append(index)
-            elif sign == ")" and form[index - 1] != "(":
-                subtree = form[opened.pop() : index + 1]
-                self._count(subtree)
-        if within:
-            self._count(within[:_LONGEST] + form)
+        opened, leaves = [], 0
+        for match in _PART.finditer(form):
+            sign = match[0]
+            if sign == "(":
+                opened.append((match.start(), leaves))
+            elif sign == ")":
+                start, before = opened.pop()
+                if leaves - before >= LEAVES:
+                    self._count(form[start : match.end()])
+            else:
+                leaves += 1
+        within = within and within[:_LONGEST] + form
+        if within and (leaves >= LEAVES or len(_LEAF.findall(within)) >= LEAVES):
+            self._count(within)
 
     def _count(self, subtree: str) -> None:
-        if len(_LEAF.findall(subtree)) >= LEAVES:
-            self._found[subtree if len(subtree) <= _LONGEST else f"{subtree[:_LONGEST]}~{len(subtree)}"] += 1
+        self._found[subtree if len(subtree) <= _LONGEST else f"{subtree[:_LONGEST]}~{len(subtree)}"] += 1
 
     # ------------------------------------------------------------------------------------------------ expressions
 
     def _expression(self, node: Node) -> str:
         kind = node.type
+        if kind == "identifier":
+            return self._name(text_of(self._text, node))
         if kind in _NUMBERS:
             return "#"
         if kind in _TEXTS:
             return '"'
-        if kind == "identifier":
-            return self._name(text_of(self._text, node))
         if kind in ("parenthesized_expression", "condition_clause"):
             return " ".join(self._expression(each) for each in items(node))
         if kind == "cast_expression":
@@ -257,7 +262,7 @@ class _Reader:
             return given[0] if given else "#"
         if name == "__ldg" and len(given) == 1:
             return f"(at {given[0]})"
-        if re.fullmatch(r"f?(max|min)f?", name):
+        if _EXTREME.fullmatch(name):
             given.sort()
         return f"({name}() {' '.join(given)})"
 
@@ -287,7 +292,7 @@ class _Reader:
     def _name(self, name: str) -> str:
         if name in self._names:
             return self._names[name]
-        if KEPT_WORDS.match(name):
+        if is_kept(name):
             return re.sub(r"(?<=[a-z])f\Z", "", name) if not name.startswith("_") else name  # expf is exp
         return "#"  # a constant or a macro of the file
 

@@ -14,7 +14,7 @@ from ..spans.patterns import signature
 from ..spans.regions import find_regions
 from ..spans.scrub import scrub
 from .tokens import tokens
-from .tree import Range, child, declared, is_flat, items, last_name, parse_tree, text_of, walk
+from .tree import Range, child, declared, is_flat, items, last_name, of_types, parse_tree, text_of, walk
 
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\\\n]*+(?:\\(?:\r\n|[\s\S])?[^\\\n]*+)*+", re.MULTILINE)
@@ -67,9 +67,8 @@ class Source:
     def functions(self) -> tuple[Function, ...]:
         lexed = lex(self.text)
         definitions = {}
-        for node in walk(self.root):
-            body = child(node, "body")
-            if body is not None and node.type in ("function_definition", "lambda_expression"):
+        for node in of_types(self.root, "function_definition", "lambda_expression"):
+            if (body := child(node, "body")) is not None:
                 definitions[body.start_byte] = node
         found: dict[int, Function] = {}
         for bodies, is_kernel in ((kernels(lexed), True), (device_functions(lexed), False)):

@@ -6,25 +6,28 @@ Standard library only.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
+    r"""[(){}\[\];,]
+      | (?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))
       | (?P<raw>R"(?P<tag>[^()\\\s"]{0,16})\(.*?\)(?P=tag)")
       | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*+"?)
       | (?P<char>'(?:[^'\\\n]|\\.){1,10}')
       | (?P<number>\.?\d(?:[eEpP][+-]|'\d|[\w.])*)
       | (?P<word>[A-Za-z_]\w*)
       | (?P<launch><<<|>>>)
-      | (?P<sign>::|->\*?|\+\+|--|<<=|>>=|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\.\.|[^\s\w])
+      | ::|->\*?|\+\+|--|<<=|>>=|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\.\.|[^\s\w]
     """,
     re.VERBOSE | re.DOTALL,
 )
 
 # Words of C++, CUDA and common libraries, which are kept when the names of a program are replaced.
-KEPT_WORDS = re.compile(
+_KEPT_WORDS = re.compile(
     r"(?:alignas|asm|auto|bool|break|case|catch|char|class|const|const_cast|constexpr|continue|decltype|default|define|delete|do"
     r"|double|dynamic_cast|elif|else|endif|enum|explicit|extern|false|float|for|friend|goto|half|if|ifdef|ifndef|include|inline"
     r"|int|long|namespace|new|noexcept|nullptr|operator|pragma|private|protected|public|reinterpret_cast|restrict|return|short"
@@ -44,6 +47,12 @@ _LIBRARIES = {"std", "cg", "cooperative_groups", "cub", "thrust", "cuda", "nvcud
 _IN_PYTHON = {"nn", "F"}  # the usual names of torch.nn and torch.nn.functional
 
 
+@lru_cache(maxsize=4096)
+def is_kept(word: str) -> bool:
+    """Whether it is a word of C++, CUDA or a common library, and no name that a program chose."""
+    return _KEPT_WORDS.match(word) is not None
+
+
 class Token(NamedTuple):
     """A token with its kind (`string`, `char`, `number`, `word`, `launch`, `sign`) and its place."""
 
@@ -52,13 +61,16 @@ class Token(NamedTuple):
     start: int
 
 
+_token = partial(tuple.__new__, Token)  # in half the time of Token(...)
+
+
 def tokens(code: str) -> list[Token]:
     """The tokens of a program, comments left out. Never raises."""
     found: list[Token] = []
     for match in _TOKEN.finditer(code):
-        kind = match.lastgroup if match.lastgroup != "tag" else "raw"
+        kind = match.lastgroup or "sign"
         if kind != "comment":
-            found.append(Token("string" if kind == "raw" else str(kind), match[0], match.start()))
+            found.append(_token(("string" if kind == "raw" else kind, match[0], match.start())))
     return found
 
 
@@ -68,27 +80,26 @@ def normalised(code: str) -> str:
     Names are numbered in the order of their first occurrence; words of the language, of CUDA and of the mathematics library
     stay, and so do literals: other numbers are another program.
     """
-    names: dict[str, str] = {}
+    names: dict[str, str] = defaultdict(lambda: f"v{len(names)}")
     words = tokens(code)
     return " ".join(
-        names.setdefault(token.text, f"v{len(names)}") if own else token.text
-        for token, own in zip(words, chosen_names(words), strict=True)
+        [names[text] if own else text for (_, text, _), own in zip(words, chosen_names(words), strict=True)]
     )
 
 
 def chosen_names(words: Sequence[Token]) -> list[bool]:
-    """For each token whether it is a name that the program chose: no word of `KEPT_WORDS`, of a library's namespace, no vector lane."""
+    """For each token whether it is a name that the program chose: no word of `is_kept`, of a library's namespace, no vector lane."""
     found: list[bool] = []
     before, in_library = "", False
-    for index, token in enumerate(words):
-        if token.kind == "word":
+    for index, (kind, text, _) in enumerate(words):
+        if kind == "word":
             if not in_library or before not in ("::", "."):
-                is_dotted = index + 1 < len(words) and words[index + 1].text == "."
-                in_library = token.text in _LIBRARIES or (is_dotted and token.text in _IN_PYTHON)
-            is_lane = before == "." and token.text in ("x", "y", "z", "w")
-            found.append(not (in_library or is_lane or KEPT_WORDS.match(token.text)))
+                is_dotted = text in _IN_PYTHON and index + 1 < len(words) and words[index + 1].text == "."
+                in_library = text in _LIBRARIES or is_dotted
+            is_lane = before == "." and text in ("x", "y", "z", "w")
+            found.append(not (in_library or is_lane or is_kept(text)))
         else:
-            in_library = in_library and token.text in ("::", ".")
+            in_library = in_library and text in ("::", ".")
             found.append(False)
-        before = token.text
+        before = text
     return found

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import tree_sitter_cuda
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 
 Range = tuple[int, int]  # str indices, half-open
@@ -93,6 +93,16 @@ def walk(node: Node | None, below: Callable[[Node], list[Node]] = lambda node: n
         at = waiting.pop()
         yield at
         waiting.extend(reversed(below(at)))
+
+
+@lru_cache
+def _query(types: tuple[str, ...]) -> Query:
+    return Query(_language(), f"[{' '.join(f'({each})' for each in types)}] @found")
+
+
+def of_types(node: Node | None, *types: str) -> list[Node]:
+    """The nodes of some types among a node and all below it, in the order of the text; far quicker than `walk`."""
+    return QueryCursor(_query(types)).captures(node).get("found", []) if node else []
 
 
 def child(node: Node, field: str) -> Node | None:

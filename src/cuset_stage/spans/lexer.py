@@ -115,8 +115,8 @@ def _kernel_finder(words: tuple[str, ...], keyword: str | None) -> re.Pattern[st
 
 
 def _word_finder(*words: str, other: str = "") -> re.Pattern[str]:
-    choices = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return re.compile("|".join(part for part in (choices and rf"(?<!\w)(?:{choices})\b", other) if part))
+    choices = [rf"{word}(?<!\w{word})\b" for word in map(re.escape, sorted(words, key=len, reverse=True))]
+    return re.compile("|".join([*choices, *filter(None, [other])]))
 
 
 def functions(
