@@ -38,7 +38,7 @@ def run_import(settings: ImportSettings) -> Summary:
         settings.folder / "import" / label,
         "import",
         _placed(readers.read(path, kind, suffixes)),
-        _Importer(settings, preset, kind, column_map, revision),
+        _Importer(settings, label, preset, kind, column_map, revision),
         name=label,
         settings={
             "schema": _SCHEMA,
@@ -68,6 +68,7 @@ def _placed(items: Iterator[Item]) -> Iterator[Item]:
 @dataclass(frozen=True)
 class _Importer:
     settings: ImportSettings
+    label: str
     preset: str | None
     kind: str
     column_map: ColumnMap
@@ -95,7 +96,7 @@ class _Importer:
             place = f"{file}#{place}"
         row.pop("licence", None)
         source = {
-            "name": settings.label,
+            "name": self.label,
             "file": file,
             "row": number,
             "key": row.pop("key", None),  # a row's `key` is the journal's
@@ -105,14 +106,14 @@ class _Importer:
             "url": row.get("url"),
             "sha256": row_sha256(given),
         }
-        return Kept({"id": f"{settings.label}:{place}", **row, "source": source})
+        return Kept({"id": f"{self.label}:{place}", **row, "source": source})
 
     def _licence(self, row: Row, of_folder: tuple[str, str | None]) -> tuple[str, str | None]:
         """The licence of a row and where it is stated: by the row or the data set and by its code, which both apply; else by its
         folder; else by the user. Several in a list all apply."""
         stated = row.get("licence", self.column_map.licence) or UNKNOWN
         stated = licences.all_of(map(str, stated if isinstance(stated, list) else [stated]))
-        in_code = {licences.of_source(str(row.get(key) or "")) for key in _CODE} - {UNKNOWN}
+        in_code = {licences.of_source(str(row[key])) for key in _CODE if row.get(key)} - {UNKNOWN}
         if stated != UNKNOWN:
             by = "row" if "licence" in row else "data set"
             return licences.all_of([stated, *in_code]), by if in_code <= {stated} else f"{by}, code"

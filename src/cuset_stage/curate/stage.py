@@ -33,7 +33,7 @@ from ..jsonl import Appender, to_line
 from ..progress import Progress
 from .folders import JOURNAL, Keys, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
-from .stage_rows import CurationError, Item, Row, StageRows, plain, with_provenance
+from .stage_rows import CurationError, Item, Row, StageRows, as_json, with_provenance
 
 
 REPORTED = 20  # unsettled rows that a summary names
@@ -213,12 +213,12 @@ def _result(work: Callable[[Row], Outcome], stage: str, item: Item) -> _Result:
         rows = [with_provenance(row, stage, **outcome.details) for row in (outcome.row, *outcome.more)]
         of = {"of": len(rows)} if len(rows) > 1 else {}
         bare = ({key: value for key, value in row.items() if key not in ("key", "of")} for row in rows)
-        return _Result("".join(to_line(plain({"key": item.key, **of, **row})) for row in bare), len(rows))
+        return _Result("".join(as_json(to_line, {"key": item.key, **of, **row}) for row in bare), len(rows))
     record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
     if isinstance(outcome, Unsettled):
         return _Result(again=record)
     saved = item.saved() if outcome.row is None else outcome.row
-    return _Result(to_line(plain({"key": item.key, **record, "data": saved})), reason=outcome.reason)
+    return _Result(as_json(to_line, {"key": item.key, **record, "data": saved}), reason=outcome.reason)
 
 
 def _lost(item: Item, why: WorkerLost) -> _Result:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -22,6 +22,7 @@ from ..text import InputError
 Row = dict[str, Any]
 JOURNAL_KEYS = ("key", "of", "provenance")  # of a line and not of the row
 LINE_LIMIT = 64 << 20  # bytes; a longer line is no row, and memory must not grow with it
+_SORTED = json.JSONEncoder(sort_keys=True, allow_nan=False)
 
 
 class CurationError(InputError):
@@ -95,6 +96,14 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, type(None))) else str(value)
 
 
+def as_json(write: Callable[[Any], str], value: Any) -> str:
+    """What `write` makes of a value, which is made `plain` only where JSON cannot hold it: nearly every one was read from JSON."""
+    try:
+        return write(value)
+    except (TypeError, ValueError):
+        return write(plain(value))
+
+
 def is_utf8(text: str) -> bool:
     """Whether a text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
@@ -107,7 +116,7 @@ def is_utf8(text: str) -> bool:
 def row_sha256(row: Row) -> str:
     """SHA-256 of a row without its provenance and key, its keys sorted: equal contents have equal hashes."""
     content = {key: value for key, value in row.items() if key not in JOURNAL_KEYS}
-    return sha256_text(json.dumps(plain(content), sort_keys=True))
+    return sha256_text(as_json(_SORTED.encode, content))
 
 
 def with_provenance(row: Row, stage: str, **details: Any) -> Row:
@@ -116,10 +125,31 @@ def with_provenance(row: Row, stage: str, **details: Any) -> Row:
     return {**row, "provenance": [*row.get("provenance", ()), entry]}
 
 
-def read_lines(path: Path, name: str, size: int | None = None) -> Iterator[Item]:
+def item_of(file: str, number: int, value: Any, body: bytes | None = None) -> Item:
+    """The item of a JSON value, which should be an object. body: its bytes."""
+    body = json.dumps(value).encode() if body is None else body
+    if isinstance(value, dict):
+        return Item(file, number, digest(file, str(number), body), value)
+    detail = f"a JSON object was expected, this is a {type(value).__name__}"
+    return broken(file, number, "not_an_object", detail, body)
+
+
+def _stage_item(file: str, number: int, value: Any, body: bytes) -> Item:
+    """The item of a row that a stage left; its key says nothing of its place."""
+    if not isinstance(value, dict):
+        return item_of(file, number, value, body)
+    if isinstance(value.get("id"), str) and isinstance(value.get("source"), dict):
+        return Item(file, number, digest(value["id"], row_sha256(value)), value)
+    detail = "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
+    return broken(file, number, "wrong_type", detail, json.dumps(value).encode())
+
+
+def read_lines(
+    path: Path, name: str, size: int | None = None, make: Callable[[str, int, Any, bytes], Item] = item_of
+) -> Iterator[Item]:
     """Every line of a JSON-lines file, in binary: a broken line costs that line only. Empty lines are skipped and counted.
 
-    size: how many bytes are read, of a file that grows.
+    size: how many bytes are read, of a file that grows. make: the item of a line's value.
 
     Raises:
         CurationError: the file cannot be opened.
@@ -139,25 +169,16 @@ def read_lines(path: Path, name: str, size: int | None = None) -> Iterator[Item]
                 continue
             body = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
             if body:
-                yield _parsed(name, number, body)
+                yield _parsed(name, number, body, make)
 
 
-def _parsed(file: str, number: int, body: bytes) -> Item:
+def _parsed(file: str, number: int, body: bytes, make: Callable[[str, int, Any, bytes], Item]) -> Item:
     try:
-        return item_of(file, number, json.loads(body.decode("utf-8"), parse_constant=lambda _: None), body)
+        return make(file, number, json.loads(body.decode("utf-8"), parse_constant=lambda _: None), body)
     except UnicodeDecodeError as error:
         return broken(file, number, "not_utf8", f"byte {error.start} of the row is not UTF-8", body)
     except (ValueError, RecursionError) as error:
         return broken(file, number, "not_json", f"not JSON: {error}", body)
-
-
-def item_of(file: str, number: int, value: Any, body: bytes | None = None) -> Item:
-    """The item of a JSON value, which should be an object. body: its bytes."""
-    body = json.dumps(value).encode() if body is None else body
-    if isinstance(value, dict):
-        return Item(file, number, digest(file, str(number), body), value)
-    detail = f"a JSON object was expected, this is a {type(value).__name__}"
-    return broken(file, number, "not_an_object", detail, body)
 
 
 class StageRows:
@@ -170,12 +191,4 @@ class StageRows:
 
     def __iter__(self) -> Iterator[Item]:
         for path, size in self.files.items():
-            for item in read_lines(path, path.name, size):
-                row = item.row
-                if row is None:
-                    yield item
-                elif isinstance(row.get("id"), str) and isinstance(row.get("source"), dict):
-                    yield Item(item.file, item.number, digest(row["id"], row_sha256(row)), row)
-                else:
-                    detail = "the row has no `id` and `source`; give a file that `cuset curate import` or a later stage wrote"
-                    yield broken(item.file, item.number, "wrong_type", detail, json.dumps(row).encode())
+            yield from read_lines(path, path.name, size, _stage_item)
