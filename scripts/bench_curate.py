@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import multiprocessing
 import os
 import platform
 import random
@@ -27,6 +28,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,7 @@ def main() -> int:
     if unknown := set(stages) - set(STAGES):
         parser.error(f"--stages {sorted(unknown)[0]}: there are {', '.join(STAGES)}")
     args.work.mkdir(parents=True, exist_ok=True)
-    if args.rows:
+    if args.rows and "import" in stages:
         args.source.append(f"synthetic={synthetic(args.work / 'synthetic.jsonl', args.rows)}")
     if "import" in stages and not args.source:
         parser.error("--source is missing: name=path of what is to be imported")
@@ -64,8 +66,9 @@ def main() -> int:
     for stage, command in ((each, command) for each in stages for command in commands(each, args)):
         if status := record.run(stage, command):
             break  # what was done is kept; the same call resumes
-    subprocess.run(curate("funnel", args.work), env=environment(), check=False)
-    if args.target is not None:
+    if args.target is None:  # either hashes every row of the stages
+        subprocess.run(curate("funnel", args.work), env=environment(), check=False)
+    else:
         shown = subprocess.run(
             curate("funnel", args.work, "format=json"), env=environment(), capture_output=True, text=True, check=True
         )
@@ -95,14 +98,21 @@ def synthetic(path: Path, count: int) -> Path:
                     shown[word.start + len(word.text) - 1] += "\0"  # where the row's number goes
             shown = "".join(shown)
             kernels.append((shown, shown.index("{", shown.index(f" {kernel.name}\0(")) + 1))
-    chance = random.Random(0)
-    with path.open("w", encoding="utf-8") as stream:
-        for number in range(count):
-            text, body = chance.choice(kernels)
-            if number % 3:
-                text = f"{text[:body]}\n{statements(chance)}{text[body:]}"
-            stream.write(json.dumps({"code": text.replace("\0", f"_{number}"), "licence": "MIT"}) + "\n")
+    chunks = [range(start, min(start + 1000, count)) for start in range(0, count, 1000)]
+    with path.open("w", encoding="utf-8") as stream, multiprocessing.Pool() as pool:
+        stream.writelines(pool.imap(partial(rows, kernels), chunks))
     return path
+
+
+def rows(kernels: list[tuple[str, int]], numbers: range) -> str:
+    """The lines of some rows. kernels: their texts, and where their bodies begin."""
+    chance, lines = random.Random(numbers.start), []
+    for number in numbers:
+        text, body = chance.choice(kernels)
+        if number % 3:
+            text = f"{text[:body]}\n{statements(chance)}{text[body:]}"
+        lines.append(json.dumps({"code": text.replace("\0", f"_{number}"), "licence": "MIT"}) + "\n")
+    return "".join(lines)
 
 
 def statements(chance: random.Random) -> str:
