@@ -371,7 +371,7 @@ def pairs() -> str:
     (test,) = asked["comparisons"]
     return f"""## Right programs against wrong ones
 
-{asked["pairs"]["count"]} verified pairs of the {asked["pairs"]["tasks"]} held-out tasks, and the demo model of 1.5 million parameters, before and after its
+{asked["pairs"]["count"]} verified pairs of {asked["pairs"]["tasks"]} held-out tasks, and the demo model of 1.5 million parameters, before and after its
 training on the bundled programs (`bash scripts/demo.sh`). Percent, with intervals over tasks:
 
 {table(["", *asked["models"]], rows)}

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from curation_steps import deduplicate, lines
 from curation_tree import PROGRAM
-from datasketch import MinHash
 from other_sets import SCALE, robust_kbench
 from test_select import ORIGINAL, TASKS, bundled, row, write_rows
 
@@ -148,14 +147,6 @@ def test_distinct_programs_are_not_taken_for_duplicates(tmp_path):
     rows = [row(*bundled(index)) for index in range(len(TASKS))]
     summary = deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows))
     assert summary.kept == len(rows), reasons(tmp_path)
-
-
-@pytest.mark.parametrize("count", [1, 2, 500, 3000])
-def test_the_minhash_is_that_of_datasketch(count: int):
-    words = [f"(= v{number} (at p))" for number in range(count)]
-    oracle = MinHash(num_perm=128, seed=1)
-    oracle.update_batch([word.encode() for word in words])
-    assert (minhash(words) == oracle.hashvalues).all()
 
 
 def test_the_minhash_estimate_agrees_with_the_exact_similarity():

@@ -7,20 +7,19 @@
 | `module` | a PyTorch module | two digests (with and without its names) and a MinHash of its tokens |
 | `prompt` | what the source asks | a digest and a MinHash of its words |
 
-A MinHash (Broder 1997) has 128 numbers of 32 bits, in base64. Equal numbers estimate the Jaccard similarity. Its values are those of
-datasketch 2, which is not imported: with SciPy it takes half a second and 55 MiB of each process, and version 1 has other values.
+A MinHash (Broder 1997, computed by `datasketch`) has 128 numbers of 32 bits, in base64. Equal numbers estimate the Jaccard similarity.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+from datasketch import MinHash
 
 from ..cuda_source import Function, Source, answer_code, kernel_features, normalised, tokens
 from .modules import bare
@@ -104,23 +103,18 @@ def _runs(words: Sequence[str], length: int) -> list[str]:
 
 
 @cache
-def _permutations() -> tuple[np.ndarray, np.ndarray]:
-    """The factors, odd, and offsets of permutations of the 32-bit numbers, uint32 [128] each."""
-    chance = np.random.RandomState(1)
-    factors = chance.randint(0, 1 << 31, PERMUTATIONS, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
-    return factors, chance.randint(0, 1 << 32, PERMUTATIONS, dtype=np.uint32)
+def _empty() -> MinHash:
+    return MinHash(num_perm=PERMUTATIONS, seed=1)  # its permutations take longer to make than a row
 
 
 def minhash(features: Iterable[str]) -> np.ndarray | None:
-    """uint32 [128], the least of each permutation of the features' SHA-1, mixed as MurmurHash3 ends; None of nothing."""
-    found = {feature.encode("utf-8", errors="surrogatepass") for feature in features}
+    """uint32 [128]; None of nothing."""
+    found = sorted({feature.encode("utf-8", errors="surrogatepass") for feature in features})
     if not found:
         return None
-    values = np.frombuffer(b"".join(hashlib.sha1(each).digest()[:4] for each in found), "<u4")
-    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
-        values = (values ^ (values >> np.uint32(shift))) * np.uint32(factor)
-    factors, offsets = _permutations()
-    return (values[:, None] * factors + offsets).min(axis=0)
+    sketch = _empty().copy()
+    sketch.update_batch(found)
+    return np.asarray(sketch.hashvalues, dtype=np.uint32)  # the values have 32 bits
 
 
 def packed(sketch: np.ndarray | None) -> str:
