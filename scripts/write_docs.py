@@ -652,32 +652,27 @@ def copies() -> str:
 
 
 def scale() -> str:
-    """Seconds of each stage without its start, from the funnel, and the same for ten million rows in proportion to the larger record."""
-    stages, names = ("import", "split", "deduplicate"), ("curate_10k_h200.json", "curate_40k_h200.json")
+    """Seconds of each stage's command, of one that was resumed all of them together, and in proportion those of ten million rows."""
+    stages, names = (
+        ("import", "split", "deduplicate"),
+        [path.name for path in ROOT.glob("benchmarks/curate_*[0-9][km]_h200.json")],
+    )
+    counted = sorted((next(step["read"] for step in record(name)["funnel"]), name) for name in names)
     rows = []
-    for saved in map(record, names):
-        steps = {step["stage"]: step for step in saved["funnel"]}
-        memory = {run["stage"]: run for run in saved["runs"]}
-        count = steps["import"]["read"]
-        own = max(memory[stage]["own_mib"] for stage in stages)
-        every = max(memory[stage]["peak_mib"] for stage in stages)
-        rows.append(
-            (
-                f"{count:,}",
-                *(f"{steps[stage]['seconds']:.1f} s" for stage in stages),
-                f"{own:.0f} MiB",
-                f"{every:,.0f} MiB",
-            )
-        )
-    factor = 10_000_000 / count / 3600
-    hours = [steps[stage]["seconds"] * factor for stage in stages]
-    rows.append(("10,000,000, in proportion", *(f"{each:.1f} h" for each in hours), "", ""))
-    cores = saved["runs"][0]["machine"]["cpus"]
+    for count, name in counted:
+        runs = [run for run in record(name)["runs"] if run["stage"] in stages]
+        seconds = {stage: sum(run["seconds"] for run in runs if run["stage"] == stage) for stage in stages}
+        memory = (f"{max(run[key] for run in runs):,.0f} MiB" for key in ("own_mib", "peak_mib"))
+        rows.append((f"{count:,}", *(f"{seconds[stage]:,.0f} s" for stage in stages), *memory))
+    factor = 10_000_000 / count
+    hours = [f"{each * factor / 3600:.1f} h" for each in seconds.values()]
+    rows.append((f"10,000,000, as {factor:,.0f} x {count:,}", *hours, "", ""))
     header = ["rows", *(f"`{stage}`" for stage in stages), "memory of the writing process", "with its workers"]
     return (
-        "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row and starts "
-        f"again.\n\n{table(header, rows)}\n\n{cores} cores; ten million rows would take {sum(hours):.1f} hours. `benchmarks/{names[-1]}`: "
-        "`python scripts/bench_curate.py WORK --rows 40000 --stages import,split,deduplicate`"
+        "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row, keeps its "
+        f"MinHashes on the disk, and starts again.\n\n{table(header, rows)}\n\n{runs[0]['machine']['cpus']} cores; ten million rows would take "
+        f"{sum(seconds.values()) * factor / 3600:.1f} hours. `benchmarks/{name}`: `python scripts/bench_curate.py WORK --rows {count} "
+        "--stages import,split,deduplicate`"
     )
 
 
