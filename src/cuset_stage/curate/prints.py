@@ -133,4 +133,4 @@ def jaccard(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def device_sketch(prints: dict[str, Any]) -> np.ndarray | None:
     """The MinHash of all kernels of a row together, which is the least of each of its values; None where it has no kernel."""
     found = [unpacked(text) for text in prints["kernels"]]
-    return np.minimum.reduce(found) if found else None
+    return np.minimum.reduce(found) if len(found) > 1 else next(iter(found), None)
