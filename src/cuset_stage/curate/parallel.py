@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
@@ -84,6 +85,8 @@ def _in_chunks(
         return
     count, items = workers or cpu_count(), chain(first, items)
     context = multiprocessing.get_context("forkserver")
+    # Imported once, and shared by the processes: SciPy and what else comes with the stages.
+    context.set_forkserver_preload([name for name in sys.modules if name.startswith(__package__)])
 
     def in_chunks(items: Iterator[Given], size: int) -> Iterator[tuple[Given, Result | WorkerLost]]:
         chunks = iter(lambda: list(islice(items, size)), [])
