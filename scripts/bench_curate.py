@@ -7,8 +7,9 @@
     python scripts/bench_curate.py WORK --rows 100000 --stages import,split,deduplicate --json OUT.json   # how it scales
 
 Every stage runs in a separate process, as from the command line. Its memory is that of the process with all it starts
-(compilers, oracles, programs), read every 50 ms; `own_mib` is the largest the stage's own process had. WORK keeps what was
-measured in bench.json, so that a later call adds to it; --json writes that record with the machine and the funnel.
+(compilers, oracles, programs), what they share counted once, read every 200 ms; `own_mib` is the largest the stage's own
+process had. WORK keeps what was measured in bench.json, so that a later call adds to it; --json writes that record with the
+machine and the funnel.
 
 --rows makes a source of that many rows from the kernels of data/kernels: every name that a kernel chose is another one in each row, and two
 rows of three get statements of their own, from one to forty, so that they are no copies. The rest are renamed copies.
@@ -196,14 +197,14 @@ def watch(process: subprocess.Popen[bytes]) -> tuple[int, int]:
         try:
             mine, children = resident(root)
             own, whole = max(own, mine), max(whole, mine + children)
-            time.sleep(0.05)
+            time.sleep(0.2)
         except KeyboardInterrupt:  # the stage has it as well, and ends in order
             process.wait()
     return whole, own
 
 
 def resident(root: psutil.Process) -> tuple[int, int]:
-    """Resident bytes of a process, and of all its descendants together."""
+    """Resident bytes of a process, and of all its descendants together, each page divided by the processes that share it."""
     try:
         mine = root.memory_info().rss
         below = root.children(recursive=True)
@@ -212,7 +213,7 @@ def resident(root: psutil.Process) -> tuple[int, int]:
     total = 0
     for child in below:
         with contextlib.suppress(psutil.Error):
-            total += child.memory_info().rss
+            total += child.memory_full_info().pss
     return mine, total
 
 
