@@ -1,7 +1,7 @@
 """Means and differences over tasks and seeds at once.
 
 Scores are float arrays [seeds, tasks]: a task resembles itself under every seed, and a seed's model itself on every task. An interval over
-tasks alone says nothing of another training; the error here has both parts (Cameron, Gelbach and Miller 2011, two-way clustering).
+tasks alone says nothing of another training; the error here has both parts (two-way analysis of variance, both factors random).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
 
@@ -19,7 +19,7 @@ class Crossed:
 
     value: float
     se: float
-    df: int
+    df: float
     seeds: int
     tasks: int
 
@@ -62,21 +62,21 @@ class Crossed:
 def crossed(scores: ArrayLike) -> Crossed | None:
     """The mean of scores [seeds, tasks] and its error over both; None without a task that is known under all seeds.
 
-    The variance is that of sums over tasks, plus that of sums over seeds, minus that of single scores (each with its G / (G - 1)), and never
-    below either of the first two. Degrees of freedom: the smaller number less one. With one seed the error is over tasks alone.
+    Its variance is (MS_task + MS_seed - MS_rest) / (tasks x seeds), and at least MS_rest / (tasks x seeds); degrees of freedom are
+    Satterthwaite's (1946). With one seed the error is over tasks alone, with one task over seeds alone.
     """
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, ~np.isnan(scores).any(axis=0)]
     seeds, tasks = scores.shape
     if tasks == 0 or seeds == 0:
         return None
-    rest: NDArray[np.float64] = scores - scores.mean()
-
-    def part(sums: NDArray[np.float64]) -> float:
-        count = sums.size
-        return float((sums**2).sum() / scores.size**2 * count / (count - 1)) if count > 1 else 0.0
-
-    by_task, by_seed, single = part(rest.sum(axis=0)), part(rest.sum(axis=1)), part(rest)
-    variance = max(by_task + by_seed - single, by_task, by_seed)
-    counts = [count for count in (seeds, tasks) if count > 1]
-    return Crossed(float(scores.mean()), variance**0.5, min(counts, default=2) - 1, seeds, tasks)
+    value = float(scores.mean())
+    by_task, by_seed = (scores.mean(axis=axis, keepdims=True) - value for axis in (0, 1))
+    rest = scores - value - by_task - by_seed
+    squares = np.array([seeds * (by_task**2).sum(), tasks * (by_seed**2).sum(), (rest**2).sum()])
+    degrees = np.maximum([tasks - 1, seeds - 1, (tasks - 1) * (seeds - 1)], 1)
+    mean_squares = squares / degrees
+    variance = max(mean_squares @ [1, 1, -1], mean_squares[2])
+    spread = float((mean_squares**2 / degrees).sum())
+    df = float(variance**2 / spread) if spread else float(degrees[0])
+    return Crossed(value, float((variance / scores.size) ** 0.5), df, seeds, tasks)
