@@ -56,7 +56,7 @@ def write_report(report: Report, folder: Path, formats: Sequence[str] = FORMATS)
 def csv_tables(report: Report) -> dict[str, pd.DataFrame]:
     """Name of a file -> its rows: pass_at_k, samples, and the tables of the report. Rates are percentages."""
     tables = [table for section in sections(report) for table in section.tables]
-    framed = {table.key: _frame(table) for table in tables if table.key in CSV_TABLES}
+    framed = {table.key: table_frame(table) for table in tables if table.key in CSV_TABLES}
     return {"pass_at_k": _rates(report), "samples": _samples(report)} | framed
 
 
@@ -86,7 +86,7 @@ def _samples(report: Report) -> pd.DataFrame:
     return pd.concat(frames)
 
 
-def _frame(table: Table) -> pd.DataFrame:
+def table_frame(table: Table) -> pd.DataFrame:
     """The table's values; the ends of an interval in columns of their own."""
     columns: list[tuple[str, list[Any]]] = []
     for column in table.columns:

@@ -14,6 +14,7 @@ import pandas as pd
 from ..files import write_atomically
 from ..report.cells import Table, number_column, text_column
 from ..report.markdown import escape, render_table
+from ..report.write import table_frame
 from .plan import Run, runs_of
 from .results import collect, read_results, score_table
 from .run import gpu_hours
@@ -42,8 +43,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     parts = [f"# {escape(title)}", escape(summary), *(render_table(table) for table in tables)]
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
     for table in tables:
-        frame = pd.DataFrame({column.heading: [cell.value for cell in column.cells] for column in table.columns})
-        write_atomically(folder / f"{table.key}.csv", frame.to_csv(index=False))
+        write_atomically(folder / f"{table.key}.csv", table_frame(table).to_csv(index=False))
     loader = jinja2.ChoiceLoader(
         [jinja2.PackageLoader(package, ".") for package in ("cuset_stage.study", "cuset_stage.analysis")]
     )
@@ -57,17 +57,22 @@ def write_report(settings: StudySettings) -> list[Path]:
 
 
 def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
-    """The paper's Tables 2 and 4, then 5, then comparisons and costs, by model."""
+    """The paper's Tables 2 and 4, then 5, the numbers of Fig. 4, then comparisons and costs, by model."""
     ablations = list(settings.ablations.runs) if settings.ablations else []
+    swept = [run.method for run in runs_of(settings) if run.method not in {*settings.methods, *ablations}]
     baseline = settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
     samples = int(rows["sample"].max()) + 1
     ks = [k for k in settings.k if k <= samples]
     judged = set(zip(rows["model"], rows["method"], strict=True))
     for name, model in settings.models.items():
-        for methods, what in ((list(settings.methods), "methods"), (ablations, "parts of the objective")):
+        for key, methods, what in (
+            ("rates", settings.methods, "methods"),
+            ("parts", ablations, "parts of the objective"),
+            ("sweeps", dict.fromkeys(swept), "values of a key"),
+        ):
             if known := [method for method in methods if (name, method) in judged]:
                 table = rate_table(rows, name, known, ks, model.published, f"{name}: {what}")
-                yield table if what == "methods" else replace(table, key=f"parts_{name}")
+                yield replace(table, key=f"{key}_{name}")
         if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
             yield found
         yield _cost_table(

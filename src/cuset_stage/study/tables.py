@@ -96,7 +96,10 @@ def comparison_table(
 def _difference(found: Crossed) -> Cell:
     low, high = found.interval()
     return Cell(
-        f"{100 * found.value:+.1f}", 100 * found.value, f"{100 * low:+.1f} to {100 * high:+.1f}" if found.se else ""
+        f"{100 * found.value:+.1f}",
+        100 * found.value,
+        f"{100 * low:+.1f} to {100 * high:+.1f}" if found.se else "",
+        (100 * low, 100 * high) if found.se else None,
     )
 
 

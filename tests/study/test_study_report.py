@@ -1,0 +1,89 @@
+"""Every number of the report's tables is computed again from results.jsonl by a script that has nothing of this package."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import recompute
+
+from cuset_stage.jsonl import to_line
+from cuset_stage.study.report import write_report
+from cuset_stage.study.settings import StudySettings
+
+
+METHODS = {"vanilla": None, "sft": {}, "dft": {}, "cuset": {"tau": 0.1}}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study whose answers are judged: 3 seeds, 14 tasks, 3 samples, some of which the judge failed at; vanilla has one seed."""
+    settings = StudySettings.checked(
+        {
+            "output": tmp_path,
+            "models": {"m": {"model": "m", "recipe": "r.yaml"}},
+            "methods": METHODS,
+            "seeds": [4, 5, 6],
+            "ablations": {"runs": {"no_mask": {"mask": False}}},
+            "sweeps": {"runs": {"tau": [0.5, 0.9]}},
+            "tasks": "t",
+        }
+    )
+    random, jobs = np.random.default_rng(7), {}
+    of_task = random.normal(0, 1, 14)
+    for place, method in enumerate([*METHODS, "no_mask", "cuset_tau=0.5", "cuset_tau=0.9"]):
+        for seed in settings.seeds[: 1 if method == "vanilla" else 3]:
+            run = {"model": "m", "method": method, "seed": seed}
+            jobs[f"evaluate/m/{method}/seed{seed}"] = {"run": run}
+            lines = []
+            for task, sample in np.ndindex(14, 3):
+                right = bool(of_task[task] + 0.3 * place + random.normal(0, 1) > 0.7)
+                verdict = "infra_error" if random.random() < 0.03 else "passed" if right else "mismatch"
+                line = {"type": "sample", "task": f"t{task}", "sample": sample, "verdict": verdict, "compiled": True}
+                if verdict == "mismatch" and random.random() < 0.3:
+                    line |= {"verdict": "compile_error", "compiled": False}
+                lines.append({**line, "passed": verdict == "passed", "tokens": int(random.integers(50, 99))})
+            file = tmp_path / "runs" / "m" / method / f"seed{seed}" / "results.jsonl"
+            file.parent.mkdir(parents=True)
+            file.write_text("".join(map(to_line, lines)))
+    (tmp_path / "study.json").write_text(json.dumps({"jobs": jobs}))
+    return settings
+
+
+def read(path):
+    with path.open(encoding="utf-8") as file:
+        return {row.pop("method"): row for row in csv.DictReader(file)}
+
+
+def number(text):
+    return float(text) if text else None
+
+
+def test_the_report_says_what_the_rows_say(study):
+    write_report(study)
+    tables = {path.stem: read(path) for path in (study.output / "report").glob("*.csv")}
+    assert set(tables) == {"rates_m", "parts_m", "sweeps_m", "differences_m", "cost_m"}
+    found = recompute.recompute(study.output / "results.jsonl", compared=[*METHODS, "no_mask"])["m"]
+    rates = {**tables["rates_m"], **tables["parts_m"], **tables["sweeps_m"]}
+    assert set(rates) == set(found["rates"]) and "cuset_tau=0.9" in rates
+    for method, row in rates.items():
+        expected = found["rates"][method]
+        assert len(row) == 1 + 4 * 3 and number(row["seeds"]) == expected["seeds"]
+        for name in ("Pass@1: Compilation", "Pass@1: Function", "Pass@3: Compilation", "Pass@3: Function"):
+            ours = [number(row[name + end]) for end in ("", " (low)", " (high)")]
+            assert ours == pytest.approx(expected[name], abs=1e-4), (method, name)
+    for method, row in tables["cost_m"].items():
+        assert number(row["tokens of an answer"]) == pytest.approx(found["rates"][method]["tokens"], abs=1e-4)
+    keys = (
+        "difference",
+        "difference (low)",
+        "difference (high)",
+        "p",
+        "p, Holm",
+        "p, beyond ±5",
+        "seen with power 0.8",
+    )
+    compared = tables["differences_m"]
+    assert set(compared) == set(found["differences"]) == {"vanilla", "dft", "cuset", "no_mask"}
+    for method, row in compared.items():
+        assert [number(row[key]) for key in keys] == pytest.approx(found["differences"][method], rel=1e-5, abs=1e-6)
