@@ -1,17 +1,20 @@
 """A study becomes jobs: every run once, recipes as they are typed by hand, and what has begun keeps its settings."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of
 from cuset_stage.study.run import forecast, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
 
 ROOT = Path(__file__).parents[2]
+MINIATURE = ROOT / "yaml_configs" / "studies" / "miniature.yaml"
 PAPER = ROOT / "yaml_configs" / "studies" / "paper.yaml"
 
 
@@ -68,7 +71,11 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(tmp_path):
     ("keys", "message"),
     [
         ({"ablations": {"of": "cust", "runs": {"a": {}}}}, "of: cust: no method that trains; did you mean cuset"),
-        ({"ablations": {"models": ["n"], "runs": {"a": {}}}}, "models: n: no such model"),
+        ({"ablations": {"models": ["n"], "runs": {"a": {}}}}, "models: n: not in the study"),
+        (
+            {"models": {"m": {"model": "b", "recipe": "r", "methods": ["stf"]}}},
+            "models: m: methods: stf: .* did you mean sft",
+        ),
         ({"ablations": {"runs": {"sft": {}}}}, "sft: two methods of this name"),
         ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
         ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau: expected keys of an ablation or a list"),
@@ -105,6 +112,38 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     record.write_text(json.dumps({"seconds": 1800, "gpus": 2}))
     [train] = [one for one in what_is_left(study, jobs) if one.kind == "train"]
     assert (train.done, train.gpu_hours) == (1, 3 * 0.5 * 2)
+
+
+def test_a_model_may_have_methods_and_seeds_of_its_own(tmp_path):
+    study = a_study(tmp_path, ablations={"runs": {"no_mask": {"cuset_confidence_mask": False}}})
+    of_model = {"model": "base", "recipe": str(tmp_path / "recipe.yaml")}
+    models = {"all": of_model, "few": {**of_model, "methods": ["sft", "no_mask"], "seeds": [9]}}
+    names = {run.name for run in runs_of(a_study(tmp_path, ablations=study.ablations, models=models))}
+    assert {name for name in names if name.startswith("few")} == {"few/sft/seed9", "few/no_mask/seed9"}
+    assert len(names) == 2 + 4 * 2
+
+
+def test_the_miniature_is_planned(monkeypatch):
+    """docs/study_plan.md: the main table and Table 5, Fig. 4, capability and dose; every model is made by a command of the file's head."""
+    monkeypatch.chdir(ROOT)
+    study = StudySettings.read([str(MINIATURE), "dry_run=true"])
+    jobs = jobs_of(study)
+    trained = {job.run.name: job.settings for job in jobs if job.kind == "train"}
+    assert len(trained) == 8 * 8 + (4 + 3 + 3) * 3 + 3 * 4 * 3 + 8 * 4 * 3
+    assert f"left: {len(jobs):,} jobs" in list(forecast(what_is_left(study, jobs)))[-1]
+    assert {job.run.name for job in jobs if job.run.keys is None} == {"pretrained/vanilla/seed0"}
+    alike = [
+        {**keys, "output_dir": "", "dataset_dir": ""}
+        for keys in (trained["base/cuset/seed1"], trained["cuda20/cuset/seed1"])
+    ]
+    assert alike[0] == alike[1] and trained["cuda20/cuset/seed1"]["dataset_dir"] == "outputs/miniature/cuda20"
+    commands = re.findall(r"cuset miniature (data|pretrain) (.*)", MINIATURE.read_text(encoding="utf-8"))
+    made = {"outputs/miniature/" + kind + dose for kind in ("cuda", "neutral") for dose in ("02", "05", "10", "20")}
+    for what, line in commands:
+        words = line.replace("$kind$dose", "cuda02").replace("$kind", "cuda").replace("0.$dose", "0.02").split()
+        made.add(str((MiniatureSettings if what == "data" else PretrainSettings).read(words).output))
+    needed = {keys[key] for keys in trained.values() for key in ("model_name_or_path", "dataset_dir")}
+    assert made == needed and study.tasks.parent.as_posix() in made
 
 
 def test_the_paper_s_study_is_planned(monkeypatch):

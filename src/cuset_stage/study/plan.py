@@ -10,7 +10,7 @@ from typing import Any
 
 from ..settings import read_yaml
 from ..text import InputError, nearest
-from .settings import NAME, Kind, StudyModel, StudySettings, Variations
+from .settings import NAME, Kind, StudySettings, Variations
 
 
 ADAPTERS = frozenset({"lora", "oft"})  # what a training writes beside the model that it is on
@@ -68,11 +68,17 @@ def runs_of(settings: StudySettings) -> list[Run]:
             methods += ((name, keys, variations) for name, keys in _varied(settings, variations))
     found: dict[str, Run] = {}
     for method, keys, variations in methods:
-        models = _among(variations.models if variations else None, settings.models)
-        seeds = (variations.seeds if variations else None) or settings.seeds
-        for run in (Run(model, method, seed, keys) for model in models for seed in seeds):
-            if found.setdefault(run.name, run) != run:
-                raise StudyError(f"{run.method}: two methods of this name; call one of them something else.")
+        swept = variations is not None and variations is settings.sweeps
+        for name in _among(variations.models if variations else None, settings.models, "models"):
+            model = settings.models[name]
+            if not swept and model.methods is not None and method not in model.methods:
+                continue
+            for seed in (variations.seeds if variations else None) or model.seeds or settings.seeds:
+                run = Run(name, method, seed, keys)
+                if found.setdefault(run.name, run) != run:
+                    raise StudyError(f"{method}: two methods of this name; call one of them something else.")
+    for name, model in settings.models.items():
+        _among(model.methods, {method: keys for method, keys, _ in methods}, f"models: {name}: methods")
     return list(found.values())
 
 
@@ -99,11 +105,11 @@ def _check_name(name: str) -> None:
         raise StudyError(f"{name!r}: a name has letters, digits and _ . + -, as folders are called by it.")
 
 
-def _among(wanted: tuple[str, ...] | None, models: Mapping[str, StudyModel]) -> list[str]:
+def _among(wanted: tuple[str, ...] | None, known: Mapping[str, Any], where: str) -> list[str]:
     for name in wanted or ():
-        if name not in models:
-            raise StudyError(f"models: {name}: no such model; {nearest(name, models)}")
-    return list(wanted or models)
+        if name not in known:
+            raise StudyError(f"{where}: {name}: not in the study; {nearest(name, known)}")
+    return list(wanted or known)
 
 
 def jobs_of(settings: StudySettings) -> list[Job]:

@@ -23,6 +23,8 @@ class StudyModel(BaseModel):
         description="a recipe of llamafactory-cli; the study sets model, objective, seed and output folder in it"
     )
     keys: dict[str, Any] = Field({}, description="keys of this model's training runs, over the recipe's")
+    methods: Names | None = Field(None, description="only these methods and ablations")
+    seeds: Numbers | None = Field(None, description="only these seeds")
     generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
     gpus: dict[Kind, NonNegativeFloat] = Field(
         {}, description="GPUs that a job takes: quarters of one, or whole ones; without it 1"
