@@ -75,9 +75,8 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
                 yield replace(table, key=f"{key}_{name}")
         if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
             yield found
-        yield _cost_table(
-            settings, rows, name, [method for method in (*settings.methods, *ablations) if (name, method) in judged]
-        )
+        if known := [method for method in (*settings.methods, *ablations) if (name, method) in judged]:
+            yield _cost_table(settings, rows, name, known)
 
 
 def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
