@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 from cuset_stage.analysis.analyze import analyze
 from cuset_stage.analysis.requests import AnalyzeSettings
 from cuset_stage.objective import TokenTerms
-from cuset_stage.stage.confidence_log import ROWS, confidence_rows, summary
+from cuset_stage.stage.confidence_log import confidence_rows, summary
 
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +19,7 @@ RECIPE = {
     "stage": "cuset",
     "eval_dataset": "cuset_kernels_eval",
     "cutoff_len": 900,
+    "max_samples": 20,
     "lora_dropout": 0.2,  # takes random numbers
     "max_steps": 4,
     "per_device_eval_batch_size": 3,
@@ -69,7 +70,7 @@ def test_before_the_first_step_it_is_what_analyze_measures(watched, tiny_model, 
         "models": str(tiny_model),
         "dataset": "cuset_kernels_eval",
         "dataset_dir": str(ROOT / "data"),
-        "samples": ROWS,
+        "samples": RECIPE["max_samples"],
     }
     settings |= {"cutoff_len": 900, "device": "cpu", "output": tmp_path}
     (model,) = analyze(AnalyzeSettings.checked(settings))["models"].values()
