@@ -13,6 +13,9 @@ def test_the_heat_map_is_readable(browser, heat_map):
         # Every shade of the scale, with and without CUDA's line, whatever this model is sure of.
         tab.evaluate("""() => document.querySelectorAll("pre[data-s] i").forEach((token, k) => {
             if (k < 40) token.className = `c${k % 10}${k % 3 ? " g" : " out"}`; })""")
+        # A macro's line: words and spaces that are wider than the page.
+        tab.evaluate("""() => document.querySelectorAll("pre[data-s] i:first-child").forEach(token => {
+            token.textContent = "x".repeat(300) + " ".repeat(300) + "\\\\"; })""")
         assert faults(tab) == []
 
 
