@@ -179,8 +179,10 @@ def test_saved_probabilities_are_found_by_the_tokens_of_training(models, tmp_pat
         dataset_dir=str(ROOT / "data"),
         samples=3,
         save_confidence=tmp_path / "saved",
+        models={"first": str(models / "before"), f"{models}/deeper": str(models / "deeper")},
     )
     measured = analyze(settings)
+    assert len(list((tmp_path / "saved").glob("*.arrow"))) == 2  # of models whose name is a path, too
     tokenizer = open_tokenizer(str(models / "before"))
     options = {
         "dataset": ["cuset_kernels_eval"],
@@ -235,6 +237,10 @@ def test_numbers_show_equally_many_digits(value, text):
         (
             {"models": {"a": {"model": "m", "endpoint": "http://x", "adapter": str(ROOT)}}},
             "a: adapter=.*no adapter_config",
+        ),
+        (
+            {"models": {"a": {"model": "none/there/is", "endpoint": "http://x"}}},
+            r"its tokenizer cannot be loaded \(say where it lies: tokenizer: FOLDER\)",
         ),
         ({"models": {"a": {"modell": "m"}}}, "modell: no such key; did you mean model"),
         ({"models": ""}, "name at least one model"),

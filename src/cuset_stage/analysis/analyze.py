@@ -148,7 +148,8 @@ def _read(
     if settings.save_confidence is None:
         yield from ((ahead.pop(0), log_p) for log_p in found)
         return
-    with ConfidenceWriter(settings.save_confidence / f"{name}.arrow", about) as writer:
+    path = settings.save_confidence / f"{name.strip('/').replace('/', '_')}.arrow"  # a name may be a path
+    with ConfidenceWriter(path, about) as writer:
         for log_p in found:
             row = ahead.pop(0)
             writer.add(row.input_ids, np.exp(log_p))

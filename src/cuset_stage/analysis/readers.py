@@ -59,7 +59,8 @@ class ReadingKeys(Protocol):
 def request_tokenizer(request: ModelRequest, settings: ReadingKeys) -> Any:
     """The tokenizer of a request. Raises SettingsError when it cannot be loaded."""
     source = request.tokenizer or request.model
-    with explained(f"{source}: its tokenizer cannot be loaded"):
+    fix = " (say where it lies: tokenizer: FOLDER)" if request.endpoint and not request.tokenizer else ""
+    with explained(f"{source}: its tokenizer cannot be loaded{fix}"):
         return open_tokenizer(source, trust_remote_code=settings.trust_remote_code)
 
 

@@ -169,6 +169,8 @@ def find_fault(data_args: Any) -> str | None:
 def _fault_in(file: Path, name: str, attributes: GivingAttr) -> str | None:
     try:
         text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        return f"{error.strerror}; put the file there, or mend file_name of {name} in dataset_info.json."
     except UnicodeDecodeError as error:
         return f"byte {error.start + 1} is not UTF-8 ({error.reason}); save the file as UTF-8."
     if text.startswith("\ufeff"):
