@@ -1,5 +1,6 @@
 """`cuset_analyze_steps`: what is logged is what `cuset analyze` measures, on any number of ranks, and training goes on as without it."""
 
+import json
 import math
 from pathlib import Path
 
@@ -66,6 +67,10 @@ def test_no_token_of_one_kind_is_no_distance():
 def test_before_the_first_step_it_is_what_analyze_measures(watched, tiny_model, tmp_path):
     logged = entries(watched)
     assert list(logged) == [0, 2, 4] and len({entry["cuset/analyze_ks_distance"] for entry in logged.values()}) == 3
+    written = [json.loads(line) for line in (watched.output_dir / "trainer_log.jsonl").read_text().splitlines()]
+    assert len(written) == len(watched.history)
+    for ours, entry in zip(written, watched.history, strict=True):
+        assert {key: value for key, value in entry.items() if key.startswith("cuset/")}.items() <= ours.items()
     settings = {
         "models": str(tiny_model),
         "dataset": "cuset_kernels_eval",

@@ -24,25 +24,25 @@ PANELS = {
     "least confident window": ("region_confidence_mean", "region_confidence_min", "region_confidence_max"),
     "sample weight": ("sample_weight_mean", "sample_weight_min", "sample_weight_max"),
     "share of right programs preferred": ("pairs_accuracy",),
+    "KS distance of CUDA tokens' confidence from others'": ("analyze_ks_distance",),
+    "share of tokens with a confidence of at most tau": ("analyze_cuda_at_most_tau", "analyze_other_at_most_tau"),
 }
 WEB_PANELS = ("negative log-likelihood (nats per token)", "mean confidence")  # those with room in the web UI
 
 
 def log_statistics(trainer: Any) -> None:
-    """Put the objective's statistics into trainer_log.jsonl, from which the web UI plots, beside the few values LLaMA-Factory writes there."""
+    """Put our own statistics into trainer_log.jsonl, from which the web UI plots, beside the few values LLaMA-Factory writes there."""
 
-    def with_statistics(write: Any, output_dir: str, logs: dict[str, Any]) -> None:
-        # Written in another thread: the step may not be the newest any more.
-        kind = next((key for key in ("loss", "eval_loss") if key in logs), None)
-        entries = (
-            one for one in reversed(trainer.state.log_history) if one["step"] == logs["current_steps"] and kind in one
-        )
-        own = next(entries, {}) if kind else {}
-        write(output_dir, logs | {key: value for key, value in own.items() if key.startswith(LOG_PREFIX)})
+    def on_log(callback: LogCallback, plain: Any, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        own = {key: value for key, value in state.log_history[-1].items() if key.startswith(LOG_PREFIX)}
+        write = callback._write_log  # is handed to another thread, which writes when the newest entry may be another
+        callback._write_log = lambda output_dir, logs: write(output_dir, logs | own)
+        plain(args, state, control, **kwargs)
+        callback._write_log = write
 
     for callback in trainer.callback_handler.callbacks:
         if isinstance(callback, LogCallback):
-            callback._write_log = functools.partial(with_statistics, callback._write_log)
+            callback.on_log = functools.partial(on_log, callback, callback.on_log)
 
 
 def plot_log(plot: Any, trainer_log: list[dict[str, Any]]) -> Any:
@@ -75,7 +75,7 @@ def draw_curves(axis: Any, title: str, names: tuple[str, ...], log: list[dict[st
         if not points:
             continue
         steps, values = zip(*points, strict=True)
-        color = CUDA_COLOR if name.startswith("cuda") else None
+        color = CUDA_COLOR if "cuda_" in name else None
         (line,) = axis.plot(steps, smooth(list(values)), label=name.replace("_", " "), color=color)
         axis.plot(steps, values, color=line.get_color(), alpha=0.25, linewidth=0.8)
     axis.set_title(title, loc="left", fontsize="medium")
