@@ -308,6 +308,13 @@ def test_modules_of_cuda_l1_and_drkernel_come_with_and_without_an_answer(tmp_pat
         and "cuda_graph_code" in imported.notes[0]
     )
 
+    # Two answers that are the text None are no answers and not alike; a ModelNew that holds its extension as text is no extension.
+    written = [{**row, "custom_code": "None"}, {**row, "custom_code": "None", "ref_code": MODULE % "x"}]
+    inline = f"import torch\n\nsource = '''{EXTENSION}'''\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
+    path.write_text("".join(json.dumps(each) + "\n" for each in (*written, {**row, "custom_code": inline})))
+    _, kept, dropped = adapted(tmp_path / "text", path, "cuda-l1")
+    assert [each["form"] for each in kept] == ["module without an answer"] * 2 + ["ModelNew"] and not dropped
+
     table = tmp_path / "coldstart.parquet"
     talk = [{"role": "user", "content": "..."}, {"role": "assistant", "content": "import triton"}]
     given = {

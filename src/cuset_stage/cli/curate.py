@@ -197,7 +197,8 @@ def _report(summary: "Summary") -> None:
         typer.echo(f"  {reason}: {count:,}")
     for note in summary.notes:
         typer.echo(f"  note: {note}", err=True)
-    for row in summary.unsettled_rows[:5]:
+    first = {row["detail"]: row for row in reversed(summary.unsettled_rows)}  # one of each, as most wait for the same
+    for row in list(first.values())[:5]:
         typer.echo(f"  again: {row['file']}, row {row['row']}: {row['reason']}: {row['detail'][:300]}", err=True)
 
 
@@ -206,7 +207,8 @@ _FIXES = {
     "licence_unknown": "Say licence=SPDX where you know it, or allow_unknown=true.",
     "licence_not_allowed": "Add what you may use to allow=, as in allow=MIT,Apache-2.0.",
     "no_kernel": "Give sources with __global__ functions; suffixes=.cu,.cuh,.h reads other files of a tree.",
-    "no_task": "Kernels alone are no tasks. Let a model write them: endpoint=URL model=NAME; or give inputs, outputs, cases and a reference.",
+    "no_task": "Kernels alone are no tasks. Let a model write them, as in write={endpoint: URL, model: NAME}; or give inputs, outputs, cases "
+    "and a reference.",
     "no_answer": "Tasks without an answer: name a model, or an endpoint, that answers them, as in answer={model: FOLDER, samples: 4}.",
     "incorrect": "All rows are wrong by what their source says; give another part of it.",
     "duplicate": "All rows are there already; look into dropped.jsonl.",

@@ -104,13 +104,14 @@ def _module(row: Row) -> Row:
     reference = kernelbench_form(row.get("module_code") or functional, row.get("entry"))
     check_module(reference, "Model", "get_inputs")
     answer = row.get("answer")
-    if code and is_extension(code):
+    is_python = bool(code and "class ModelNew" in code)  # which may hold an extension as text
+    if code and not is_python and is_extension(code):
         if not functional:
             raise RowError(
                 "no_task", "no task: a torch extension without functional_code: nothing says how it is called"
             )
         form, answer_code = "extension", model_new(code, functional)
-    elif answer is None and not (code and "ModelNew" in code):
+    elif answer is None and not is_python:
         form, answer_code = "module without an answer", None
     else:
         form, answer_code = "ModelNew", extract_code(answer if answer is not None else code, language="python")

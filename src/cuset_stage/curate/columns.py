@@ -140,7 +140,9 @@ MAPS: dict[str, ColumnMap] = {
         "module_code=ref_code code=custom_code level=level_id key=task_id speedup=score_default",
         "GPL-3.0-only",
         needs="module_code",
-        note="cuda-l1: cuda_graph_code is left out; it is the reference in a graph. Rows without custom_code are tasks without an answer.",
+        note="cuda-l1: cuda_graph_code is left out; it is the reference in a graph. Rows without custom_code are tasks without an answer. "
+        "Its tasks are KernelBench's: keep it out of KernelBench evaluation. It is under GPL-3.0 on Hugging Face and MIT on GitHub; the "
+        "stricter one is taken.",
     ),
     # made from KernelBench tasks: keep it out of KernelBench evaluation
     "ai-cuda-engineer": _map(
@@ -184,8 +186,13 @@ def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
     return replace(preset, columns={**preset.columns, **columns})
 
 
+def _says_nothing(value: Any) -> bool:
+    """Whether a value is missing; str() of a missing one, as CUDA-L1's files hold it, is no code."""
+    return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null", "nan", "NaN"))
+
+
 def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
-    """Our fields of a source's row. A column that is missing or null is left out.
+    """Our fields of a source's row. A column that is missing, empty or null is left out.
 
     Raises:
         RowError: a column of another type than its field's, or not in UTF-8; one that is needed is missing.
@@ -196,7 +203,7 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
         spelt = ("licence", "license", "licences", "licenses")
         stated = (key for key, value in given.items() if key.lower() in spelt and value not in _EMPTY)
         columns["licence"] = next(stated, "licence")
-    row: Row = {ours: given[theirs] for ours, theirs in columns.items() if given.get(theirs) not in (None, "")}
+    row: Row = {ours: given[theirs] for ours, theirs in columns.items() if not _says_nothing(given.get(theirs))}
     try:
         SourceRow.model_validate(row)
     except ValidationError as error:
