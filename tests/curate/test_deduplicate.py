@@ -269,9 +269,11 @@ def test_a_benchmarks_module_is_found_without_its_prose_with_other_sizes_and_by_
     sources = {"bare": bare, "sizes": bare.replace("16384", "2048").replace("16\n", "64\n"), "other": other}
     rows = [row(name, "", kind="module", module_code=code, answer_code="") for name, code in sources.items()]
     rows.append(row("named", "", kind="module", module_code=other.replace("4", "5"), description="19_ReLU"))
+    numbered = {"family": "kernelbench_level_1_task_19"}  # as robust-kbench names its folders
+    rows.append(row("numbered", "", kind="module", module_code=other.replace("4", "6"), **numbered))
     benchmarks = {"kernelbench": tmp_path / "KernelBench"}
     deduplicate(tmp_path, write_rows(tmp_path / "rows.jsonl", rows), near=1.0, against=benchmarks)
-    assert found_in(tmp_path) == {"bare": "module", "sizes": "module", "named": "name"}
+    assert found_in(tmp_path) == {"bare": "module", "sizes": "module", "named": "name", "numbered": "name"}
 
 
 def test_a_module_of_which_the_judge_makes_another_one_is_found(tmp_path):
@@ -315,6 +317,8 @@ def test_a_module_is_known_by_other_names_and_another_operator_is_another_module
     prints = [module_print(source) for source in (original, copy, NAMED % "sigmoid", original.replace("16384", "8"))]
     assert prints[0][1] == prints[1][1] and prints[0][0] != prints[1][0]
     assert len({each[1] for each in prints}) == 3
+    other = re.sub("randn", "rand", original).replace("16384", "4096 * 2")  # another version of a benchmark
+    assert module_print(other)[2] == prints[0][2] and len({each[2] for each in prints}) == 3
     divided = [module_print(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
 

@@ -20,7 +20,7 @@ from .prints import jaccard, kernel_prints, module_print, prints_of, prose_print
 from .stage_rows import CurationError, Row, digest
 
 
-_NUMBERED = re.compile(r"\d+_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
+_NUMBERED = re.compile(r"(\d+)_\w{3,}")  # 19_ReLU; a bare `relu` may be anything
 COMMON = Path(__file__).with_name("common_kernels.cu")
 
 
@@ -67,8 +67,9 @@ class Benchmarks:
     def _add_task(self, name: str, task: Task) -> None:
         if isinstance(task, ModuleTask):  # its prompt is its code in our words, and not compared
             self._add("module", name, *module_print(task.own_source or task.reference))
-            if _NUMBERED.match(task.name):
-                self._add("name", name, task.name, "")
+            if number := _NUMBERED.match(task.name):
+                level = task.family.removeprefix("level")
+                self._add("name", name, task.name, f"kernelbench_level_{level}_task_{number[1]}", "")
             return
         for program in filter(None, (task.solution, task.alternative)):
             self._add("program", name, digest(normalised(program)), "")
@@ -95,10 +96,15 @@ class Benchmarks:
         if not self.record:
             return None
         prints: dict[str, Any] = prints_of(row)
-        # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks.
-        names = [str(row.get("name")), str(row.get("description")), ""] if "module" in prints else [""]
+        # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks; robust-kbench's folders have their numbers.
+        names = [str(row.get(key)) for key in ("name", "description", "family")] if "module" in prints else []
         kernels = [("kernel", [each]) for each in prints["kernels"]]
-        signs = [("program", [prints["program"], ""]), ("module", prints.get("module")), ("name", names), *kernels]
+        signs = [
+            ("program", [prints["program"], ""]),
+            ("module", prints.get("module")),
+            ("name", [*names, ""]),
+            *kernels,
+        ]
         signs.append(("prompt", None if "module" in prints else prints.get("prompt")))
         for method, given in signs:
             found = self._held(method, given) if given else None

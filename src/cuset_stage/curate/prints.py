@@ -4,7 +4,7 @@
 |---|---|---|
 | `program` | the code, else prompt and reference, else the module | a digest, equal for programs that differ in comments, layout and names |
 | `kernels` | each `__global__` function | a MinHash of its normalised subtrees (cuda_source.normal_form) |
-| `module` | a PyTorch module | two digests (with and without its names) and a MinHash of its tokens |
+| `module` | a PyTorch module | three digests (with and without its names, and without its inputs) and a MinHash of its tokens |
 | `prompt` | what the source asks | a digest and a MinHash of its words |
 
 A MinHash (Broder 1997, computed by `datasketch`) has 128 numbers of 32 bits, in base64. Equal numbers estimate the Jaccard similarity.
@@ -22,7 +22,7 @@ import numpy as np
 from datasketch import MinHash
 
 from ..cuda_source import Function, Source, answer_code, kernel_features, normalised, tokens
-from .modules import bare
+from .modules import bare, without_inputs
 from .stage_rows import Row, digest
 
 
@@ -75,11 +75,12 @@ def kernel_print(source: Source, kernel: Function) -> str:
 
 
 def module_print(source: str) -> list[str]:
-    """Of a PyTorch module's statements, without docstrings, annotations and comments: digests with and without its names, and a
-    MinHash in which names stay, which say what operator it is, and sizes do not."""
+    """Of a PyTorch module's statements, without docstrings, annotations and comments: digests with and without its names, one of what
+    it computes alone, and a MinHash in which names stay, which say what operator it is, and sizes do not."""
     text = bare(source)
     shape = ["0" if token.kind == "number" else token.text for token in tokens(text)]
-    return [module_exact(source), digest(normalised(text)), packed(minhash(_runs(shape, CODE_SHINGLE)))]
+    computed = module_exact(without_inputs(source))
+    return [module_exact(source), digest(normalised(text)), computed, packed(minhash(_runs(shape, CODE_SHINGLE)))]
 
 
 def module_exact(source: str) -> str:

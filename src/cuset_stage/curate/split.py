@@ -17,7 +17,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row
 
 
-_SCHEMA = 2
+_SCHEMA = 3
 TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task
 
 
