@@ -53,6 +53,14 @@ def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
     assert found.row["prompt"] == "Add one." and "answer" not in found.row
 
 
+def test_hip_is_no_cuda_and_a_source_for_both_is():
+    hip = TWO.replace("<cstdio>", "<hip/hip_runtime.h>")
+    dropped = split_row(row("t:a", code=hip))
+    assert isinstance(dropped, Dropped) and dropped.reason == "not_cuda"
+    both = f"#ifndef __HIP__\n#include <cuda_runtime.h>\n#else\n{hip}#endif\n"
+    assert not isinstance(split_row(row("t:a", code=both)), Dropped)
+
+
 def test_overloads_and_kernels_without_a_name_have_identifiers_of_their_own():
     code = "__global__ void k(int* y) { *y = 1; }\n__global__ void k(float* y) { *y = 2; }\n"
     found = split_row(row("f", code=code))

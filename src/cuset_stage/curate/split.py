@@ -6,6 +6,7 @@ is proved as it is. Every row gets the prints by which the next stage compares t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from ..answers import extract_code
@@ -17,7 +18,8 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row
 
 
-_SCHEMA = 3
+_SCHEMA = 4
+_HIP, _CUDA = (re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]{name}', re.MULTILINE) for name in ("hip/", "cuda"))
 TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task
 
 
@@ -54,6 +56,10 @@ def split_row(row: Row) -> Outcome:
     code = row.get("code") or extract_code(row.get("answer", ""), language="cuda")
     if not code:
         return Dropped("no_code", "the answer holds no CUDA code")
+    if _HIP.search(code) and not _CUDA.search(code):
+        return Dropped(
+            "not_cuda", "HIP: the code includes hip/ headers, and none of CUDA; what is judged here is CUDA"
+        )
     source = Source(code)
     made: list[Row] = []
     ids: Counter[str] = Counter()
