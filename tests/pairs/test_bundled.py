@@ -2,6 +2,11 @@
 
 import hashlib
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -48,6 +53,16 @@ def test_the_verdicts_of_the_bundled_pairs_are_in_the_record(bundled):
     for pair in bundled:
         sha256 = hashlib.sha256((code(pair.wrong) + "\n").encode()).hexdigest()
         assert known[pair.task, sha256] == pair.verdict
+
+
+@pytest.mark.slow
+def test_the_command_of_the_page_makes_the_bundled_pairs_again(tmp_path):
+    lines = re.search(r"```bash\n(tasks=.*?)```", (ROOT / "docs" / "pairs.md").read_text(), re.DOTALL)[1]
+    record = shutil.copy(ROOT / "benchmarks" / "pairs_h200.jsonl", tmp_path)
+    lines = lines.replace("output=data", f"output={tmp_path}").replace("benchmarks/pairs_h200.jsonl", record)
+    programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(["bash", "-ec", lines], cwd=ROOT, env={**os.environ, **programs}, check=True)
+    assert (tmp_path / "cuset_pairs.jsonl").read_bytes() == (ROOT / "data" / "cuset_pairs.jsonl").read_bytes()
 
 
 def test_the_bundled_pairs_are_even_over_tasks_and_lengths(bundled):

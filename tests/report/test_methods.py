@@ -77,6 +77,7 @@ def test_one_row_a_method(runs, confidence, pairs):
     for name, row in rows.items():
         of = record[name]["notions"]["section3"]
         assert row["Mean confidence: CUDA"].value == pytest.approx(of["sensitive"]["mean"]["value"], abs=1e-6)
+        assert float(row["Mean confidence: CUDA"].text) == pytest.approx(of["sensitive"]["mean"]["value"], rel=0.05)
         assert row["Confidence: KS distance"].value == pytest.approx(of["ks"]["d"]["value"], abs=1e-6)
         gap = 100 * of["windows"]["on_sensitive"]["centre"]["difference"]["value"]
         assert row["Confidence: low windows on CUDA (points)"].value == pytest.approx(gap, abs=1e-5)

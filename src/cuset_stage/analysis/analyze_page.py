@@ -275,7 +275,10 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
     figure.savefig(paths[0], dpi=120)
 
     examples = _examples(record)
-    figure = Figure(figsize=(10, 7), layout="constrained")
+    groups = [(name, reading) for name in models for reading in READINGS]
+    figure = Figure(
+        figsize=(max(10, len(groups)), 7), layout="constrained"
+    )  # the groups' names stand beside each other
     along, shares = figure.subplots(2, 1)
     first = next(iter(models.values()))["examples"][0]
     for start, length, _ in examples[0]["runs"]:
@@ -295,7 +298,6 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
         fontsize="medium",
     )
     along.legend(fontsize="small")
-    groups = [(name, reading) for name in models for reading in READINGS]
     for offset, key, color in ((-0.2, "low", COLORS[1]), (0.2, "all", "#8a939b")):
         of = [models[name]["notions"]["section3"]["windows"]["on_sensitive"][reading][key] for name, reading in groups]
         values = [100 * (one["value"] or 0) for one in of]

@@ -55,10 +55,11 @@ def _interval(of: dict[str, float | None] | None, digits: int, scale: float = 1)
     if of is None or of["value"] is None:
         return Cell(ABSENT)
     value, *ends = (None if of[key] is None else scale * of[key] for key in ("value", "low", "high"))
-    form = "{:+.1f}" if digits == 1 else f"{{:.{digits}f}}"
 
     def write(one: float) -> str:
-        return form.format(one).replace("-", "−")
+        # What three decimals would make 0, such as the confidence of an untrained model, shows two digits.
+        form = "+.1f" if digits == 1 else f".{digits}f" if abs(one) >= 0.0995 or not one else "#.2g"
+        return format(one, form).replace("-", "−")
 
     if None in ends:
         return Cell(write(value), round(value, 6))
