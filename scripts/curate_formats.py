@@ -29,7 +29,8 @@ from cuset_stage.files import write_atomically
 from cuset_stage.jsonl import read_objects
 
 
-# licence: what the repository and the data set state. path: within the clone. settings: what is said beside it.
+# licence: what the repository and the data set state. path: within the clone. settings: what is said beside it; `against=...`: the
+# benchmarks, as of a source that is only shown to be caught.
 SOURCES: dict[str, dict[str, Any]] = {
     "cuda-l1": {
         "repository": "deepreinforce-ai/CUDA-L1",
@@ -85,7 +86,7 @@ SOURCES: dict[str, dict[str, Any]] = {
         "format": "JSON lines",
         "path": "Datasets/CUDABench-Set.jsonl",
         "licence": "none stated",
-        "settings": ["preset=cudabench", "allow_unknown=true"],
+        "settings": ["preset=cudabench", "allow_unknown=true", "against=..."],
     },
 }
 BENCHMARKS = ("kernelbench", "cudabench")
@@ -122,7 +123,8 @@ def funnel_of(name: str, clones: Path, work: Path, against: str, alone: int) -> 
     ).stdout.strip()
     if name == "ai-cuda-engineer":
         path = as_parquet(path, work / "archive.parquet")
-    stated = [*source["settings"], f"revision={revision}", "compile_only=true", "fresh=true"]
+    said = [f"against={against}" if setting == "against=..." else setting for setting in source["settings"]]
+    stated = [*said, f"revision={revision}", "compile_only=true", "fresh=true"]
     # Status 1 is a stage that keeps nothing: without a model and a GPU most sources end so.
     subprocess.run(curate("run", folder, f"sources={name}={path}", *stated), env=environment(), check=False)
     shown = subprocess.run(

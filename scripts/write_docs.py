@@ -1,6 +1,6 @@
 """Write docs/benchmarks.md from the records in benchmarks/, docs/keys.md from the settings of the stage and the commands, and
 docs/features.md from the list that the tests of features run; in docs/data.md, the table of what weights are held to; in
-docs/curate.md, what is found of copies, and how the stages scale.
+docs/curate.md, what is found of copies, what becomes of public data sets, and how the stages scale.
 
     python scripts/write_docs.py
 
@@ -11,6 +11,7 @@ import importlib
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -628,8 +629,8 @@ An answer that passes and is not paid did the work after all, and gained nothing
 
 
 def curate_page() -> str:
-    """docs/curate.md with what is found of copies, and how the stages scale."""
-    return between_marks("curate.md", f"{copies()}\n\n## Scale\n\n{scale()}")
+    """docs/curate.md with what is found of copies, what becomes of public data sets, and how the stages scale."""
+    return between_marks("curate.md", f"{copies()}\n\n## Public data\n\n{formats()}\n\n## Scale\n\n{scale()}")
 
 
 def copies() -> str:
@@ -648,6 +649,34 @@ def copies() -> str:
         f"{len(saved['common']['dropped'])} of {saved['common']['kernels']} kernels of every course in other forms, "
         f"{sum(len(tree['dropped']) for tree in trees)} of {sum(tree['kernels'] for tree in trees):,} kernels of {', '.join(saved['trees'])}. "
         f"`benchmarks/copies.json`, {saved['date'][:10]}: `python scripts/measure_copies.py CUDABench-Set.jsonl --trees ...`"
+    )
+
+
+def formats() -> str:
+    """Kept by each stage, and what was left out for what; the last columns are of the rows that `split` left."""
+    saved, stages = record("curate_formats.json"), ("import", "split", "deduplicate", "adapt", "answer")
+    rows, alone = [], []
+    for name, each in saved["sources"].items():
+        steps = {step["stage"]: step for step in each["funnel"]}
+        left = sum((Counter(step["reasons"]) for step in each["funnel"]), Counter())
+        waiting = steps["prove"]["unsettled"] if "prove" in steps else 0
+        why = [f"{reason} {count:,}" for reason, count in left.most_common()] + [f"wait for a GPU {waiting:,}"] * bool(
+            waiting
+        )
+        held = [f"{benchmark} {count:,}" for benchmark, count in each["contaminated"].items() if count]
+        kept = (f"{steps[stage]['kept']:,}" if stage in steps else "" for stage in stages)
+        link = f"[{name}](https://github.com/{each['repository']})"
+        rows.append((link, each["format"], f"{each['rows']:,}", *kept, ", ".join(why), ", ".join(held)))
+        if "alone" in each:
+            alone.append(f"{each['alone']['compiled']} of {each['alone']['kernels']} of {name}")
+    header = ["source", "format", "rows", *(f"`{stage}`" for stage in stages), "left out", "in a benchmark"]
+    return (
+        "What `cuset curate run` keeps of data sets as GitHub has them, on a machine without a GPU and without a model: `write` asks nobody, "
+        "so kernels end at `adapt` as `no_task`, and tasks without an answer at `answer`. The last column is what `against=` finds of the rows "
+        f"that `split` left in KernelBench and CUDABench.\n\n{table(header, rows)}\n\nKernels that compile with what `split` left them, of a "
+        f"sample: {', '.join(alone)}. CUDA-L1's and the AI CUDA Engineer's modules are KernelBench's; those that were not found are tasks "
+        f"that KernelBench has changed since. `benchmarks/curate_formats.json`, {saved['date'][:10]}, {saved['machine']['cpus']} cores: "
+        "`python scripts/curate_formats.py CLONES WORK --json OUT.json --alone 60`"
     )
 
 
