@@ -84,6 +84,18 @@ def _write_arrow(path: Path, table: pa.Table) -> None:
         stream.write_table(table)
 
 
+def test_a_sign_of_windows_1252_in_a_comment_costs_no_source_and_other_encodings_do(tmp_path):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "sign.cu").write_bytes(b"// \xa9 2013\r\n" + KERNEL.encode())
+    (tree / "other.cu").write_bytes("// \u6838\u51fd\u6570\n".encode("gbk") + KERNEL.encode())
+    assert take_in(tmp_path / "work", tree, licence="MIT").reasons == {"not_utf8": 1}
+    (row,) = lines(tmp_path / "work" / "import" / "tree" / "rows.jsonl")
+    assert row["code"] == f"// \u00a9 2013\n{KERNEL}"
+    (dropped,) = lines(tmp_path / "work" / "import" / "tree" / "dropped.jsonl")
+    assert dropped["file"] == "other.cu" and "iconv" in dropped["detail"]
+
+
 @pytest.mark.parametrize("write", [pq.write_table, _write_arrow])
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
 def test_a_text_of_a_column_that_is_not_utf8_costs_its_row_alone(tmp_path, write, kind):

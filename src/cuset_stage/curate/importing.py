@@ -13,7 +13,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Item, Row, RowError, row_sha256
 
 
-_SCHEMA = 9
+_SCHEMA = 10
 # Fields that may state a licence in a comment.
 _CODE = ("code", "wrapper", "cpu_code", "module_code", "functional_code")
 

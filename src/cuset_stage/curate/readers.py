@@ -226,7 +226,9 @@ def _source(path: Path, name: str, root: Path) -> Row:
     try:
         row = {"code": _expanded(path, root.resolve(), set()), "path": name}
     except UnicodeDecodeError as error:
-        raise RowError("not_utf8", str(error)) from None
+        raise RowError(
+            "not_utf8", f"{error}; convert it or a header that it includes, as with iconv -t utf-8"
+        ) from None
     declared, reference = path.with_suffix(".json"), path.with_suffix(".ref.py")
     if reference.is_file():
         row["reference"] = reference.read_text(encoding="utf-8-sig")
@@ -248,7 +250,21 @@ def _expanded(path: Path, root: Path, seen: set[Path]) -> str:
                 return f"{_expanded(found, root, seen).rstrip()}\n"
         return match[0]
 
-    return _INCLUDE.sub(header, path.read_text(encoding="utf-8-sig"))
+    return _INCLUDE.sub(header, _text(path))
+
+
+def _text(path: Path) -> str:
+    """A source file's text: UTF-8, or Windows-1252 where so few bytes are no ASCII that they can only be a sign or a name in a comment.
+
+    Raises UnicodeDecodeError: neither.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        content = path.read_bytes()
+        if b"\0" in content or sum(byte > 127 for byte in content) * 100 > len(content):
+            raise
+        return path.read_text(encoding="cp1252", errors="replace")
 
 
 def _modules(root: Path) -> Iterator[Item]:
