@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.analyze import analyze
-from cuset_stage.analysis.analyze_page import draw, probability
+from cuset_stage.analysis.analyze_page import draw, probability, render
 from cuset_stage.analysis.analyze_page import number as shown
 from cuset_stage.analysis.kinds import BITS, data_rows, rules_of_all_kinds
 from cuset_stage.analysis.requests import AnalyzeSettings
@@ -149,10 +149,11 @@ def test_an_untrained_model_hardly_tells_them_apart_but_the_naive_p_says_it_does
             assert ratio == pytest.approx(1, abs=0.1)
 
 
-def test_the_names_of_many_models_have_room_in_the_picture(record, tmp_path):
+def test_the_names_of_many_models_have_room_and_their_curves_colours(record, tmp_path):
     several = {**record, "models": {f"model {n}": record["models"]["first"] for n in range(6)}}
     (two, _), (six, _) = (Image.open(draw(one, tmp_path)[1]).size for one in (record, several))
     assert two == 1200 and six >= 110 * 3 * 6  # three readings of each
+    assert all(f'<polyline class="m{n}"' in render(several) for n in range(6))  # a colour of its own
 
 
 def test_rows_of_a_data_set_are_those_of_training(models):
