@@ -10,6 +10,7 @@
 constexpr int kWarps = 8;
 constexpr unsigned kAll = 0xFFFFFFFFu;
 constexpr int kEmpty = -1;
+constexpr long long kNoScore = -(1LL << 60);  // far below every score, and no difference with one overflows
 
 // Row sums, and their sums over the communities.
 __global__ void addStrengths(const int* __restrict__ rowPtr, const int* __restrict__ weights,
@@ -46,7 +47,7 @@ __global__ void bestMoves(const int* __restrict__ rowPtr, const int* __restrict_
     __syncwarp();
 
     const long long mine = strength[v];
-    long long best = INT64_MIN;
+    long long best = kNoScore;
     int bestGroup = INT32_MAX, ownLinks = 0;
     for (int s = lane; s < slots; s += 32) {
         const int group = __ldcg(&key[s]);  // what the atomics left in the L2 cache
