@@ -382,7 +382,7 @@ The two differ by {100 * test["difference"]["value"]:.1f} points ({100 * test["d
 A model of {large["parameters"] / 1e9:.1f} billion parameters (random weights, bfloat16) takes {large["seconds"]:.0f} s for {large["pairs"]} pairs, which are {large["responses"]} responses with
 {large["tokens"] / 1e6:.2f} million tokens, and {large["peak_gib"]:.1f} GiB at the peak, of which the weights are {large["weights_gib"]:.1f}.
 
-- {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model samples=200 device=cpu output=outputs/pairs.json")}
+- {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model device=cpu output=outputs/pairs.json")}
 - {source("pairs_7b_h200.json", "python scripts/bench_pairs.py")}
 """
 
