@@ -6,7 +6,7 @@ CLONES holds a clone of each repository of `SOURCES` under its name: `git clone 
 run as a user would, and its rows are held once more against the benchmarks among the sources. --alone compiles so many of a source's
 kernels, drawn with a fixed seed, each with what `split` left it, to an object file: whether they compile without a program around them.
 
-WORK keeps the curations; a source that is in the record is run again only when it is named.
+WORK keeps the curations. A source that --only leaves out stays in the record as it is.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ SOURCES: dict[str, dict[str, Any]] = {
     "ai-cuda-engineer": {
         "repository": "PJLAB-CHIP/HPCTransCompile",
         "what": "torch extensions with their modules: the archive's best of each task",
-        "format": "Parquet",
-        "path": "InferenceEngine/benchmark/cuda",  # CSV in this repository
+        "format": "CSV, made Parquet",
+        "path": "InferenceEngine/benchmark/cuda",
         "licence": "CC-BY-4.0 (the archive)",
         "settings": ["preset=ai-cuda-engineer"],
     },
@@ -104,7 +104,8 @@ def main() -> int:
     record = json.loads(args.target.read_text(encoding="utf-8")) if args.target.is_file() else {"sources": {}}
     against = ",".join(f"{name}={args.clones / place(name)}" for name in BENCHMARKS)
     for name in args.only:
-        record["sources"][name] = funnel_of(name, args.clones, args.work, against, args.alone)
+        made = record["sources"] | {name: funnel_of(name, args.clones, args.work, against, args.alone)}
+        record["sources"] = {each: made[each] for each in SOURCES if each in made}
         record |= {"date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine()}
         write_atomically(args.target, [json.dumps(record, indent=2) + "\n"])
     return 0
@@ -143,9 +144,15 @@ def funnel_of(name: str, clones: Path, work: Path, against: str, alone: int) -> 
         "rows": funnel[0]["read"],
         "funnel": funnel,
         "contaminated": {each: benchmarks.count(each) for each in BENCHMARKS},
-        "of_rows": funnel[1]["kept"],
+        "answers": answers(folder / "answer" / "rows.jsonl"),
         **({"alone": compiled_alone(folder, alone)} if alone and not is_task(rows) else {}),
     }
+
+
+def answers(rows: Path) -> dict[str, int]:
+    """Answers of modules, and how many hold a kernel and do not call torch alone."""
+    found = [row.get("answer_code") or "" for _, row in read_objects(rows)] if rows.is_file() else []
+    return {"all": len(found), "with_kernel": sum("__global__" in each for each in found)}
 
 
 def is_task(rows: Path) -> bool:

@@ -659,24 +659,28 @@ def formats() -> str:
     for name, each in saved["sources"].items():
         steps = {step["stage"]: step for step in each["funnel"]}
         left = sum((Counter(step["reasons"]) for step in each["funnel"]), Counter())
-        waiting = steps["prove"]["unsettled"] if "prove" in steps else 0
-        why = [f"{reason} {count:,}" for reason, count in left.most_common()] + [f"wait for a GPU {waiting:,}"] * bool(
-            waiting
-        )
+        left = Counter({**left, "wait for a GPU": steps["prove"]["unsettled"] if "prove" in steps else 0})
+        why = [f"{reason} {count:,}" for reason, count in left.most_common() if count]
         held = [f"{benchmark} {count:,}" for benchmark, count in each["contaminated"].items() if count]
         kept = (f"{steps[stage]['kept']:,}" if stage in steps else "" for stage in stages)
+        seconds = sum(step["seconds"] for step in each["funnel"])
         link = f"[{name}](https://github.com/{each['repository']})"
-        rows.append((link, each["format"], f"{each['rows']:,}", *kept, ", ".join(why), ", ".join(held)))
+        rows.append(
+            (link, each["format"], f"{each['rows']:,}", *kept, ", ".join(why), ", ".join(held), f"{seconds:.0f} s")
+        )
         if "alone" in each:
             alone.append(f"{each['alone']['compiled']} of {each['alone']['kernels']} of {name}")
-    header = ["source", "format", "rows", *(f"`{stage}`" for stage in stages), "left out", "in a benchmark"]
+    header = ["source", "format", "rows", *(f"`{stage}`" for stage in stages), "left out", "in a benchmark", "time"]
+    answered = {name: each["answers"] for name, each in saved["sources"].items() if each.get("answers", {}).get("all")}
+    answers = ", ".join(f"{each['with_kernel']} of {each['all']} of {name}" for name, each in answered.items())
     return (
         "What `cuset curate run` keeps of data sets as GitHub has them, on a machine without a GPU and without a model: `write` asks nobody, "
-        "so kernels end at `adapt` as `no_task`, and tasks without an answer at `answer`. The last column is what `against=` finds of the rows "
-        f"that `split` left in KernelBench and CUDABench.\n\n{table(header, rows)}\n\nKernels that compile with what `split` left them, of a "
-        f"sample: {', '.join(alone)}. CUDA-L1's and the AI CUDA Engineer's modules are KernelBench's; those that were not found are tasks "
-        f"that KernelBench has changed since. `benchmarks/curate_formats.json`, {saved['date'][:10]}, {saved['machine']['cpus']} cores: "
-        "`python scripts/curate_formats.py CLONES WORK --json OUT.json --alone 60`"
+        "so kernels end at `adapt` as `no_task`, and tasks without an answer at `answer`. `in a benchmark` is what `against=` finds in "
+        f"KernelBench and CUDABench of the rows that `split` left.\n\n{table(header, rows)}\n\nKernels that compile with what `split` left "
+        f"them, of a sample: {', '.join(alone)}. CUDA-L1's and the AI CUDA Engineer's modules are KernelBench's; those that were not found "
+        f"are tasks that KernelBench has changed since. Answers with a kernel: {answers}; the others "
+        f"call torch alone, and `prove` drops them on a GPU. `benchmarks/curate_formats.json`, {saved['date'][:10]}, "
+        f"{saved['machine']['cpus']} cores: `python scripts/curate_formats.py CLONES WORK --json OUT.json --alone 60`"
     )
 
 
