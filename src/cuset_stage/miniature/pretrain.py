@@ -63,7 +63,6 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
         device = torch.device("cuda" if gpu else "cpu")
         tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
         torch.manual_seed(settings.seed)
-        torch.use_deterministic_algorithms(True, warn_only=True)
         torch.set_float32_matmul_precision("high")
         shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
         model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=max(4096, settings.length))).to(device)
