@@ -55,6 +55,21 @@ def test_a_row_is_kept_with_the_mutant_that_is_found_out_and_dropped_where_none_
     assert len(tested["passed"]) == tested["compiled"] - 1 > 0  # it went on after those that pass
 
 
+def test_what_was_found_of_the_same_program_in_the_same_way_is_not_run_again(tmp_path, gpus, row):
+    given = put(tmp_path / "rows.jsonl", [{**row, "key": "0" * 32}])
+    asked = {"times": 1, "mutants": 0}
+    assert prove(tmp_path, given, **asked).kept == 1
+    (proved,) = lines(tmp_path / "prove" / "rows.jsonl")
+    proved["verified"]["compile_s"] = "as it was"
+    again = put(tmp_path / "again.jsonl", [proved])
+    assert prove(tmp_path, again, **asked, fresh=True).kept == 1
+    assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["compile_s"] == "as it was"
+    for changed in ({"code_sha256": "0"}, {"driver": "0"}, {"times": 2}, {"verdict": "compiled"}, {"thorough": True}):
+        put(again, [{**proved, "verified": {**proved["verified"], **changed}}])
+        assert prove(tmp_path, again, **asked, fresh=True).kept == 1
+        assert lines(tmp_path / "prove" / "rows.jsonl")[0]["verified"]["compile_s"] != "as it was", changed
+
+
 def test_programs_run_on_all_gpus_and_threads_are_there_for_all_cpus_and_gpus(tmp_path, gpus, monkeypatch):
     # Right on the first GPU alone, so that the verdict tells where a program ran.
     row = ready_row(

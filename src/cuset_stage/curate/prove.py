@@ -2,7 +2,8 @@
 
 A row is kept when its program compiles and passes every case both times, when no output that nobody computed would pass them all
 (zeros, a constant, an input handed back: `cuset audit-tasks`), and, on a GPU, when its cases find at least one of a few mutants.
-What a verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`. A failure of ours (a lost GPU, a full disk)
+What a verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`; what `write` has found in the same way is not
+run again. A failure of ours (a lost GPU, a full disk)
 leaves the row for the next run. On a GPU a program has to have computed there what it wrote (`judge.gpu_work`).
 """
 
@@ -145,7 +146,10 @@ class Verifier:
             task = load_task(row)
         except TaskError as error:
             return Dropped("bad_task", str(error))
-        found = self.judged(task, code)
+        found = row.get("verified") or {}  # what `write` found
+        needed = {**self._passed, **_describe(self.settings), "code_sha256": sha256_text(code)}
+        if any(found.get(key) != value for key, value in needed.items()):
+            found = self.judged(task, code)
         if not isinstance(found, dict):
             return found
         details = {key: found[key] for key in (*_MACHINE, "verdict")}
@@ -241,7 +245,8 @@ class Verifier:
 
     @property
     def _passed(self) -> dict[str, Any]:
-        return {"verdict": "passed", "times": self.settings.times, "per_gpu": self.settings.per_gpu}
+        asked = {key: getattr(self.settings, key) for key in ("times", "thorough", "per_gpu")}
+        return {"verdict": "passed", **asked}
 
 
 def _failed(judgement: Judgement, run: int = 1) -> Outcome:
