@@ -176,6 +176,8 @@ def test_managed_variables_are_not_held_against_a_program() -> None:
 
 def test_without_inputs_it_counts_what_comes_and_goes() -> None:
     assert examine(activity(Uploads(), 12), True, 12, MIB) is None
+    assert examine(activity(Uploads()), True, 4000, MIB) is None  # as arguments of its kernels
+    assert examine(activity(Uploads()), True, 5000, MIB) == NOT_NEEDED
     assert examine(activity(Uploads(), down=0), True, 12, MIB) == NOT_FROM_GPU
     assert examine(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12, MIB) == RESULT_UPLOADED
 

@@ -26,7 +26,7 @@ UNRECORDED = "no speed-up: the GPU was busy for longer than the record of its ke
 UNRECORDED_S = 1e-3  # a process: what making a context takes is 1.3 to 1.8 ms on an H200
 
 SHARE = 0.8  # of the record that the counters have to confirm
-LEAST_INPUT = 1024  # bytes of input: that a program is right without less proves nothing
+LEAST_INPUT = 4096  # bytes of input: less may go up as arguments of kernels, so that a program is right without it proves nothing
 WORTHWHILE_INPUT = 1 << 16  # the smallest case with so much is run with its inputs withheld
 MOST_INPUT = 2 << 30  # with more the search for inputs takes too long
 FEW = 64  # less than a 64th of the inputs, or of the outputs, is next to nothing
