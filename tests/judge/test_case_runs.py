@@ -43,7 +43,7 @@ def together(judge: ProgramJudge, task: ProgramTask, source: str) -> list[Verdic
     built = judge.build(task, source)
     assert built.product is not None, built.judgement.message
     judge.prepare(task)
-    return [run.result.verdict for run in judge.runner.run_together(task, built.product, Clock())]
+    return [run.result.verdict for run in judge.runner.run_together(task, built.product, Clock()) or ()]
 
 
 # Right outputs only where this is the first call of main, or the last of three.
@@ -136,7 +136,7 @@ def test_a_case_that_the_cache_has_dropped_is_not_waited_for(
 ) -> None:
     judge = replace(judge, cases=CaseCache(tmp_path / "cases"))
     built = judge.build(task, program())
-    assert judge.runner.run_together(task, built.product, Clock()) == []
+    assert judge.runner.run_together(task, built.product, Clock()) is None
     assert judge.execute(task, built, None).passed
 
 

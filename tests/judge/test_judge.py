@@ -163,6 +163,19 @@ def test_a_failure_beside_other_programs_is_tried_alone(
     assert [case.verdict for case in judged[0].cases] == [Verdict.PASSED, Verdict.MISMATCH]
 
 
+@pytest.mark.parametrize("modes", [("wrong", "right"), ("right", "wrong"), ("returns_3", "right")])
+def test_what_fails_beside_other_programs_starts_twice(
+    judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu, monkeypatch: pytest.MonkeyPatch, modes: tuple[str, str]
+) -> None:
+    """Starts of CUDA wait for each other, so they decide how many answers an hour are judged: once with all cases, once alone."""
+    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    pool = GpuPool([lost_gpu], per_gpu=2)
+    leases, lease = [], pool.lease
+    monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
+    assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed
+    assert leases == [False, True]
+
+
 def test_a_program_that_takes_more_gpu_memory_than_it_may(
     judge: ProgramJudge, tmp_path: Path, lost_gpu: Gpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:

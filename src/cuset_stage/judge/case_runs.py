@@ -119,15 +119,16 @@ class CaseRunner:
 
     def run_together(
         self, task: ProgramTask, binary: Path, clock: Clock, *, keep: Path | None = None, kept: int | None = None
-    ) -> list[CaseRun]:
+    ) -> list[CaseRun] | None:
         """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed (with `few_queues` no
-        failure counts). Empty where the cases need processes of their own, or where that tells better how the first one failed.
+        failure counts). Empty where a process of its own tells better how the first one failed; None where none was run, because each case
+        needs one.
 
         keep: as of `run`, for outputs of case number `kept`. Raises what `run` raises.
         """
         prepared = self._all_there(task)
         if prepared is None:
-            return []
+            return None
         places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
         inputs = {
             f"{place}{name}": path
@@ -175,7 +176,7 @@ class CaseRunner:
 
     def run_all(self, task: ProgramTask, binary: Path, clock: Clock) -> list[CaseRun]:
         """A run on each case, whether it passes or not; raises what `run` raises."""
-        runs = self.run_together(task, binary, clock)
+        runs = self.run_together(task, binary, clock) or []
         return [*runs, *(self.run(task, case, binary, clock) for case in task.cases[len(runs) :])]
 
     def _all_there(self, task: ProgramTask) -> list[PreparedCase] | None:

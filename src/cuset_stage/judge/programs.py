@@ -178,12 +178,13 @@ class ProgramJudge(Judge):
         """Run the program on every case in order, up to the first that fails: in one process as far as that goes (case_runs.py).
 
         The cases are taken from their cache once more: since `prepare`, it may have had to make room for others. What fails on a shared
-        GPU is run once more with no other program on it.
+        GPU, among other cases or by itself, is run once more with no other program on it.
         """
         clock = Clock()
         runner = self.runner
         runs: list[CaseRun] = []
-        together: list[CaseRun] = []
+        together: list[CaseRun] | None = None
+        shares = bool(self.gpus and self.gpus.per_gpu > 1 and self.confirms)
         sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
         examined = case_to_examine(sizes) if self.recorder and not task.project else None  # its tests compare, not we
         known = built.judgement
@@ -193,11 +194,12 @@ class ProgramJudge(Judge):
                 try:
                     if not index:
                         together = runner.run_together(task, built.product, clock, keep=kept, kept=examined)
-                    if index < len(together):
+                    alone = shares and together is not None and index == len(together)  # the others' process ended here
+                    if together and index < len(together):
                         run = together[index]
                     else:
-                        run = runner.run(task, case, built.product, clock, keep=keep)
-                    if not run.passed and self.gpus and self.gpus.per_gpu > 1 and self.confirms:
+                        run = runner.run(task, case, built.product, clock, keep=keep, alone=alone)
+                    if not run.passed and shares and not alone:
                         run = runner.run(task, case, built.product, clock, keep=keep, alone=True)
                     if not run.passed and task.project:
                         with clock.excluded():
