@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from worker_folders import shared_folder
 
 
 ROOT = Path(__file__).parent.parent
@@ -59,9 +60,12 @@ def _load_script():
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory) -> Path:
     """A folder with a two-layer Qwen2 model and a byte-level tokenizer."""
-    path = tmp_path_factory.mktemp("model") / "tiny"
-    load_script("make_tiny_model").make_model(path, ROOT / "data", hidden_size=32, layers=2, vocab_size=1024)
-    return path
+
+    def make(folder: Path) -> None:
+        sizes = {"hidden_size": 32, "layers": 2, "vocab_size": 1024}
+        load_script("make_tiny_model").make_model(folder / "tiny", ROOT / "data", **sizes)
+
+    return shared_folder(tmp_path_factory, "model", make) / "tiny"
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +90,14 @@ def browser():
 @pytest.fixture(scope="session")
 def site(tmp_path_factory) -> Path:
     """The documentation, built."""
-    folder = tmp_path_factory.mktemp("docs") / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return folder
+
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+        environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    return shared_folder(tmp_path_factory, "site", build)
 
 
 class Run:

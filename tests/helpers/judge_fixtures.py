@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from host_programs import TASKS, arguments, write_lines
 from typer.testing import CliRunner
+from worker_folders import shared_folder
 
 from cuset_stage.cli import app
 from cuset_stage.judge.results import Results, read_results
@@ -13,8 +14,8 @@ from cuset_stage.judge.results import Results, read_results
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all tests of a session: nvcc compiles a program once."""
-    return tmp_path_factory.mktemp("cache")
+    """One for all tests: nvcc compiles a program once."""
+    return shared_folder(tmp_path_factory, "judge-cache")
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from worker_folders import shared_folder
 
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,7 +163,16 @@ def copy_checkout(to: Path) -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Built:
     """sdist, the wheel made from that sdist, and the editable wheels."""
-    folder = tmp_path_factory.mktemp("built")
+    folder = shared_folder(tmp_path_factory, "built", build)
+    return Built(
+        wheel=next((folder / "dist").glob("*.whl")),
+        sdist=next((folder / "dist").glob("*.tar.gz")),
+        editable=next((folder / "lenient").glob("*.whl")),
+        editable_strict=next((folder / "strict").glob("*.whl")),
+    )
+
+
+def build(folder: Path) -> None:
     source = copy_checkout(folder / "source")
 
     def call(*command: str) -> None:
@@ -176,12 +186,6 @@ def built(tmp_path_factory) -> Built:
         # What pip calls; without the pip that would look for cuset-stage in the environment the tests run in.
         hook = "import sys; from setuptools import build_meta as b; b.build_editable(sys.argv[1], {'editable_mode': sys.argv[2]})"
         call(sys.executable, "-c", hook, str(folder / mode), mode)
-    return Built(
-        wheel=next((folder / "dist").glob("*.whl")),
-        sdist=next((folder / "dist").glob("*.tar.gz")),
-        editable=next((folder / "lenient").glob("*.whl")),
-        editable_strict=next((folder / "strict").glob("*.whl")),
-    )
 
 
 @pytest.fixture(scope="session")
