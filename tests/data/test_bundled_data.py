@@ -412,6 +412,12 @@ int main() {
 """
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory) -> Path:
+    """Compiled programs: that of kernel.cu is the same in every case below."""
+    return tmp_path_factory.mktemp("programs")
+
+
 @pytest.mark.parametrize(
     ("fault", "verdict", "cases"),
     [
@@ -422,7 +428,7 @@ int main() {
         ("not C++", "compile_error", 0),
     ],
 )
-def test_verify_judges_every_case(folder, tmp_path, fault, verdict, cases):
+def test_verify_judges_every_case(folder, tmp_path, programs, fault, verdict, cases):
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not in PATH")
     (folder / "kernel.cu").write_text(PROGRAM.replace("FAULT", ""))
@@ -430,7 +436,7 @@ def test_verify_judges_every_case(folder, tmp_path, fault, verdict, cases):
     task = data_tasks.load_task(folder)
     work = tmp_path / "work"
     work.mkdir()
-    compiler = Compiler(arch="sm_90", flags=("-O1",), cache=work / "programs")
+    compiler = Compiler(arch="sm_90", flags=("-O1",), cache=programs)
     verifier = verify_data.Verifier(compiler, work, limits=Limits(wall_s=3.0))
     fast, result = verify_data.verify_tasks([task], verifier, 1)
     assert (fast["program"], fast["verdict"], result["program"]) == ("kernel.cu", "passed", "simple.cu")

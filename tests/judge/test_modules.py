@@ -240,7 +240,7 @@ HUNT = """
 import os, sys
 found, seen = [], 0
 for place, folders, files in os.walk("/"):
-    folders[:] = [f for f in folders if not os.path.join(place, f).startswith(("/proc", "/sys", "/usr", "/dev", sys.prefix))]
+    folders[:] = [f for f in folders if not os.path.join(place, f).startswith(("/proc", "/sys", "/usr", "/dev", sys.prefix, sys.base_prefix))]
     for name in files:
         try:
             with open(os.path.join(place, name), "rb") as file:

@@ -62,16 +62,22 @@ def test_every_kernel_is_entered_and_lines_stay(tmp_path):
 
 @needs_nvcc
 @pytest.mark.parametrize(
-    "path",
-    [None, pytest.param("data/kernels/jacobi_grid_sync/kernel.cu", marks=pytest.mark.slow)],
-    ids=["all", "jacobi"],
+    ("path", "variant"),
+    [
+        (None, 0),
+        *(
+            pytest.param(path, variant, marks=pytest.mark.slow)  # the control differs in one expression
+            for path, variant in (
+                (None, CONTROL),
+                *(("data/kernels/jacobi_grid_sync/kernel.cu", variant) for variant in (0, CONTROL)),
+            )
+        ),
+    ],
 )
-def test_nvcc_takes_it(path):
-    for variant in (0, CONTROL):
-        compiled = Compiler(arch="sm_90").compile(
-            make_adverse((ROOT / path).read_text() if path else PROGRAM, variant)
-        )
-        assert compiled.binary is not None, compiled.message
+def test_nvcc_takes_it(path, variant):
+    source = make_adverse((ROOT / path).read_text() if path else PROGRAM, variant)
+    compiled = Compiler(arch="sm_90").compile(source)
+    assert compiled.binary is not None, compiled.message
 
 
 class _Run:
