@@ -1,6 +1,7 @@
 """Shared by all tests: the scripts folder, a tiny model made from local files, and an environment that stays offline."""
 
 import functools
+import gc
 import importlib.util
 import json
 import os
@@ -37,6 +38,11 @@ def pytest_configure() -> None:
         for lock in cache.rglob("lock"):
             lock.unlink(missing_ok=True)
         os.environ["TORCH_EXTENSIONS_DIR"] = str(cache)  # workers inherit it
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected by now stays: the garbage collector need not walk it again, here or in a fork."""
+    gc.freeze()
 
 
 def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = None, **options: Any) -> Any:

@@ -2,6 +2,7 @@
 it but the sandbox, in a twentieth of the time."""
 
 import faulthandler
+import gc
 import os
 import runpy
 import signal
@@ -63,6 +64,7 @@ def _run(command: list[str], folder: Path, said: list[Path], environment: Mappin
     for number, path in enumerate(said, start=1):
         os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), number)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+    gc.freeze()  # else a collection here copies the pages of all that the tests have
     faulthandler.disable()
     os.chdir(folder)
     os.environ.update(environment)
