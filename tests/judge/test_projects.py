@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch  # noqa: F401 - forks of this process have it
 from other_sets import TWICE, computeeval_row, robust_kbench
 from task_factory import write_lines
 
@@ -99,7 +100,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
         ),
     ],
 )
-def test_settings_and_gradients(tmp_path: Path, direction: str, right: str, wrong: str) -> None:
+def test_settings_and_gradients(tmp_path: Path, forked: None, direction: str, right: str, wrong: str) -> None:
     """robust-kbench: every setting is called and a wrong one is named. A Python function stands where a kernel would be exported."""
     (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=[f"scale_{direction}"])
     exported = {

@@ -23,8 +23,8 @@ def test_computeeval(tmp_path):
     task = load_problem(tmp_path)
     assert (task.id, task.family, task.split, task.time_limit) == ("CUDA/7", "cuda-runtime", "cuda-runtime", 45.0)
     assert task.project.answer == "solution.cu"
-    assert {"include/twice.h", "test/test_main.cu", "helpers/one.cu"} < set(task.project.files)
-    assert task.project.options[:5] == ("-I", "include", "solution.cu", "helpers/one.cu", "test/test_main.cu")
+    assert {"include/twice.h", "test/test_main.cpp", "helpers/one.cpp"} < set(task.project.files)
+    assert task.project.options[:5] == ("-I", "include", "solution.cu", "helpers/one.cpp", "test/test_main.cpp")
     assert "-arch=native" not in task.project.options
     assert task.project.requires == (("twice",), ("cudaMalloc", "std::size_t"))
     system, user = (message["content"] for message in chat_messages(task))
@@ -54,7 +54,7 @@ def test_what_computeeval_has_for_python_is_left_out(tmp_path):
 
 
 def test_the_second_of_two_commands_may_be_another_program(tmp_path):
-    both = "nvcc -o test.out solution.cu test/*.cu && nvcc -DBENCH -o bench.out solution.cu test/*.cu"
+    both = "nvcc -o test.out solution.cu test/*.cpp && nvcc -DBENCH -o bench.out solution.cu test/*.cpp"
     assert "-DBENCH" not in load_problem(tmp_path, build_command=both).project.options
 
 
