@@ -61,6 +61,12 @@ def test_what_a_script_started_ends_with_it(server: ScriptServer, tmp_path: Path
     assert size and (tmp_path / "one" / "data" / "alive").stat().st_size == size
 
 
+def is_alive(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) -> None:
     def run(name: str, source: str) -> int | None:
         (tmp_path / name).mkdir()
@@ -69,11 +75,14 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
 
     assert run("one", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)") != 0
     assert run("two", "pass") == 0
+    killed = []
     for process in psutil.Process().children(recursive=True):  # one that has nothing to do, too
         with suppress(psutil.NoSuchProcess):
             if "serve" in process.cmdline():
                 process.kill()
-    time.sleep(0.2)
+                killed.append(process)
+    while any(map(is_alive, killed)):
+        time.sleep(0.02)
     assert run("three", "pass") == 0
 
 
