@@ -501,14 +501,15 @@ def test_a_torn_result_is_judged_again(run: Any, tmp_path: Path) -> None:
     assert "(1 judged" in said and "1 taken" in said and len(results.samples) == 2
 
 
-def test_any_number_of_runs_share_a_cache(tmp_path: Path) -> None:
-    """Four begin at once on an empty cache, each of them tries nvcc out, builds the same programs and makes the same inputs."""
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_any_number_of_runs_share_a_cache(tmp_path: Path, count: int) -> None:
+    """They begin at once on an empty cache, each of them tries nvcc out, builds the same programs and makes the same inputs."""
     tasks = write_lines(tmp_path / "tasks.jsonl", TASKS)
     answers = write_lines(
         tmp_path / "answers.jsonl", [answer_row("one", 0), answer_row("two", 0), answer_row("one", 1, BROKEN)]
     )
     environment = {**os.environ, "CUSET_CACHE": str(tmp_path / "shared")}
-    outputs = [tmp_path / f"results-{number}.jsonl" for number in range(4)]
+    outputs = [tmp_path / f"results-{number}.jsonl" for number in range(count)]
     commands = [[*arguments(answers, tasks, output), "seed=1"] for output in outputs]
     running = [
         subprocess.Popen(
@@ -516,9 +517,9 @@ def test_any_number_of_runs_share_a_cache(tmp_path: Path) -> None:
         )
         for command in commands
     ]
-    assert [process.wait(300) for process in running] == [0] * 4
+    assert [process.wait(300) for process in running] == [0] * count
     found = [verdicts(read_results(output)) for output in outputs]
-    assert found == [{("one", 0): "passed", ("two", 0): "mismatch", ("one", 1): "compile_error"}] * 4
+    assert found == [{("one", 0): "passed", ("two", 0): "mismatch", ("one", 1): "compile_error"}] * count
     cache = tmp_path / "shared"
     assert len(list(cache.glob("programs/??/*/record.json"))) == 2  # each built once, and the smallest nowhere
     assert len(list(cache.glob("cases/??/*/manifest.json"))) == 3

@@ -395,6 +395,7 @@ def test_streaming(llamafactory):
     run = llamafactory(
         {
             "stage": "cuset",
+            "dataset": "cuset_kernels_eval",  # the smaller one: the loader's process reads ahead
             "streaming": True,
             "buffer_size": 8,
             "max_samples": None,
