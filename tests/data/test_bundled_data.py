@@ -2,7 +2,7 @@
 
 Running the programs needs a GPU and is `python scripts/verify_data.py`; its record in benchmarks/ holds the SHA-256 of what it ran.
 So nvcc compiles here only the programs that the record does not have, and, in the slow tier, the held-out ones; without nvcc these
-tests are skipped, except in CI.
+tests are skipped, except in CI. References run likewise, a tenth of those in the record outside the slow tier.
 """
 
 from __future__ import annotations
@@ -47,8 +47,6 @@ ROWS = {
 PROGRAMS = [(name, program) for name, task in sorted(TASKS.items()) for program in task.programs]
 RECORD = json.loads((ROOT / "benchmarks" / "bundled_kernels_h200.json").read_text(encoding="utf-8"))
 VERIFIED = {(result["name"], result["program"]): result for result in RECORD["tasks"]}
-by_task = pytest.mark.parametrize("name", sorted(TASKS))
-by_program = pytest.mark.parametrize(("name", "program"), PROGRAMS)
 
 
 def is_verified(name: str, program: str) -> bool:
@@ -146,44 +144,51 @@ def test_no_sentence_is_in_every_prompt():
 # -------------------------------------------------------------------------------------------------------- one task
 
 
-@by_task
-def test_every_wording_states_the_tolerance_and_no_size_of_a_case(name):
-    task = TASKS[name]
-    tolerances = {value for pair in data_references.load_reference(task)["TOLERANCE"].values() for value in pair}
-    # A program for the sizes of the cases alone is no answer; round sizes are in prompts as block sizes and the like.
-    entries = {case.parameters[size] for case in task.program.cases for size in task.sizes}
-    limits = {limit for pair in task.sizes.values() for limit in pair}
-    sizes = {entry for entry in entries - limits if entry > 99 and entry & (entry - 1)}
-    for text in task.wordings.values():
-        numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
-        assert "rtol" in text and "atol" in text
-        assert tolerances <= numbers
-        assert not sizes & numbers
+def test_every_wording_states_the_tolerance_and_no_size_of_a_case():
+    for name, task in TASKS.items():
+        tolerances = {value for pair in data_references.load_reference(task)["TOLERANCE"].values() for value in pair}
+        # A program for the sizes of the cases alone is no answer; round sizes are in prompts as block sizes and the like.
+        entries = {case.parameters[size] for case in task.program.cases for size in task.sizes}
+        limits = {limit for pair in task.sizes.values() for limit in pair}
+        sizes = {entry for entry in entries - limits if entry > 99 and entry & (entry - 1)}
+        for wording, text in task.wordings.items():
+            numbers = {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
+            assert "rtol" in text and "atol" in text, (name, wording)
+            assert tolerances <= numbers, (name, wording)
+            assert not sizes & numbers, (name, wording)
 
 
-@by_task
-def test_the_wordings_go_from_bare_to_detailed(name):
-    bare, prompt, detailed = (len(TASKS[name].wordings[wording]) for wording in data_tasks.WORDINGS)
-    assert bare < prompt and bare < detailed
+def test_the_wordings_go_from_bare_to_detailed():
+    for name, task in TASKS.items():
+        bare, prompt, detailed = (len(task.wordings[wording]) for wording in data_tasks.WORDINGS)
+        assert bare < prompt and bare < detailed, name
 
 
-@by_program
-def test_response_is_a_whole_program(name, program):
-    task = TASKS[name]
-    code = fenced_block(task.response(program))
-    assert "__global__" in code and "<<<" in code and "int main(" in code
-    assert "cudaGetErrorString" in code
-    assert max(map(len, code.splitlines())) <= 119
-    # More than three characters a token (data/README.md): prompt and response together stay inside cutoff_len 4096.
-    assert max(map(len, task.wordings.values())) + len(task.response(program)) < 12_000
+def test_responses_are_whole_programs():
+    for name, program in PROGRAMS:
+        task = TASKS[name]
+        code = fenced_block(task.response(program))
+        for part in ("__global__", "<<<", "int main(", "cudaGetErrorString"):
+            assert part in code, (name, program)
+        assert max(map(len, code.splitlines())) <= 119, (name, program)
+        # More than three characters a token (data/README.md): prompt and response together stay inside cutoff_len 4096.
+        assert max(map(len, task.wordings.values())) + len(task.response(program)) < 12_000, (name, program)
 
 
 SMALL = ("small", "odd")
 LARGE = tuple(name for name in data_tasks.CASES if name not in SMALL)
+# A task whose programs passed on a GPU has its reference in the record: of these, every tenth is enough outside the slow tier.
+REFERENCES = {*sorted(TASKS)[::10], *(name for name, program in PROGRAMS if not is_verified(name, program))}
 
 
-@by_task
-@pytest.mark.parametrize("cases", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("name", "cases"),
+    [
+        pytest.param(name, cases, id=f"{cases[0]}-{name}", marks=[pytest.mark.slow] * (not is_quick))
+        for name in sorted(TASKS)
+        for cases, is_quick in ((SMALL, name in REFERENCES), (LARGE, False))
+    ],
+)
 def test_references_run_and_tell_right_from_wrong(name, cases):
     task = TASKS[name]
     reference = data_references.load_reference(task)
@@ -193,15 +198,14 @@ def test_references_run_and_tell_right_from_wrong(name, cases):
         data_references.check_case(task, case, reference)
 
 
-@by_task
-def test_cases_are_of_different_kinds(name):
-    task = TASKS[name]
-    cases = {case.name: [case.parameters[size] for size in task.sizes] for case in task.program.cases}
-    assert all(size & (size - 1) == 0 for size in cases["power_of_two"])
-    assert sum(size % 2 for size in cases["odd"]) * 2 > len(cases["odd"])
-    work = {case: math.prod(sizes) for case, sizes in cases.items()}
-    assert work["small"] == min(work.values())
-    assert work["large"] == max(work.values())
+def test_cases_are_of_different_kinds():
+    for name, task in TASKS.items():
+        cases = {case.name: [case.parameters[size] for size in task.sizes] for case in task.program.cases}
+        assert all(size & (size - 1) == 0 for size in cases["power_of_two"]), name
+        assert sum(size % 2 for size in cases["odd"]) * 2 > len(cases["odd"]), name
+        work = {case: math.prod(sizes) for case, sizes in cases.items()}
+        assert work["small"] == min(work.values()), name
+        assert work["large"] == max(work.values()), name
 
 
 def test_philox_reference_has_the_published_answer():

@@ -43,7 +43,7 @@ def every_check() -> None:
 
 @pytest.fixture(autouse=True)
 def _options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "run" not in request.fixturenames or "every_check" in request.fixturenames:
+    if not {"run", "make"} & {*request.fixturenames} or "every_check" in request.fixturenames:
         return
     from cuset_stage.judge import bench
 
