@@ -194,7 +194,9 @@ class ProgramJudge(Judge):
                 try:
                     if not index:
                         together = runner.run_together(task, built.product, clock, keep=kept, kept=examined)
-                    alone = shares and together is not None and index == len(together)  # the others' process ended here
+                    alone = (
+                        shares and together is not None and index == len(together)
+                    )  # the others' process ended here
                     if together and index < len(together):
                         run = together[index]
                     else:
