@@ -19,18 +19,15 @@ __host__ __device__ float doubled(const float* values, int at, int offset) {
     return values[at + offset] * 2;
 }
 
-__host__ __device__ void all(float* values, int n, int unused) {
-    for (int i = 0; i < n; ++i) {
-        if (unused > 0) unused *= 3;
-        values[i] = doubled(values, i, 0);
-    }
+__host__ __device__ void all(float* values, int n) {
+    for (int i = 0; i < n; ++i) values[i] = doubled(values, i, 0);
 }
 
 int main() {
     FILE* file = fopen("data/x.bin", "rb");
     int n = fread(x, 4, 64, file);
     fclose(file);
-    all(x, n, 1);
+    all(x, n);
     file = fopen("data/y.bin", "wb");
     fwrite(x, 4, n, file);
     return fclose(file);
@@ -64,7 +61,7 @@ def test_what_the_judge_has_said_decides(make, tmp_path):
     assert [pair.verdict for pair in wrong] == ["mismatch"] * 2 and equal.is_floor and equal.verdict == "passed"
     known = lines(tmp_path / "pairs.evidence.jsonl")
     assert known[0]["kind"] == "right" and known[0]["verdict"] == "passed"
-    # A mutant that still passes, as that of a value nobody uses, has made room for another.
+    # A mutant that still passes, as that of an offset of 0, has made room for another.
     assert {row["verdict"] for row in known if row["kind"] not in ("right", "equivalent")} == {"passed", "mismatch"}
     assert all(pair.right == f"```cpp\n{PROGRAM}```" and pair.wrong != pair.right for pair in pairs)
     assert pairs[0].messages == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Double x."}]
