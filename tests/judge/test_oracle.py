@@ -347,3 +347,17 @@ def test_a_case_that_is_in_use_stays(tmp_path, monkeypatch):
 def test_a_shape_error_is_the_task_sets(tmp_path):
     with pytest.raises(TaskError):
         load_row(tmp_path, cuset_row(cases=[{"name": "a", "parameters": {}}]))
+
+
+def test_a_script_that_may_visit_all_pairs_is_prepared_early(tmp_path):
+    """CUDABench's row that is made longest, of 8,192 points each held against each other one, has less data than most."""
+    loops = "for i in range(2):\n    for j in range(2):\n        pass\n"
+
+    def cost(values, generate=GEN):
+        outputs = [{"name": "y", "dtype": "float32", "shape": f"({values},)"}]
+        return oracle_runs.preparation_cost(
+            load_row(tmp_path, cudabench_row(**{"gen.py": generate, "outputs": outputs}))
+        )
+
+    assert cost(50_000_000) < cost(20_000, GEN + loops)
+    assert cost(64, GEN + loops) < cost(50_000)

@@ -235,13 +235,13 @@ def check_size(task: ProgramTask, case: Case, sizes: Iterable[int]) -> int:
 
 
 def preparation_cost(task: Task) -> float:
-    """How long making the task's cases may take, in no unit: by the size of its data, and whether a gen.py visits each element in nested
-    loops of Python's own, which takes about a hundred times as long. 0 for a module: its inputs are not made ahead."""
+    """How long making the task's cases may take, in no unit: by the size of its data, or by its square for a gen.py with nested loops of
+    Python's own, which may visit each element for each other one. 0 for a module: its inputs are not made ahead."""
     if not isinstance(task, ProgramTask):
         return 0.0
     size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
     if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
-        size *= 100
+        size = (size // 4) ** 2
     return 1.0 + size
 
 
