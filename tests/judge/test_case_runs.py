@@ -7,7 +7,7 @@ import pytest
 from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
-from cuset_stage.judge.case_runs import read_report
+from cuset_stage.judge.case_runs import limits_for, read_report
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.judgement import Clock
 from cuset_stage.judge.oracle import CaseCache
@@ -117,6 +117,15 @@ def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) 
     brief = replace(judge, limits=Limits(wall_s=2.5))
     assert together(brief, task, slow) == []
     assert brief.judge(task, slow).passed
+
+
+def test_what_a_task_asks_for_is_within_the_limits(judge: ProgramJudge, task: ProgramTask) -> None:
+    """CUDABench's largest outputs have more bytes than a file may by default."""
+    tight = replace(judge, limits=Limits(wall_s=20.0, file_bytes=300))
+    judged = tight.judge(task, PROGRAM)
+    assert judged.passed, judged.message
+    limits = limits_for(task, Limits(memory_bytes=1, file_bytes=None, folder_bytes=1 << 40))
+    assert (limits.memory_bytes, limits.file_bytes, limits.folder_bytes) == (2 * 820, None, 1 << 40)
 
 
 @pytest.mark.parametrize("limit, value", [("MOST_BYTES", 100), ("together", False)])

@@ -219,7 +219,7 @@ class CaseRunner:
                     optional=[*optional, *([RECORD] if self.recorder else [])],
                     under=under,
                     environment=environment,
-                    limits=replace(self.limits, wall_s=max(self.limits.wall_s, task.time_limit or 0.0)),
+                    limits=limits_for(task, self.limits),
                     gpu=gpu,
                     isolation=self.isolation,
                 )
@@ -278,6 +278,19 @@ def library(toolkit: Toolkit) -> Path | None:
     except (SandboxError, OSError, subprocess.SubprocessError) as error:
         logger.warning("each case runs in a process of its own: %s", error)
         return None
+
+
+def limits_for(task: ProgramTask, limits: Limits) -> Limits:
+    """The limits with room for the task itself: its own time limit, and twice the data of its largest case, which a program may hold on
+    the host and write. Else a right program would be charged for what the task asks of it."""
+    sizes = [(tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs)) for case in task.cases]
+    data = 2 * max(map(sum, sizes), default=0)
+    room = {
+        name: max(most, data)
+        for name in ("memory_bytes", "file_bytes", "folder_bytes")
+        if (most := getattr(limits, name)) is not None
+    }
+    return replace(limits, wall_s=max(limits.wall_s, task.time_limit or 0.0), **room)
 
 
 def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:

@@ -54,7 +54,7 @@ class JudgeSpec(Settings):
         None, description="seconds a run of a program may take; without it 60 (modules: 300)"
     )
     memory_limit: Gibibytes | None = Field(
-        None, description="GiB of host memory for a program; without it 8 (modules: 64)"
+        None, description="GiB of host memory for a program, or twice its task's data; without it 8 (modules: 64)"
     )
     gpu_memory: Gibibytes | None = Field(
         None, description="GiB of GPU memory for a program, watched each second; without it no limit"
