@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from fake_gpus import path_with_gpus
@@ -16,6 +17,7 @@ from cuset_stage.judge.gpu_work import (
     NOT_NEEDED,
     NOTHING_RAN,
     RESULT_UPLOADED,
+    SMALL_INPUT,
     Timed,
     case_to_examine,
     examine,
@@ -139,6 +141,22 @@ def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge,
     assert judged(on_a_gpu, replace(task, solution=PROGRAM, id="third"), recording())[2] is None  # it records nothing
 
 
+def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu: ProgramJudge, task: ProgramTask) -> None:
+    """A kernel that does nothing would be faster than the task's own."""
+    task = replace(task, solution=recording(nanoseconds=15_000))
+    small = replace(task, cases=task.cases[:1], id="small")
+    assert judged(on_a_gpu, small, recording("0 0 0 0", when_withheld="(void)0")) == (
+        Verdict.PASSED,
+        (SMALL_INPUT,),
+        None,
+    )
+    assert judged(on_a_gpu, small, recording())[2] == pytest.approx(3)
+    with patch("cuset_stage.judge.gpu_work.MOST_INPUT", 100):
+        found = on_a_gpu.judge(replace(task, id="large"), recording())
+    assert (found.verdict, found.flags, found.speedup) == (Verdict.PASSED, (), None)
+    assert found.kernel_s == pytest.approx(10e-6)
+
+
 def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Activity:  # noqa: B008  a tuple
     return Activity((), (*(Transfer(0, 1, 1, size) for size in copies), Transfer(1, 2, 2, down)), True, uploads)
 
@@ -172,11 +190,14 @@ def test_managed_variables_are_not_held_against_a_program() -> None:
     source = "__managed__ float from[1 << 18], to[1 << 18];"
     assert examine(activity(down=0), True, MIB, MIB, source=source) == HOST_WORK
     assert examine(activity(down=0), True, MIB, MIB) == NOT_FROM_GPU
+    for idle in ("// __managed__ float from[1 << 18];", 'const char* text = "__managed__";', 'R"x(\n__managed__\n)x"'):
+        assert examine(activity(down=0), True, MIB, MIB, source=idle) == NOT_FROM_GPU
 
 
 def test_without_inputs_it_counts_what_comes_and_goes() -> None:
-    assert examine(activity(Uploads(), 12), True, 12, MIB) is None
-    assert examine(activity(Uploads()), True, 4000, MIB) is None  # as arguments of its kernels
+    assert examine(activity(Uploads(), 12), True, 12, MIB) == SMALL_INPUT
+    assert examine(activity(Uploads()), True, 4000, MIB) == SMALL_INPUT  # as arguments of its kernels
+    assert examine(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000, MIB) is None
     assert examine(activity(Uploads()), True, 5000, MIB) == NOT_NEEDED
     assert examine(activity(Uploads(), down=0), True, 12, MIB) == NOT_FROM_GPU
     assert examine(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12, MIB) == RESULT_UPLOADED

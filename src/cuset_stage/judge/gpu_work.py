@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..spans.scrub import scrub
 from .gpu_activity import FOLDER, Activity
 from .judgement import GpuUse, KernelUse
 
@@ -21,6 +22,9 @@ RESULT_UPLOADED = f"{NO_GPU_WORK}: the outputs were copied to the GPU before it 
 NOT_FROM_GPU = f"{NO_GPU_WORK}: next to nothing came back from the GPU"
 NOT_NEEDED = f"{NO_GPU_WORK}: it is right although the GPU was given none of its inputs"
 HOST_WORK = "much that stands in no input was copied to the GPU, so its kernels are not all of the work: no speed-up"
+SMALL_INPUT = (
+    "no speed-up: its inputs are small enough to be handed to kernels as arguments, so the host may have done the work"
+)
 INVENTED = f"{NO_GPU_WORK}: the record of its kernels says more than the GPU did"
 UNRECORDED = "no speed-up: the GPU was busy for longer than the record of its kernels says"
 UNRECORDED_S = 1e-3  # a process: what making a context takes is 1.3 to 1.8 ms on an H200
@@ -52,7 +56,7 @@ def withholding(inputs: Iterable[str], outputs: Mapping[str, Path]) -> tuple[dic
 def examine(withheld: Activity, passed: bool, input_bytes: int, output_bytes: int, *, source: str = "") -> str | None:
     """The flag that a run with withheld inputs earns its program, or None. passed: whether its outputs were right. source: CUPTI does not
     tell of __managed__ variables, by which inputs may go up and results come back: what has them is not called no GPU work for that."""
-    unseen = "__managed__" in source
+    unseen = "__managed__" in scrub(source)  # in a comment or a text it hides nothing
     up = withheld.uploads
     others = up.others + max(0, withheld.bytes_to_gpu - up.copied)  # what was not looked into: arrays, nodes of graphs
     if 2 * up.outputs >= output_bytes > 0:
@@ -60,7 +64,7 @@ def examine(withheld: Activity, passed: bool, input_bytes: int, output_bytes: in
     if not unseen and withheld.bytes_from_gpu + up.shared < output_bytes / FEW:
         return NOT_FROM_GPU
     if input_bytes < LEAST_INPUT:
-        return None
+        return SMALL_INPUT if passed else None
     if passed and not unseen and others < input_bytes / FEW:
         return NOT_NEEDED
     return HOST_WORK if passed or others >= max(output_bytes, SMALL_RESULT) else None

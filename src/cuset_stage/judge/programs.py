@@ -22,6 +22,7 @@ from ..sandbox import (
     resolve_isolation,
     scratch_folder,
 )
+from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
 from .case_runs import CaseRun, CaseRunner, library
@@ -41,9 +42,6 @@ from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement
 from .oracle import CaseCache, OracleError, PreparedCase
 from .oracle_runs import preparation_cost
 from .thorough import Examiner, Sanitizer
-
-
-_NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # comments and texts
 
 
 @dataclass
@@ -245,7 +243,8 @@ class ProgramJudge(Judge):
         kept: Path,
         clock: Clock,
     ) -> Judgement:
-        """What is known of a right program with what its runs did on the GPU, and its speed-up. kept: its outputs of the examined case."""
+        """What is known of a right program with what its runs did on the GPU, and its speed-up, which takes a case that can be examined.
+        kept: its outputs of that case."""
         timed = _timed(runs)
         known = replace(known, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
         flag = INVENTED if timed.invented else None
@@ -266,7 +265,7 @@ class ProgramJudge(Judge):
             known = replace(known, flags=(*known.flags, flag))
             if self.require_gpu and flag.startswith(NO_GPU_WORK):
                 known = replace(known, verdict=Verdict.NO_GPU_WORK, message=flag)
-        elif self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
+        elif examined is not None and self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
             with clock.excluded():
                 reference = self._reference(task, built.product, timed)
             if reference:
@@ -301,7 +300,7 @@ def _timed(runs: Sequence[CaseRun]) -> Timed:
 def missing_names(task: ProgramTask, code: str) -> str:
     """Which names the task asks for and the code, without comments and texts, does not use; "" for none."""
     requires = task.project.requires if task.project else ()
-    plain = _NO_CODE.sub(" ", code)
+    plain = scrub(code)
     for names in requires:
         if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain) for name in names):
             return f"does not use {' or '.join(names)}, which the task asks for"
