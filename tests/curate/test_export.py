@@ -55,6 +55,18 @@ def test_rows_of_one_task_are_on_one_side(tmp_path):
     assert json.loads((folder / "curated_eval.json").read_text()) != held_out
 
 
+def test_the_card_names_the_model_that_wrote_an_answer_or_the_program_around_a_kernel(tmp_path):
+    one, two, three = rows(3, answers=1)
+    given = [
+        {**one, "written": {"model": "writer"}},
+        {**two, "written": {"model": "writer"}, "sample": {"model": "m"}},
+        three,
+    ]
+    _, folder = export(tmp_path, given)
+    card = (folder / "curated.md").read_text()
+    assert all(f"| {who} | 1 |" in card for who in ("writer, around a kernel of the source", "m", "the source"))
+
+
 def test_a_task_that_says_its_split_keeps_it(tmp_path):
     given = rows(6)
     for row in given:

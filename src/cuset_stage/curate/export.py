@@ -132,10 +132,17 @@ class _Exporter:
                 "tokens": row_length(self._count, prompt, answer),
                 "verdict": str(verified.get("verdict") or "not verified"),
                 "mutant": (verified.get("mutants") or {}).get("found"),
-                "answered_by": (row.get("sample") or {}).get("model"),
+                "answered_by": _author(row),
                 "provenance": row.get("provenance", []),
             }
         )
+
+
+def _author(row: Row) -> str | None:
+    """The model that wrote the answer; None: the source did."""
+    if sample := row.get("sample"):
+        return sample["model"]
+    return f"{row['written']['model']}, around a kernel of the source" if row.get("written") else None
 
 
 def _list_of(form: str, split: str, written: Path) -> Iterator[str]:
