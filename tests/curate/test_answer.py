@@ -98,7 +98,7 @@ def test_right_samples_are_kept_and_every_task_is_counted(tmp_path, server):
         "square": (2, 1, {"mismatch": 1}),
         "cube": (2, 2, {}),
     }
-    assert "3 of 6 samples passed; of 3 tasks 1 were always solved, 1 never" in out
+    assert "3 of 6 samples passed; of 3 tasks 1 were always solved, 1 never\n" in out
     assert (
         re.search(r"never solved: halve \((mismatch 1, no_code 1|no_code 1, mismatch 1)\)", out)
         and "always solved: cube" in out
@@ -260,7 +260,7 @@ def learnt_model(tiny_model, tmp_path_factory):
 def test_a_model_of_our_own_answers_on_the_cpu(tmp_path, learnt_model):
     asking = f"answer={{model: {learnt_model}, samples: 2, temperature: 0.2, max_tokens: 64}}"
     out = run("run", tmp_path / "work", tasks(tmp_path, FEW), "compile_only=true", asking)
-    assert "of 2 tasks 2 were always solved" in out
+    assert "of 2 tasks 2 were always solved" in out and "of those that passed were compiled and not run" in out
     assert {row["program"] for row in lines(tmp_path / "work" / "select" / "rows.jsonl")} == {LEARNT[7:-3]}
 
 

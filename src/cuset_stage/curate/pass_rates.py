@@ -15,17 +15,19 @@ _NAMED = 20  # tasks in a sentence
 
 def pass_rates(prove: Path) -> list[dict[str, Any]]:
     """A record of each task that was sampled, the hardest first, from the stage's folder: the row's id (`of`) and name, `samples` that
-    were judged, how many of them `passed`, and the `reasons` of the others. What the stage has still to settle is not counted.
+    were judged, how many of them `passed`, how many of these were only `compiled`, and the `reasons` of the others. What
+    the stage has still to settle is not counted.
     """
     found: dict[str, dict[str, Any]] = {}
     for file in (prove / name for name in JOURNAL if (prove / name).is_file()):
         for line in (item.row or {} for item in read_lines(file, file.name)):
             row = line.get("data", line)  # of what was dropped
             if sample := row.get("sample"):
-                new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "reasons": Counter()}
-                rate = found.setdefault(sample["of"], new)
+                new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "compiled": 0}
+                rate = found.setdefault(sample["of"], {**new, "reasons": Counter()})
                 rate["samples"] += 1
                 rate["passed"] += row is line
+                rate["compiled"] += row is line and (row.get("verified") or {}).get("verdict") == "compiled"
                 rate["reasons"] += Counter([] if row is line else [line["reason"]])
     return sorted(found.values(), key=lambda rate: (rate["passed"] / rate["samples"], rate["of"]))
 
@@ -35,9 +37,11 @@ def sentences(rates: list[dict[str, Any]]) -> list[str]:
     if not rates:
         return []
     never, always = ([rate for rate in rates if rate["passed"] == part * rate["samples"]] for part in (0, 1))
+    compiled = sum(rate["compiled"] for rate in rates)
+    not_run = f"; {compiled:,} of those that passed were compiled and not run" if compiled else ""
     found = [
         f"{sum(rate['passed'] for rate in rates):,} of {sum(rate['samples'] for rate in rates):,} samples passed; of {len(rates):,} tasks "
-        f"{len(always):,} were always solved, {len(never):,} never"
+        f"{len(always):,} were always solved, {len(never):,} never{not_run}"
     ]
     for word, these in (("never", never), ("always", always)):
         if these:
