@@ -225,6 +225,21 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     assert code == 2 and "nothing is downloaded" in output
 
 
+def test_an_import_that_keeps_nothing_names_its_own_row_and_not_that_of_another_source(tmp_path):
+    one, two = sources(tmp_path)
+    work = tmp_path / "work"
+    for file in (one, two):
+        code, output = curate("import", work, file, "licence=MIT")
+        assert code == 1 and f"such as {file.name}, row 1: none of the columns" in output and "preset=" in output
+
+
+@pytest.mark.parametrize("given", ["{model: m, endpoint: http://h/v1", "m"])
+def test_what_is_no_mapping_of_a_model_is_told_how_one_is_written(tmp_path, given):
+    one, _ = sources(tmp_path)
+    code, output = curate("run", tmp_path / "work", one, f"write={given}")
+    assert code == 2 and "expected a mapping such as '{model: NAME, endpoint:" in output
+
+
 def test_a_stage_of_an_old_name_says_the_new_one():
     code, output = curate("verify", "work", "per_gpu=8")
     assert code == 2 and "`cuset curate verify` is `cuset curate prove` now" in output

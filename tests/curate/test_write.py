@@ -20,6 +20,7 @@ from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
 from cuset_stage.curate.settings import WriteSettings
 from cuset_stage.curate.stage_rows import RowError
+from cuset_stage.settings import SettingsError
 
 
 ROW_NORMS, HISTOGRAM = recorded("row_norms"), recorded("histogram")
@@ -165,8 +166,19 @@ def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
         and {row["reason"] for row in first.unsettled_rows} == {"ceiling"}
         and len(server.bodies) == 2
     )
+    assert first.unsettled_rows[-1]["detail"] == "7.6e-05 is spent; most_cost=5e-05 allows no more, give a higher one"
     again = write_tasks(work, server.url, most_tokens=76)
     assert again.unsettled == 2 and len(server.bodies) == 2
+    with pytest.raises(SettingsError, match="prices: expected two, of a million tokens"):
+        WriteSettings.checked({"folder": work, "model": "m", "prices": "1"})
+
+
+def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
+    work = kernels(tmp_path, "histogram")
+    server = serve(histogram=["```cuda\nint main() {"] * 3)
+    command = f"curate write {work} endpoint={server.url} model=writer compile_only=true"
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 1 and "closed: write less.\n" in result.output and "max_tokens" in result.output
 
 
 def test_an_endpoint_that_refuses_ends_the_run_and_one_that_fails_a_row_does_not(tmp_path, serve):

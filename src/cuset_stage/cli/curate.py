@@ -203,13 +203,17 @@ def _report(summary: "Summary") -> None:
 
 
 _FIXES = {
-    "missing_column": "Say which column holds what: columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them.",
+    "missing_column": "Say which column holds what: columns={code: COLUMN}, or columns={answer: COLUMN} for answers with code in them; "
+    "or name the data set's preset=, for conversations messages, sharegpt or alpaca.",
     "licence_unknown": "Say licence=SPDX where you know it, or allow_unknown=true.",
     "licence_not_allowed": "Add what you may use to allow=, as in allow=MIT,Apache-2.0.",
     "no_kernel": "Give sources with __global__ functions; suffixes=.cu,.cuh,.h reads other files of a tree.",
     "no_task": "Kernels alone are no tasks. Let a model write them, as in write={endpoint: URL, model: NAME}; or give inputs, outputs, cases "
     "and a reference.",
     "no_answer": "Tasks without an answer: name a model, or an endpoint, that answers them, as in answer={model: FOLDER, samples: 4}.",
+    "cut_off": "Replies end at max_tokens, reasoning included: give a higher one, or turn reasoning off by extra_body.",
+    "bad_reply": "Replies are fenced blocks; read some in the folder `replies`. If extra_body asks for JSON, leave that out; else try a "
+    "stronger model.",
     "incorrect": "All rows are wrong by what their source says; give another part of it.",
     "duplicate": "All rows are there already; look into dropped.jsonl.",
     "contaminated": "All rows come from the benchmarks in against=; train on something else.",
@@ -219,16 +223,18 @@ _FIXES = {
 def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
     """Say for what reason most rows were dropped, with the first of them and what was wrong with it."""
     reasons: Counter[str] = sum((Counter(summary.reasons) for summary in summaries), Counter())
-    stage = summaries[0].stage
+    stage, names = summaries[0].stage, {summary.name for summary in summaries}
     text = f"cuset: {stage} kept no row"
     if not reasons:
         nothing = any(summary.unsettled for summary in summaries)
         typer.echo(f"{text}{'; nothing could be settled, see above' if nothing else ''}.", err=True)
         raise typer.Exit(1)
     ((reason, count),) = reasons.most_common(1)
-    files = [path / "dropped.jsonl" for path in stage_folders(folder, stage)]
+    files = [
+        path / "dropped.jsonl" for path in stage_folders(folder, stage) if stage != "import" or path.name in names
+    ]
     row = next(row for file in files for _, row in read_objects(file) if row["reason"] == reason)
-    such = f"{row['file']}, row {row['row']}: {row['detail']}"
+    such = f"{row['file']}, row {row['row']}: {row['detail'].rstrip('.')}"
     typer.echo(f"{text}; most were dropped for {reason} ({count:,}), such as {such}.", err=True)
     typer.echo("dropped.jsonl in its folder has each row with its reason.", err=True)
     if reason in _FIXES:

@@ -109,9 +109,14 @@ class Replies:
     def _check_ceiling(self) -> None:
         given = self._settings
         if given.most_tokens and sum(self._spent) >= given.most_tokens:
-            raise NoReply("ceiling", f"{sum(self._spent):,.0f} tokens are used, most_tokens={given.most_tokens:,}")
+            raise NoReply(
+                "ceiling",
+                f"{sum(self._spent):,.0f} tokens are used; most_tokens={given.most_tokens} allows no more, give a higher one",
+            )
         if given.most_cost and self.cost >= given.most_cost:
-            raise NoReply("ceiling", f"{self.cost:.2f} is spent, most_cost={given.most_cost:g}")
+            raise NoReply(
+                "ceiling", f"{self.cost:.4g} is spent; most_cost={given.most_cost:g} allows no more, give a higher one"
+            )
 
     @cached_property
     def _backend(self) -> Any:

@@ -230,12 +230,17 @@ class Writing(Settings):
         None, description="tokens, of questions and replies, after which nothing more is asked"
     )
     most_cost: PositiveFloat | None = Field(None, description="the same as a sum of money, by `prices`")
-    prices: Annotated[tuple[NonNegativeFloat, NonNegativeFloat], BeforeValidator(split_names)] = Field(
-        (0.0, 0.0), description="of a million tokens of questions and of replies, such as 0.5,2"
+    prices: Annotated[tuple[NonNegativeFloat, ...], BeforeValidator(split_names)] = Field(
+        (0.0, 0.0),
+        description="of a million tokens of questions and of replies, such as 0.5,2",
     )
 
     @model_validator(mode="after")
     def _check_ceiling(self) -> Self:
+        if len(self.prices) != 2:
+            raise ValueError(
+                f"prices: expected two, of a million tokens of questions and of replies, such as 0.5,2; found {len(self.prices)}"
+            )
         if self.most_cost and not any(self.prices):
             raise ValueError(
                 "most_cost needs prices=, such as prices=0.5,2 for a million tokens of questions and of replies"
@@ -323,7 +328,17 @@ class ExportSettings(StageSettings, _Export, _Lengths):
 
 def _checked(model: type[Settings]) -> BeforeValidator:
     """A mapping as a model, whose own messages name the keys within."""
-    return BeforeValidator(lambda value: model.checked(value) if isinstance(value, dict) else value)
+
+    def check(value: Any) -> Any:
+        if isinstance(value, dict):
+            return model.checked(value)
+        if value is None or isinstance(value, model):
+            return value
+        raise ValueError(
+            "expected a mapping such as '{model: NAME, endpoint: \"URL\"}', in quotes for the shell and closed by }"
+        )
+
+    return BeforeValidator(check)
 
 
 class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Prove, _Select, _Export, _Lengths, _Fresh):
