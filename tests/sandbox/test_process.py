@@ -198,7 +198,7 @@ def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation
         "tmp",
     ]
     done = shell(script, folder, isolation, readonly={"data/x": tmp_path / "x"}, take=names)
-    assert (done.returncode, done.stdout) == (0, "hereinput"), done
+    assert (done.returncode, done.stdout, done.infra) == (0, "hereinput", None), done
     found = {name: take_output(folder, name, tmp_path / name.replace("/", "-")) for name in names}
     assert found.pop("data/out") is found.pop("new/file") is None
     assert (tmp_path / "data-out").read_text() == "right\n" and (tmp_path / "new-file").read_text() == "new\n"
@@ -214,6 +214,31 @@ def test_a_file_system_of_its_own_gives_back_what_is_asked_for(folder, isolation
     for (name, refused), text in zip(found.items(), said, strict=True):
         assert text in refused.reason, name
     assert (folder / "data" / "rest").exists() == (isolation is Isolation.LANDLOCK)
+
+
+@pytest.mark.parametrize(
+    "instead",
+    ["ln -s /etc data", "ln -s nowhere data", "mkfifo data", "echo > data", "echo > data; ln data other", ":"],
+)
+def test_what_stands_where_several_outputs_should_is_no_fault_of_the_judge(folder, isolation, tmp_path, instead):
+    names = ["data/one", "data/inner/two", "data/inner/three"]
+    (folder / "data" / "inner").mkdir(parents=True)
+    done = shell(f"rm -r data; {instead}", folder, isolation, take=names)
+    assert (done.returncode, done.infra) == (0, None), done
+    assert all(
+        take_output(folder, name, tmp_path / "taken").reason.startswith(f"{name}: not written") for name in names
+    )
+
+
+def test_a_file_of_holes_takes_no_disk_space(folder, isolation, tmp_path):
+    script = "truncate -s 3G out; printf x | dd of=out bs=1 seek=1G conv=notrunc status=none"
+    done = shell(script, folder, isolation, take=["out"])
+    assert (done.returncode, done.infra) == (0, None), done
+    assert take_output(folder, "out", tmp_path / "out") is None
+    assert (tmp_path / "out").stat().st_size == 3 << 30 and (tmp_path / "out").stat().st_blocks < 1 << 14
+    with (tmp_path / "out").open("rb") as file:
+        file.seek((1 << 30) - 1)
+        assert file.read(3) == b"\0x\0"
 
 
 def test_a_file_system_of_its_own_has_a_size(folder, isolation):

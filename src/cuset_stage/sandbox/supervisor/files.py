@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import stat
 
 
 def copy_file(source: str, target: str) -> None:
-    """The content alone, to a new file, without a way through this process's memory."""
+    """The content alone, to a new file, without a way through this process's memory. Holes stay holes: a file of a terabyte may be one."""
     with open(source, "rb") as reading, open(target, "xb") as writing:
-        while os.sendfile(writing.fileno(), reading.fileno(), None, 1 << 30):
-            pass
+        size = os.fstat(reading.fileno()).st_size
+        writing.truncate(size)
+        place = 0
+        while place < size:
+            try:
+                place = os.lseek(reading.fileno(), place, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno == errno.ENXIO:  # nothing but a hole is left
+                    break
+                raise
+            end = os.lseek(reading.fileno(), place, os.SEEK_HOLE)
+            os.lseek(writing.fileno(), place, os.SEEK_SET)
+            while place < end and (sent := os.sendfile(writing.fileno(), reading.fileno(), place, end - place)):
+                place += sent
 
 
 def take_out(files: str, folder: str, name: str) -> None:
     """Copy files/name to folder/name, following no link, while nothing writes to either place.
 
     What is missing stays so, and what is no regular file with one name is imitated: who takes the output from `folder` finds that.
+    Several names may lead through what the program has put in the place of a folder: the first one imitates it.
     """
     os.chmod(files, 0o700)  # the program may have closed it
     path = ""
@@ -26,15 +41,14 @@ def take_out(files: str, folder: str, name: str) -> None:
         try:
             info = os.lstat(source)
         except FileNotFoundError:
-            if os.path.isdir(target):  # the program has removed it
-                os.rmdir(target)
+            _make_way(target)  # the program has removed it
             return
         if stat.S_ISDIR(info.st_mode):
             os.chmod(source, 0o700)
             os.makedirs(target, exist_ok=True)
             continue
-        if os.path.isdir(target):  # the program has put something else in its place
-            os.rmdir(target)
+        if not _make_way(target):
+            return
         if stat.S_ISLNK(info.st_mode):
             os.symlink(os.readlink(source), target)
         elif not stat.S_ISREG(info.st_mode):
@@ -45,3 +59,10 @@ def take_out(files: str, folder: str, name: str) -> None:
             if info.st_nlink != 1:
                 os.link(target, f"{target}-{os.urandom(8).hex()}")
         return
+
+
+def _make_way(target: str) -> bool:
+    """Remove the folders that stand where the program has none, or has something else. False where that has been imitated before."""
+    if os.path.isdir(target) and not os.path.islink(target):
+        shutil.rmtree(target)
+    return not os.path.lexists(target)
