@@ -45,7 +45,9 @@ def test_extensions_of_the_engineer_archive_become_modules(tmp_path):
     given = [row, {**row, "PyTorch_Code_Functional": None}, {**row, "Correct": False, "CUDA_Code": "// wrong"}]
     pq.write_table(pa.Table.from_pylist(given), path)
     imported, (row,), _ = adapted(tmp_path / "work", path, "ai-cuda-engineer")
-    assert imported.reasons == {"missing_column": 1, "incorrect": 1}
+    assert (
+        imported.reasons == {"missing_column": 1, "incorrect": 1} and "KernelBench's: keep it out" in imported.notes[0]
+    )
     names = {node.name for node in ast.parse(row["answer_code"]).body if isinstance(node, ast.ClassDef)}
     assert row["kind"] == "module" and "ModelNew" in names and "__global__" in row["answer_code"]
     assert row["speedup"] == 1.5 and row["source"]["licence"] == "CC-BY-4.0" and "ModelNew" in row["task"]["prompt"]
@@ -135,7 +137,11 @@ def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
     assert not dropped and len(kept) == 1
     module = kept[0]["module_code"]
     assert "class Model(" in module and "super(Model, self)" in module
-    assert kept[0]["source"]["licence"] == "Apache-2.0 AND MIT" and kept[0]["answer_code"] is None
+    assert (
+        kept[0]["source"]["licence"] == "Apache-2.0 AND MIT"
+        and kept[0]["source"]["revision"] == "0" * 40
+        and kept[0]["answer_code"] is None
+    )
     names = runpy.run_path(str(put_text(tmp_path / "module.py", module)))
     if isinstance(made, str):
         with pytest.raises((TypeError, AssertionError), match=made):
@@ -269,16 +275,26 @@ CONVERSATIONS = {
             {"role": "assistant", "content": ANSWER},
         ]
     },
+    "messages of parts": {
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Write saxpy."}]},
+            {
+                "role": "assistant",
+                "content": [{"type": "image_url", "image_url": {}}, {"type": "text", "text": ANSWER}],
+            },
+        ]
+    },
     "sharegpt": {"conversations": [{"from": "human", "value": "Write saxpy."}, {"from": "gpt", "value": ANSWER}]},
     "alpaca": {"instruction": "Write", "input": "saxpy.", "output": ANSWER},
 }
 
 
-@pytest.mark.parametrize("preset", CONVERSATIONS)
-def test_the_code_of_a_conversations_last_answer_is_taken_with_its_question(tmp_path, preset):
+@pytest.mark.parametrize("form", CONVERSATIONS)
+def test_the_code_of_a_conversations_last_answer_is_taken_with_its_question(tmp_path, form):
+    preset = form.split()[0]
     silent = {"messages": [{"role": "user", "content": "?"}]} if preset == "messages" else {}
     path = tmp_path / "talk.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in (CONVERSATIONS[preset], silent)))
+    path.write_text("".join(json.dumps(each) + "\n" for each in (CONVERSATIONS[form], silent)))
     summary = take_in(tmp_path, path, preset=preset, licence="MIT")
     assert summary.kept == 1 and set(summary.reasons) <= {"no_answer", "missing_column"}
     split(tmp_path)

@@ -78,6 +78,13 @@ def _map(
     return ColumnMap(dict(pair.split("=") for pair in columns.split()), licence, tuple(needs.split()), note, prepare)
 
 
+def _text_of(content: Any) -> str:
+    """A turn's content: text, or parts of which those of text count ([{type: text, text: ...}])."""
+    if isinstance(content, list):
+        return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and part.get("text"))
+    return str(content or "")
+
+
 def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The last answer of a conversation and the question before it, as columns `question` and `answer`.
 
@@ -85,7 +92,7 @@ def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     turns = given.get("messages") or given.get("conversations") or []
     said = [
-        (str(turn.get("role") or turn.get("from")), str(turn.get("content") or turn.get("value") or ""))
+        (str(turn.get("role") or turn.get("from")), _text_of(turn.get("content") or turn.get("value")))
         for turn in turns
         if isinstance(turn, dict)
     ]
@@ -101,6 +108,11 @@ def _with_input(given: Mapping[str, Any]) -> Mapping[str, Any]:
     parts = (given.get("instruction"), given.get("input"))
     return {**given, "question": "\n".join(str(each) for each in parts if each)}
 
+
+_TURNS = (
+    "of a conversation the last answer is taken with its question; earlier turns and the system message are left out."
+)
+_BENCHMARK = "{} is a benchmark: a model that is trained on its rows cannot be measured by it."
 
 MAPS: dict[str, ColumnMap] = {
     # C and CUDA pairs: kernels without inputs
@@ -124,12 +136,12 @@ MAPS: dict[str, ColumnMap] = {
         "code=cuda_source name=filename", "MIT", note="cass: HIP and assembly are left out; a row is its CUDA source."
     ),
     # conversations
-    "messages": _map("prompt=question answer=answer", needs="answer", prepare=_last_turn),
-    "sharegpt": _map("prompt=question answer=answer", needs="answer", prepare=_last_turn),
+    "messages": _map("prompt=question answer=answer", needs="answer", note=_TURNS, prepare=_last_turn),
+    "sharegpt": _map("prompt=question answer=answer", needs="answer", note=_TURNS, prepare=_last_turn),
     "alpaca": _map("prompt=question answer=output", needs="answer", prepare=_with_input),
     # PyTorch modules with Triton kernels: tasks without a CUDA answer
     "kernelbook": _map(
-        "module_code=python_code entry=entry_point licence=licenses url=repo_name",
+        "module_code=python_code entry=entry_point licence=licenses url=repo_name revision=sha",
         needs="module_code",
         note="kernelbook: its Triton kernels are left out, which are no CUDA; its modules are tasks without an answer.",
     ),
@@ -147,21 +159,29 @@ MAPS: dict[str, ColumnMap] = {
         "Its tasks are KernelBench's: keep it out of KernelBench evaluation. It is under GPL-3.0 on Hugging Face and MIT on GitHub; the "
         "stricter one is taken.",
     ),
-    # made from KernelBench tasks: keep it out of KernelBench evaluation
     "ai-cuda-engineer": _map(
         "name=Kernel_Name description=Op_Name level=Level_ID key=Task_ID code=CUDA_Code module_code=PyTorch_Code_Module "
         "functional_code=PyTorch_Code_Functional speedup=CUDA_Speedup_Native correct=Correct",
         "CC-BY-4.0",
         needs="code functional_code",
+        note="ai-cuda-engineer: rows that are not Correct are dropped; run times, profiles and messages are left out. Its tasks are "
+        "KernelBench's: keep it out of KernelBench evaluation.",
     ),
     "concur": _map(  # states no licence
         "key=uuid name=problem_name module_code=pytorch_code answer=generated_code reasoning=generated_think speedup=speedup_over_eager",
         needs="module_code answer",
     ),
-    # a benchmark without a licence
-    "cudabench": _map("key=id name=task_name description=task_description prompt=level1_prompt code=bench.cu"),
-    # a benchmark
-    "kernelbench": _map("key=problem_id name=name level=level module_code=code", "MIT", needs="module_code"),
+    # states no licence
+    "cudabench": _map(
+        "key=id name=task_name description=task_description prompt=level1_prompt code=bench.cu",
+        note=_BENCHMARK.format("cudabench"),
+    ),
+    "kernelbench": _map(
+        "key=problem_id name=name level=level module_code=code",
+        "MIT",
+        needs="module_code",
+        note=_BENCHMARK.format("kernelbench"),
+    ),
     # our own task format; inputs, outputs, cases and reference come with it
     "cuset": _map(
         "key=id code=solution family=family prompt=prompt licence=licence idioms=idioms intro=intro reference=reference "
