@@ -91,3 +91,21 @@ def test_a_script_that_takes_too_long(tmp_path: Path, sandboxed: None) -> None:
     (tmp_path / "one").mkdir()
     assert server.run(["script", "gen.py"], {"gen.py": "while True: pass"}, tmp_path / "one").stopped == "wall"
     assert not server.alive
+
+
+def test_servers_for_other_limits_are_not_kept_for_ever(
+    sandboxed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle: list = []
+    monkeypatch.setattr(script_server, "_idle", idle)
+    monkeypatch.setattr(script_server, "MOST_IDLE", 1)
+    isolation = resolve_isolation(Isolation.AUTO)
+    servers = []
+    for number, wall_s in enumerate((20.0, 20.0, 21.0)):
+        (work := tmp_path / str(number)).mkdir()
+        limits = replace(ORACLE_LIMITS, wall_s=wall_s)
+        assert not script_server.run_script(["script", "gen.py"], {"gen.py": ""}, work, limits, isolation).returncode
+        ((_, server),) = idle
+        servers.append(server)
+    assert servers[0] is servers[1] and not servers[0].alive and servers[2].alive
+    servers[2].close()

@@ -7,7 +7,6 @@ import os
 import socket
 import sys
 import threading
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -105,27 +104,45 @@ class ScriptServer:
         self._folders.close()
 
 
-_idle: dict[tuple[Limits, Isolation, bool], list[ScriptServer]] = defaultdict(list)
+_idle: list[tuple[object, ScriptServer]] = []  # with what each was made for; the last has waited least
+_changing = threading.Lock()
+MOST_IDLE = 2 * len(os.sched_getaffinity(0))  # watching an idle one takes 4 % of a core
 
 
 def run_script(
     arguments: Sequence[str], scripts: Mapping[str, str], work: Path, limits: Limits, isolation: Isolation
 ) -> Finished:
     """`ScriptServer.run` in one that has nothing to do, or a new one; scripts with torch, which takes seconds to import, have theirs."""
-    idle = _idle[limits, isolation, any("torch" in text for text in scripts.values())]
-    while True:
-        try:
-            server = idle.pop()  # a list's are atomic
-        except IndexError:
-            server = ScriptServer(limits, isolation)
-            break
+    made_for = (limits, isolation, any("torch" in text for text in scripts.values()))
+    while server := _idle_server(made_for):
         if server.alive and not server.hung_up():
             break
         server.close()  # it was ended while it had nothing to do
+    server = server or ScriptServer(limits, isolation)
     finished = server.run(arguments, scripts, work)
     if server.alive:
-        idle.append(server)
+        with _changing:
+            _idle.append((made_for, server))
+            unused = _idle[:-MOST_IDLE]
+            del _idle[:-MOST_IDLE]
+        for _, longest_idle in unused:
+            longest_idle.close()
     return finished
 
 
-os.register_at_fork(after_in_child=_idle.clear)
+def _idle_server(made_for: object) -> ScriptServer | None:
+    with _changing:
+        for place in reversed(range(len(_idle))):
+            if _idle[place][0] == made_for:
+                return _idle.pop(place)[1]
+    return None
+
+
+def _forget() -> None:
+    """In a fork: the servers are its parent's, and another thread of that may have been changing the list."""
+    global _changing
+    _changing = threading.Lock()
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
