@@ -301,6 +301,8 @@ def test_nan_of_a_file_that_is_not_of_the_declared_dtype_is_none(by_script):
     row = {"gen.py": f"{head}\nnp.full(64, np.float64(0.1)).tofile('data/y_ref.bin')\n"}
     nan_below = np.full(64, 0x3FB999997FC00000, np.uint64)
     assert by_script("print('T')", lambda y: nan_below.view(np.float64), row).passed
+    wrong = by_script("print('T')", lambda y: np.full(64, np.nan), row)
+    assert not wrong.passed and "is NaN, which no reference is" in wrong.message
 
 
 def test_either_size_of_a_row_that_contradicts_itself(by_script):
