@@ -77,6 +77,22 @@ def test_right(judge: ModuleJudge, task: ModuleTask) -> None:
     assert found.overhead_s > 0 and found.run_s
 
 
+DEEP = "for _ in range(100): os.mkdir('d' * 100); os.chdir('d' * 100)\nos.chdir(home)\n"
+HOLES = "[open(str(n), 'w').truncate(1 << 30) for n in range(2)]\nos.chdir(home)\n"
+LINKS = "open('0', 'w').truncate(1 << 29)\n[os.link('0', str(n)) for n in range(1, 9)]\nos.chdir(home)\n"
+
+
+@pytest.mark.parametrize("leaves", [DEEP, HOLES, LINKS])
+def test_a_build_that_leaves_what_cannot_be_copied_is_at_fault(
+    judge: ModuleJudge, task: ModuleTask, leaves: str
+) -> None:
+    """Each process of an answer starts with a copy of the extensions that its build left."""
+    enter = "import os\nhome = os.getcwd()\nos.makedirs('extensions', exist_ok=True)\nos.chdir('extensions')\n"
+    found = judge.judge(task, enter + leaves + ANSWER)
+    assert (found.verdict, found.compiled) == (Verdict.COMPILE_ERROR, False), found.message
+    assert "leaves in TORCH_EXTENSIONS_DIR" in found.message
+
+
 OVERWRITES = """
         if not hasattr(self, "out"):
             self.out = torch.empty(16, 4)

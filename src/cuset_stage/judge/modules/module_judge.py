@@ -91,8 +91,9 @@ class ModuleJudge(Worker, Judge):
                     verdict, message = self._import(folder)
                     seconds = time.perf_counter() - begin
                 continues = verdict is Verdict.COMPILED and not self.compile_only
-                if continues:
-                    keep_extensions(folder)
+                if continues and (problem := keep_extensions(folder)):
+                    verdict, message, continues = Verdict.COMPILE_ERROR, problem, False
+                elif continues:
                     self._folders[folder] = stack.pop_all()
             except (SandboxError, OSError) as error:
                 return Built(infra_error(str(error)))

@@ -32,6 +32,7 @@ RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, fo
 BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=4 * GIB, processes=1024)
 JUDGES_OWN_S = 3600.0  # what the judge may take between a module's calls, which does not count as the module's time
 EXTENSIONS = "extensions"
+MOST_EXTENSIONS, MOST_PATH = GIB, 2048  # bytes; of the paths of folders, so that no file's is longer than Linux takes
 
 
 @dataclass
@@ -133,23 +134,31 @@ def library(arch: str) -> Path:
     return compiled.binary
 
 
-def keep_extensions(folder: Path) -> None:
-    """Keep what a build left in `folder/work` for later processes: each starts from a copy of it."""
-    left = folder / "work" / EXTENSIONS
-    if left.is_dir() and not left.is_symlink():
-        left.rename(folder / EXTENSIONS)
-        own_tree(folder / EXTENSIONS)
+def keep_extensions(folder: Path) -> str:
+    """Keep what a build left in `folder/work` for later processes: each starts from a copy of it. What is wrong with it, or ""."""
+    left, kept = folder / "work" / EXTENSIONS, folder / EXTENSIONS
+    if not left.is_dir() or left.is_symlink():
+        return ""
+    left.rename(kept)
+    _own(kept)
+    size = 0
+    for place, folders, files in os.walk(kept):
+        if len(os.fsencode(place)) > MOST_PATH:
+            return "leaves in TORCH_EXTENSIONS_DIR folders that are too deep to copy"
+        for name in (*folders, *files):
+            _own(Path(place, name))
+            size += os.lstat(os.path.join(place, name)).st_size
+        if size > MOST_EXTENSIONS:  # a copy fills holes, and knows no second names
+            return f"leaves in TORCH_EXTENSIONS_DIR files of more than {MOST_EXTENSIONS // GIB} GiB"
+    return ""
 
 
-def own_tree(tree: Path) -> None:
-    """Make a tree that a process left the judge's own: its user may be that of another run later."""
-    for place, folders, files in os.walk(tree):
-        for name in (".", *folders, *files):
-            path = os.path.join(place, name)
-            if os.geteuid() == 0:
-                os.chown(path, 0, 0, follow_symlinks=False)
-            if not os.path.islink(path):
-                os.chmod(path, 0o755 if os.path.isdir(path) else 0o644)
+def _own(path: Path) -> None:
+    """Make what a process left the judge's own: its user may be that of another run later, and it may have closed it."""
+    if os.geteuid() == 0:
+        os.chown(path, 0, 0, follow_symlinks=False)
+    if not path.is_symlink():
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _copy_for_all(source: str, target: str) -> None:
