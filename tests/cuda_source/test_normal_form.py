@@ -111,6 +111,16 @@ def test_an_excerpt_has_what_the_kernel_needs_and_nothing_else():
     assert "#define SIZE 8" in second and "struct" not in second and "inner" not in second
 
 
+def test_a_kernel_behind_a_macros_use_has_what_it_needs_and_a_macro_with_a_kernel_in_it_is_none():
+    code = (
+        "#define SIZE 8\n#define MAKE(name) __global__ void name(float* y) { y[0] = 1; }\n__device__ float inner(float x) { return x; }\n"
+        "MAKE(first)\nMAKE(second)\n__global__ void third(float* y) { y[SIZE] = inner(y[0]); }\n"
+    )
+    ((kernel, text),) = excerpts(Source(code))
+    assert kernel.name == "third" and "#define SIZE 8\n" in text and "float inner(float x)" in text
+    assert text.count("third(") == 1
+
+
 def test_of_the_branches_of_a_condition_one_is_taken():
     code = "#ifdef FAST\n__device__ float f(float x) { return x; }\n#else\n__device__ float f(float x) { return -x; }\n#endif\n"
     ((_, text),) = excerpts(Source(code + "__global__ void k(float* y) { *y = f(1); }\n"))

@@ -41,7 +41,7 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
     """Each kernel of a file with its excerpt, in the order of the file.
 
     Includes and `using` lines stay. Of a file without a tree the excerpt is the whole text. Host functions are not taken, so that an
-    excerpt has no program around its kernel.
+    excerpt has no program around its kernel, and macros whose bodies are kernels have none of their own.
     """
     units = [] if source.root is None else list(_units(source, source.root, ()))
     by_name: dict[str, list[_Unit]] = {}
@@ -49,28 +49,27 @@ def excerpts(source: Source) -> Iterator[tuple[Function, str]]:
         for name in unit.names:
             by_name.setdefault(name, []).append(unit)
     for kernel in (each for each in source.functions if each.is_kernel):
-        own = next((unit for unit in units if unit.span[0] <= kernel.head and kernel.body[1] <= unit.span[1]), None)
-        if own is None:
-            yield (
-                kernel,
-                source.text
-                if not units
-                else _written(source, [*filter(_is_always, units), _Unit((kernel.head, kernel.body[1]), ())]),
-            )
+        if not units:
+            yield kernel, source.text
             continue
+        own = next((unit for unit in units if unit.span[0] <= kernel.head and kernel.body[1] <= unit.span[1]), None)
+        if own and source.text.startswith("#", own.span[0]):
+            continue  # a macro that makes kernels is none
+        # Where the tree has no unit of it, as behind a macro's use without a semicolon, its own text is searched for names all the same.
+        own = own or _Unit((kernel.head, kernel.body[1]), ())
         needed, waiting = {own.span: own}, [own]
         while waiting:
             for name in set(_WORD.findall(_shown(source, waiting.pop()))):
                 for unit in by_name.get(name, ()):
-                    if unit.span not in needed:
+                    if unit.span not in needed and not _overlap(unit, own):
                         needed[unit.span] = unit
                         waiting.append(unit)
-        needed |= {unit.span: unit for unit in units if unit.always}
+        needed |= {unit.span: unit for unit in units if unit.always and not _overlap(unit, own)}
         yield kernel, _written(source, sorted(needed.values(), key=lambda unit: unit.span))
 
 
-def _is_always(unit: _Unit) -> bool:
-    return unit.always
+def _overlap(one: _Unit, other: _Unit) -> bool:
+    return one.span[0] < other.span[1] and other.span[0] < one.span[1]
 
 
 def _shown(source: Source, unit: _Unit) -> str:

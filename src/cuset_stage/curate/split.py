@@ -18,7 +18,7 @@ from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row
 
 
-_SCHEMA = 4
+_SCHEMA = 5
 _HIP, _CUDA = (re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]{name}', re.MULTILINE) for name in ("hip/", "cuda"))
 TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task
 
@@ -79,6 +79,7 @@ def split_row(row: Row) -> Outcome:
         made.append({**found, "prints": prints_of(found, [own] if own else [])})
     if not made:
         return Dropped(
-            "no_kernel", "no __global__ function in the code; of headers and host code alone no task is made"
+            "no_kernel",
+            "no __global__ function in the code outside of macros; of headers, macros and host code alone no task is made",
         )
     return Kept(made[0], more=tuple(made[1:]))
