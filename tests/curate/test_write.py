@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 from written_tasks import Writers, put_kernels, recorded
 
 from cuset_stage.cli import app
-from cuset_stage.curate.funnel import read_funnel
+from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
 from cuset_stage.curate.settings import WriteSettings
@@ -61,7 +62,7 @@ def refused(*arguments) -> RowError:
     return error.value
 
 
-def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, serve):
+def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, serve, capsys):
     work = kernels(tmp_path)
     squares = ROW_NORMS.replace("= sqrt(sum over c of x[r][c]^2)", "= sum over c of x[r][c]^2").replace(
         "Euclidean", "squared"
@@ -107,7 +108,10 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
         "right": (0, 0, 0), "mutants_caught": (0, 0, 0),
     }  # fmt: skip
     assert json.loads((work / "write" / "funnel.json").read_text()) == step.written
-    assert "references agree" in CliRunner().invoke(app, ["curate", "funnel", str(work)]).output
+    output = CliRunner().invoke(app, ["curate", "funnel", str(work)]).output
+    assert "references agree" in output and "no GPU yet" in output
+    print_funnel([replace(step, settings={**step.settings, "gpu": True})])  # of a run on a GPU where nothing was right
+    assert "no GPU yet" not in capsys.readouterr().out
 
     # The same again, without the endpoint, is what it was; a reply that is gone is missed, and asked for.
     before = [{**row, "provenance": None} for row in lines(work / "write" / "rows.jsonl")]
@@ -176,8 +180,11 @@ def test_nothing_is_asked_beyond_the_ceiling(tmp_path, serve):
 def test_replies_that_are_cut_off_name_the_key_that_ends_them(tmp_path, serve):
     work = kernels(tmp_path, "histogram")
     server = serve(histogram=["```cuda\nint main() {"] * 3)
-    command = f"curate write {work} endpoint={server.url} model=writer compile_only=true"
+    command = f"curate write {work} endpoint={server.url} model=writer compile_only=true tries=5"
     result = CliRunner().invoke(app, command.split())
+    (row,) = lines(work / "write" / "dropped.jsonl")
+    # A model that repeats itself is not asked the same again, and its kept reply is not counted as another try.
+    assert len(server.bodies) == len(row["data"]["written"]["tries"]) == 2
     assert result.exit_code == 1 and "closed: write less.\n" in result.output and "max_tokens" in result.output
 
 

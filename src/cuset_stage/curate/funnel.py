@@ -107,13 +107,14 @@ def print_funnel(steps: list[Step]) -> None:
         if step.stale:
             console.print(f"out of date: {step.stale}", markup=False)
         if step.written:
-            console.print(_written_table(step.written))
+            console.print(_written_table(step.written, bool(step.settings.get("gpu"))))
 
 
-def _written_table(written: dict[str, Any]) -> Any:
+def _written_table(written: dict[str, Any], on_gpu: bool) -> Any:
+    """on_gpu: whether the last run had one; without it a finding may have come from another machine."""
     from rich.table import Table
 
-    gpu = "" if written["ran"] else "no GPU yet: nothing is known of right and mutants caught; "
+    gpu = "" if on_gpu or written["ran"] else "no GPU yet: nothing is known of right and mutants caught; "
     tokens = f"{written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
     mutants = f"mutants: {written['mutants']['failed']:,} of {written['mutants']['compiled']:,} fail"
     table = Table(

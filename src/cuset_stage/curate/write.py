@@ -108,6 +108,8 @@ class Writer:
             tried: list[_Try] = []
             while len(tried) < self.tries:
                 reply = self.replies.ask(messages)
+                if tried and reply.question == tried[-1].replies[0].question:
+                    break  # the model repeats itself, and the same question has the same reply
                 tried.append(_Try(replies=[reply]))
                 try:
                     draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
@@ -155,6 +157,8 @@ class Writer:
         question = messages = ask_for_reference(draft)
         for _ in range(self.tries):
             reply = self.replies.ask(messages)
+            if reply.question == tried.replies[-1].question:
+                break  # as above
             tried.replies.append(reply)
             try:
                 self.proofs.check_reference(draft, read_reference(reply.text, reply.cut_off))
