@@ -96,6 +96,13 @@ def test_two_processes_write_one_record(tmp_path: Path) -> None:
         "end\n",
         RIGHT.replace("end", "lost 3\nend"),
         RIGHT.replace("K 100 200", "K 200 100"),
+        # what no results file holds, or Python does not write
+        RIGHT.replace("1 4096", f"1 {2**53}"),
+        RIGHT.replace("1 4096", f"1 {'9' * 4300}"),
+        RIGHT.replace("1 4096", "1 -4096"),
+        RIGHT.replace("100 200", f"100 {2**62}"),
+        RIGHT.replace("200 2 1 1", "200 -2 1 1"),
+        RIGHT.replace("200 2 1 1 256 1 1", "200 2"),
         RIGHT.replace("K 100", "K -100"),
         RIGHT.replace("4096", "many"),
         RIGHT.replace("C 10 ", "C "),

@@ -101,6 +101,13 @@ def test_an_error_is_not_hidden_by_emptying_the_log(judge, tmp_path):
     assert judged.verdict is Verdict.MEMORY_ERROR and judged.message.startswith("memcheck: memcheck found an error")
 
 
+def test_a_log_of_any_length_is_read_in_part(judge, tmp_path, monkeypatch):
+    """A program may write gigabytes there; what stands further below is not told apart from what it wrote."""
+    monkeypatch.setattr("cuset_stage.judge.thorough.MOST_REPORT", 20)
+    judged = judge.judge(make_task(tmp_path, "right"), PROGRAM)
+    assert judged.passed and judged.flags[0].startswith("not looked at to the end: memcheck")
+
+
 def test_limits_are_larger_and_the_smallest_case_is_left_out(judge, tmp_path):
     task = make_task(tmp_path, "right", "slow", "nan")
     assert [case.parameters["n"] for case in examined_cases(task)] == [101, 102]

@@ -23,6 +23,7 @@ SOURCES = [Path(__file__).with_name(name) for name in ("gpu_activity.cpp", "gpu_
 FOLDER = ".gpu_activity"  # in the folder of a run
 RECORD = f"{FOLDER}/record"
 MAX_RECORD_BYTES = 64 << 20  # half a million launches; a longer record is not complete
+MOST_COUNT, LONGEST_NS = 2**53 - 1, 2**50  # bytes in all, what a results file holds; a kernel: 13 days
 TO_GPU, FROM_GPU, WITHIN_GPU = (1, 3), (2, 4), (5, 6, 7, 8, 10)  # CUpti_ActivityMemcpyKind
 
 
@@ -170,16 +171,18 @@ def read_activity(path: Path) -> Activity:
         try:
             if kind == "K":
                 *numbers, name = rest.split(" ", 8)
-                start, end, *shape = map(int, numbers)
+                start, end, *shape = map(_count, numbers)
+                if len(shape) != 6:
+                    raise ValueError
                 kernels.append(Kernel(start, _after(start, end), tuple(shape[:3]), tuple(shape[3:]), name))
             elif kind == "C":
-                start, end, what, size = map(int, rest.split(" "))
+                start, end, what, size = map(_count, rest.split(" "))
                 transfers.append(Transfer(start, _after(start, end), what, size))
             elif kind == "S":
-                start, end, size = map(int, rest.split(" "))
+                start, end, size = map(_count, rest.split(" "))
                 transfers.append(Transfer(start, _after(start, end), None, size))
             elif kind == "U":
-                one = Uploads(*map(int, rest.split(" ")))
+                one = Uploads(*map(_count, rest.split(" ")))
                 uploads = Uploads(*map(sum, zip(uploads, one, strict=True)))
             elif line in ("begin", "end"):
                 begun, ended = begun + (line == "begin"), ended + (line == "end")
@@ -187,11 +190,20 @@ def read_activity(path: Path) -> Activity:
                 complete = False
         except ValueError:
             complete = False
+    if sum(one.bytes for one in transfers) > MOST_COUNT:
+        transfers, complete = [], False
     return Activity(tuple(kernels), tuple(transfers), complete and begun == ended > 0, uploads)
 
 
+def _count(text: str) -> int:
+    """A number that a results file holds, and Python writes."""
+    if len(text) > 19 or not 0 <= (value := int(text)) < 2**63:
+        raise ValueError
+    return value
+
+
 def _after(start: int, end: int) -> int:
-    if not 0 <= start <= end < 2**63:
+    if not 0 <= end - start < LONGEST_NS:
         raise ValueError
     return end
 

@@ -31,6 +31,7 @@ TOOLS: Mapping[str, Verdict] = {
 WRONG = (Verdict.MISMATCH, Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR)
 CASES = 2  # under each tool: the smallest but one, since that is often a single element, and the next
 SLOWER = 5  # times the limits of a run, for time, memory and processes
+MOST_REPORT = 1 << 24  # characters of a tool's log; 50 errors take some hundred lines
 CHECK_S = 60.0  # for the program on which it is tried
 _REPORT, _FOUND = "report/sanitizer.txt", 87  # the tool's log, and its exit code when it found an error
 _HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)
@@ -91,7 +92,10 @@ class Sanitizer:
             isolation=self.isolation,
         )
         with running as ran:
-            log = ran.outputs[_REPORT].read_text(errors="replace") if _REPORT in ran.outputs else ""
+            log = ""
+            if _REPORT in ran.outputs:  # the program may have written to it: anything, of any length
+                with ran.outputs[_REPORT].open(errors="replace") as file:
+                    log = file.read(MOST_REPORT)
             errors = read_reports(log)
             if ran.finished.returncode == _FOUND and not errors:
                 errors = {f"{tool} found an error"}
