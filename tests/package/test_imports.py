@@ -29,7 +29,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "cuda_source": {"spans"},
     "sandbox": set(),
     "tasks": {"answers"},
-    "judge": {"sandbox", "tasks", "answers", "mutants"},
+    "judge": {"sandbox", "tasks", "answers", "mutants", "spans"},
     "generate": {"tasks", "answers", "stage"},
     "mutants": {"cuda_source", "spans"},
     "report": {"judge", "tasks"},
