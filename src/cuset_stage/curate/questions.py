@@ -253,9 +253,8 @@ def _check(task: ProgramTask, tolerance: dict[str, Any], blocks: dict[str, str],
     if len(task.cases) != 5:
         wrong.append(f"there are {len(task.cases)} cases, expected exactly five cases")
     for case in task.cases:
-        size = sum(tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs))
-        if size > CASE_BYTES:
-            wrong.append(f"case {case.name} has {size:,} bytes of files, at most {CASE_BYTES:,} are allowed")
+        if case.nbytes > CASE_BYTES:
+            wrong.append(f"case {case.name} has {case.nbytes:,} bytes of files, at most {CASE_BYTES:,} are allowed")
     if len({tuple(tensor.shape for tensor in (*case.inputs, *case.outputs)) for case in task.cases}) < 4:
         wrong.append("the cases have the same sizes: at least four of the five have to differ")
     prompt = task.prompts[1]

@@ -181,7 +181,7 @@ class CaseRunner:
 
     def _all_there(self, task: ProgramTask) -> list[PreparedCase] | None:
         """The data of all cases, where they may share a process and the cache has them: who holds some must not wait for others."""
-        size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
+        size = sum(case.nbytes for case in task.cases)
         useful = size <= MOST_BYTES if len(task.cases) > 1 else self.few_queues
         if self.together is None or self.cases is None or task.project or not useful:
             return None
@@ -283,8 +283,7 @@ def library(toolkit: Toolkit) -> Path | None:
 def limits_for(task: ProgramTask, limits: Limits) -> Limits:
     """The limits with room for the task itself: its own time limit, and twice the data of its largest case, which a program may hold on
     the host and write. Else a right program would be charged for what the task asks of it."""
-    sizes = [(tensor.nbytes or 0 for tensor in (*case.inputs, *case.outputs)) for case in task.cases]
-    data = 2 * max(map(sum, sizes), default=0)
+    data = 2 * max((case.nbytes for case in task.cases), default=0)
     room = {
         name: max(most, data)
         for name in ("memory_bytes", "file_bytes", "folder_bytes")

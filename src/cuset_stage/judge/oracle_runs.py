@@ -239,7 +239,7 @@ def preparation_cost(task: Task) -> float:
     Python's own, which may visit each element for each other one. 0 for a module: its inputs are not made ahead."""
     if not isinstance(task, ProgramTask):
         return 0.0
-    size = sum(tensor.nbytes or 0 for case in task.cases for tensor in (*case.inputs, *case.outputs))
+    size = sum(case.nbytes for case in task.cases)
     if isinstance(task.oracle, ScriptOracle) and _has_nested_loops(task.oracle.generate):
         size = (size // 4) ** 2
     return 1.0 + size

@@ -192,9 +192,8 @@ class ProgramJudge(Judge):
                 try:
                     if not index:
                         together = runner.run_together(task, built.product, clock, keep=kept, kept=examined)
-                    alone = (
-                        shares and together is not None and index == len(together)
-                    )  # the others' process ended here
+                    # Where the process of all cases ended, the case has failed beside other programs.
+                    alone = shares and together is not None and index == len(together)
                     if together and index < len(together):
                         run = together[index]
                     else:

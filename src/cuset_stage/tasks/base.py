@@ -67,6 +67,11 @@ class Case:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its files; those of a dtype that is not in FILE_BYTES count as 0."""
+        return sum(tensor.nbytes or 0 for tensor in (*self.inputs, *self.outputs))
+
 
 @dataclass(frozen=True)
 class ScriptOracle:
