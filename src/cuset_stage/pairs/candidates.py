@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -69,9 +69,15 @@ def find_candidates(tasks: Sequence[ProgramTask], seed: int) -> list[Candidate]:
     ]
 
 
-def choose(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:
-    """At most `count` of them: as evenly over tasks as they allow, then as many longer than the right program as shorter, then evenly
-    over kinds, then those of about its length; chance, from the seed, decides what is left. In the order of the choice.
+def choose(
+    candidates: Iterable[Candidate],
+    count: int,
+    seed: int,
+    judged: Container[Candidate] = (),
+) -> list[Candidate]:
+    """At most `count` of them: as evenly over tasks as they allow, then as many longer than the right program as shorter, then those in
+    `judged`, then evenly over kinds, then those of about its length; chance, from the seed, decides what is left. In the order of the
+    choice. Without `judged`, a few candidates that drop out would change the whole choice.
     """
     left = sorted(candidates, key=lambda one: (one.task.id, one.sha256))
     random.Random(seed).shuffle(left)
@@ -85,6 +91,7 @@ def choose(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candi
             key=lambda one: (
                 per_task[one.task.id],
                 sign(one.longer) * sign(balance) > 0,
+                one not in judged,
                 per_kind[one.kind],
                 abs(one.longer),
             ),

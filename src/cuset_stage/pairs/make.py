@@ -77,6 +77,9 @@ class Evidence:
     def get(self, candidate: Candidate) -> Verdict | None:
         return self._verdicts.get(candidate.key)
 
+    def __contains__(self, candidate: Candidate) -> bool:
+        return candidate.key in self._verdicts
+
     def add(self, candidate: Candidate, judgement: Judgement, machine: dict[str, Any]) -> None:
         fingerprint, sha256 = candidate.key
         record = {"task": candidate.task.id, "fingerprint": fingerprint, "sha256": sha256, "kind": candidate.kind}
@@ -128,8 +131,8 @@ def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dic
 
 def _choose(candidates: Sequence[Candidate], evidence: Evidence, settings: MakeSettings) -> list[Candidate]:
     open_ = [one for one in candidates if evidence.allows(one)]
-    wrong = choose((one for one in open_ if not one.is_floor), settings.pairs, settings.seed)
-    return wrong + choose((one for one in open_ if one.is_floor), settings.floor, settings.seed)
+    wrong = choose((one for one in open_ if not one.is_floor), settings.pairs, settings.seed, evidence)
+    return wrong + choose((one for one in open_ if one.is_floor), settings.floor, settings.seed, evidence)
 
 
 def _judge(
