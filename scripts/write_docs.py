@@ -710,19 +710,22 @@ def scale() -> str:
         [path.name for path in ROOT.glob("benchmarks/curate_*[0-9][km]_h200.json")],
     )
     counted = sorted((next(step["read"] for step in record(name)["funnel"]), name) for name in names)
-    rows = []
+    rows, grown = [], {}
     for count, name in counted:
         runs = [run for run in record(name)["runs"] if run["stage"] in stages]
         seconds = {stage: sum(run["seconds"] for run in runs if run["stage"] == stage) for stage in stages}
         memory = (f"{max(run[key] for run in runs):,.0f} MiB" for key in ("own_mib", "peak_mib"))
         rows.append((f"{count:,}", *(f"{seconds[stage]:,.0f} s" for stage in stages), *memory))
+        grown[count] = max(run["own_mib"] for run in runs)
+    few, many = sorted(grown)[-2:]
     factor = 10_000_000 / count
     hours = [f"{each * factor / 3600:.1f} h" for each in seconds.values()]
     rows.append((f"10,000,000, as {factor:,.0f} x {count:,}", *hours, "", ""))
     header = ["rows", *(f"`{stage}`" for stage in stages), "memory of the writing process", "with its workers"]
     return (
         "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row, keeps its "
-        f"MinHashes on the disk, and starts again.\n\n{table(header, rows)}\n\n{runs[0]['machine']['cpus']} cores; ten million rows would take "
+        f"MinHashes on the disk, and starts again. Those numbers are {(grown[many] - grown[few]) * 1024 / (many - few):.1f} KiB a row.\n\n"
+        f"{table(header, rows)}\n\n{runs[0]['machine']['cpus']} cores; ten million rows would take "
         f"{sum(seconds.values()) * factor / 3600:.1f} hours. `benchmarks/{name}`: `python scripts/bench_curate.py WORK --rows {count} "
         "--stages import,split,deduplicate`"
     )
