@@ -273,6 +273,21 @@ def test_replies_that_were_cut_off_or_think_are_understood():
     assert "counts" in read_reference("```python\nold\n```\nBetter:\n```python\ncounts\n```", False)
 
 
+def test_replies_in_json_mode(tmp_path, serve):
+    work = kernels(tmp_path)
+    server = serve(histogram=["```json\n{}\n```"])
+    assert write_tasks(work, server.url, json_mode=True, extra_body={"top_k": 1}).kept == 2
+    rows = {row["name"]: row for row in lines(work / "write" / "rows.jsonl")}
+    assert "no block ```prompt, ```cuda, ```python" in rows["byte_histogram_modulo"]["written"]["tries"][0]["message"]
+    assert all(body["response_format"] == {"type": "json_object"} and body["top_k"] == 1 for body in server.bodies)
+    assert all("one JSON object" in body["messages"][0]["content"] for body in server.bodies)
+    again = next(body["messages"] for body in server.bodies if len(body["messages"]) > 2)
+    assert again[2] == {"role": "assistant", "content": '{"json": {}}'}
+    replied = len(server.bodies)
+    assert write_tasks(work, server.url, json_mode=True, extra_body={"top_k": 1}).kept == 2
+    assert len(server.bodies) == replied
+
+
 def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong():
     question = ask_for_reference(draft())
     again = ask_again(question, "<think>maybe</think>\nHere:\n```python\nx = 1\n```", "x is no array")

@@ -1,8 +1,8 @@
 """What a model is asked of a kernel, and what of its replies is used: a task with its program, and a second reference.
 
 Two questions. One shows the kernel and asks for everything; the other shows the prompt and the formats alone and asks for a reference, which
-so knows nothing of the first. Replies are fenced blocks and not JSON with code in it: code needs no escapes there, a reply that was cut off
-is seen, every chat model writes them, and no server has to have a JSON mode. What is data is a JSON block, checked by pydantic.
+so knows nothing of the first. Replies are fenced blocks: code needs no escapes there, a reply that was cut off is seen, and every chat model
+writes them. Where the server has a JSON mode, they may be the values of one JSON object. What is data is checked by pydantic.
 """
 
 from __future__ import annotations
@@ -119,6 +119,11 @@ If the prompt leaves open something that decides the values, reply with one bloc
 what is not said
 ```"""
 
+_IN_JSON = """
+
+Write no fences: reply with one JSON object, which has a key for each block, named as that block is, and what would stand in the block as \
+its value; a string, and of a block named json an object."""
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -161,6 +166,12 @@ class _Plan(RowModel):
     tolerance: dict[str, _Tolerance]
 
 
+def in_json(question: Messages) -> Messages:
+    """The question with a reply in JSON mode."""
+    system, *rest = question
+    return ({**system, "content": system["content"] + _IN_JSON}, *rest)
+
+
 def ask_for_task(row: Row, arch: str | None) -> Messages:
     """The question that shows a kernel, with what it needs of its file. arch: where the programs are for one kind of GPU."""
     name = row.get("kernel")
@@ -193,9 +204,8 @@ def ask_for_reference(draft: Draft) -> Messages:
 
 def ask_again(question: Messages, reply: str, problem: str) -> Messages:
     """The same once more, with the last reply (without its reasoning) and what was wrong with it."""
-    found = read_answer(reply)
-    blocks = [f"```{block.tag}\n{found.code(block).rstrip()}\n```" for block in found.blocks]
-    said = "\n\n".join(blocks) or reply[-2000:].strip() or "(nothing)"
+    blocks = [f"```{tag}\n{code.rstrip()}\n```" for tag, code, _ in _blocks(reply)]
+    said = reply if _json_object(reply) else "\n\n".join(blocks) or reply[-2000:].strip() or "(nothing)"
     text = (
         f"This does not work yet:\n\n{problem}\n\nWrite the whole reply again, all of its blocks, with that put right."
     )
@@ -280,16 +290,32 @@ def read_reference(reply: str, cut_off: bool) -> str:
 
 def _read_blocks(reply: str, wanted: dict[str, tuple[str, ...]], cut_off: bool, other: str) -> dict[str, str]:
     """The last block of each kind; `other` is what a model replies with when it cannot do what was asked."""
-    read = read_answer(reply)
-    closed = [(block.tag, read.code(block)) for block in read.blocks if block.closed]
+    blocks = _blocks(reply)
+    closed = [(tag, code) for tag, code, is_closed in blocks if is_closed]
     found = {kind: [code for tag, code in closed if tag in tags] for kind, tags in wanted.items()}
     if missing := [f"```{kind}" for kind, codes in found.items() if not codes]:
         why = next((code.strip() for tag, code in closed if tag == other), None)
         if why is not None:
             raise RowError(other, why)
-        if cut_off or len(closed) < len(read.blocks):
+        if cut_off or len(closed) < len(blocks):
             raise RowError(
                 "cut_off", f"The reply was cut off before {', '.join(missing)} was there and closed: write less."
             )
         raise RowError("bad_reply", f"The reply has no block {', '.join(missing)}.")
     return {kind: codes[-1] for kind, codes in found.items()}
+
+
+def _blocks(reply: str) -> list[tuple[str, str, bool]]:
+    """Name, content and whether it is closed, of each block of a reply or each key of one in JSON."""
+    if values := _json_object(reply):
+        return [(key, value if isinstance(value, str) else json.dumps(value), True) for key, value in values.items()]
+    read = read_answer(reply)
+    return [(block.tag, read.code(block), block.closed) for block in read.blocks]
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from ..files import write_atomically
 from ..text import one_line
 from .folders import keyed_file
-from .questions import Messages
+from .questions import Messages, in_json
 from .settings import WriteSettings
 from .stage_rows import CurationError
 from .training_text import token_counter
@@ -76,6 +76,8 @@ class Replies:
             NoReply: it is not there, and no endpoint is given, the endpoint failed, or a ceiling is reached.
             CurationError: the endpoint is not there, or refuses the key or the model: no row can go on.
         """
+        if self._settings.json_mode:
+            messages = in_json(messages)
         asked = {"messages": list(messages), **self._settings.sampling}
         path = keyed_file(self.folder, asked)
         if path.is_file():

@@ -216,6 +216,10 @@ class Writing(Settings):
     extra_body: ExtraBody = Field(
         None, description="further keys of the requests, such as {chat_template_kwargs: {enable_thinking: false}}"
     )
+    json_mode: bool = Field(
+        False,
+        description="replies are JSON objects, which the server sees to (response_format), and not fenced blocks",
+    )
     tries: PositiveInt = Field(
         3, description="replies to a question before a kernel is given up; each sees what was wrong before"
     )
@@ -252,7 +256,10 @@ class Writing(Settings):
     @property
     def sampling(self) -> dict[str, Any]:
         """What a reply depends on beside its question."""
-        return self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
+        said = self.model_dump(include={"model", "temperature", "max_tokens", "extra_body"})
+        if self.json_mode:
+            said["extra_body"] = {"response_format": {"type": "json_object"}, **(self.extra_body or {})}
+        return said
 
 
 class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
