@@ -249,7 +249,7 @@ class Range:
     ) -> tuple[str, str, bool]:
         request = self.cases / "attack.txt"
         request.write_text(f"{name}\n{self.reference}\n{self.port}\n{self.victim}\n")
-        files = {"inputs": {"data/attack.txt": request, "data/input.bin": self.input}, "outputs": {OUTPUT: SIZE}}
+        files = {"inputs": {"data/attack.txt": request, "data/input.bin": self.input}, "outputs": {OUTPUT: (SIZE,)}}
         with run_program(binary, **files, limits=limits, isolation=isolation, gpu=gpu) as ran:
             came_out = "".join(path.read_bytes().decode(errors="replace") for path in ran.outputs.values())
             stolen = self.secret in came_out + ran.finished.stdout + ran.finished.stderr

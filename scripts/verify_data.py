@@ -108,7 +108,7 @@ class Verifier:
         record["outputs_sha256"] = record["outputs_sha256"][0]
 
     def _run(self, task: BundledTask, case: Case, ready: PreparedCase, binary: Path, record: dict[str, Any]) -> None:
-        outputs = {tensor.file: tensor.nbytes for tensor in case.outputs}
+        outputs = {tensor.file: (tensor.nbytes,) for tensor in case.outputs}
         with ExitStack() as stack:
             with self._leased() as gpu:  # given back before the comparison
                 ran = stack.enter_context(

@@ -118,7 +118,7 @@ def outputs(source: str) -> tuple[int, ...]:
     assert compiled.binary is not None, compiled.message
     with (
         lease_gpu(GPUS) as gpu,
-        run_program(compiled.binary, inputs={}, outputs={"data/y.bin": 4 * 1043}, gpu=gpu) as ran,
+        run_program(compiled.binary, inputs={}, outputs={"data/y.bin": (4 * 1043,)}, gpu=gpu) as ran,
     ):
         return struct.unpack("<1043I", ran.outputs["data/y.bin"].read_bytes())
 

@@ -62,7 +62,12 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
     program = Compiler(cache=cache / "programs", flags=("-ldl",)).compile(LOADS).binary
     environment = recorder.environment("{folder}")
     with run_program(
-        program, inputs=recorder.files, outputs={}, optional=[RECORD], environment=environment, isolation=isolation
+        program,
+        inputs=recorder.files,
+        outputs={},
+        optional={RECORD: None},
+        environment=environment,
+        isolation=isolation,
     ) as ran:
         assert ran.verdict is None, ran.message
         assert not read_activity(ran.outputs[RECORD]).kernels

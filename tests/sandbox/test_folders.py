@@ -97,7 +97,7 @@ def test_a_program_on_a_full_disk_is_not_charged(own_caches, tmp_path, monkeypat
     program.chmod(0o755)
 
     def run():
-        with run_program(program, inputs={}, outputs={"data/o.bin": 8}, isolation=isolation) as ran:
+        with run_program(program, inputs={}, outputs={"data/o.bin": (8,)}, isolation=isolation) as ran:
             return ran
 
     assert run().verdict == charged
@@ -146,7 +146,7 @@ def test_take_output_follows_nothing(tmp_path):
     secret.write_text("1234")
 
     def refused(name: str) -> str:
-        result = take_output(folder, name, target, size=4)
+        result = take_output(folder, name, target, sizes=(4,))
         assert not target.exists()
         return result.reason
 
@@ -161,11 +161,11 @@ def test_take_output_follows_nothing(tmp_path):
     (folder / "data" / "file").touch()
     assert "something else of the folder data/file" in refused("data/file/x.bin")
     (folder / "data" / "long.bin").write_text("12345")
-    result = take_output(folder, "data/long.bin", target, size=4)
+    result = take_output(folder, "data/long.bin", target, sizes=(4,))
     assert result.wrong_size and result.reason == "data/long.bin: 5 bytes, expected 4"
     (folder / "data" / "right.bin").write_text("good")
     (folder / "data" / "right.bin").chmod(0)
-    assert take_output(folder, "data/right.bin", target, size=4) is None
+    assert take_output(folder, "data/right.bin", target, sizes=(4,)) is None
     assert target.read_text() == "good"
 
 

@@ -22,7 +22,7 @@ from ..sandbox import (
     scratch_folder,
 )
 from .devices import GpuPool, hold_driver
-from .gpu_activity import RECORD, Activity, Recorder, find_recorder, read_activity
+from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, find_recorder, read_activity
 from .gpu_counters import why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
 from .judgement import Judge
@@ -171,7 +171,7 @@ def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:
     if compiled.binary is None:
         raise SandboxError(compiled.message)
     environment = recorder.environment("{folder}")
-    options = {"optional": [RECORD], "environment": environment, "isolation": compiler.isolation}
+    options = {"optional": {RECORD: MAX_RECORD_BYTES}, "environment": environment, "isolation": compiler.isolation}
     with (
         pool.lease() as gpu,
         run_program(compiled.binary, inputs=recorder.files, outputs={}, gpu=gpu, **options) as ran,

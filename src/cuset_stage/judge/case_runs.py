@@ -7,7 +7,6 @@ not every `main` may be called twice, and runs again in a process of its own.
 """
 
 import functools
-import itertools
 import logging
 import subprocess
 import time
@@ -21,7 +20,7 @@ from ..sandbox import Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, ru
 from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
-from .gpu_activity import RECORD, Activity, Recorder, read_activity
+from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, read_activity
 from .gpu_counters import counting
 from .gpu_work import gpu_use, withholding
 from .judgement import CaseResult, Clock
@@ -100,14 +99,12 @@ class CaseRunner:
         """
         prepared = self.case(task, case)
         files, environment = withholding(prepared.inputs, withheld) if withheld else ({}, {})
-        sizes = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
         running = self._running(
             task,
             binary,
             clock,
             inputs=prepared.inputs | files,
-            # of two sizes, the comparison settles which
-            outputs={name: known[0] if len(known) == 1 else None for name, known in sizes.items()},
+            outputs={tensor.file: prepared.sizes(tensor) for tensor in case.outputs},
             environment=environment,
             alone=alone,
         )
@@ -136,15 +133,15 @@ class CaseRunner:
             for name, path in one.inputs.items()
         }
         files = [
-            [f"{place}{tensor.file}" for tensor in case.outputs]
-            for place, case in zip(places, task.cases, strict=True)
+            {f"{place}{tensor.file}": max(one.sizes(tensor), default=None) for tensor in case.outputs}
+            for place, case, one in zip(places, task.cases, prepared, strict=True)
         ]
         running = self._running(
             task,
             binary,
             clock,
             inputs={LIBRARY: self.together, **inputs},
-            optional=[REPORT, *itertools.chain(*files)],
+            optional={REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()},
             under=UNDER,
             environment=FEW_QUEUES if self.few_queues else {},
         )
@@ -197,8 +194,8 @@ class CaseRunner:
         *,
         inputs: Mapping[str, Path],
         environment: Mapping[str, str] = MappingProxyType({}),
-        outputs: Mapping[str, int | None] = MappingProxyType({}),
-        optional: Sequence[str] = (),
+        outputs: Mapping[str, Sequence[int]] = MappingProxyType({}),
+        optional: Mapping[str, int | None] = MappingProxyType({}),
         under: Sequence[str] = (),
         alone: bool = False,
     ) -> Iterator[tuple[Ran, Activity]]:
@@ -216,7 +213,7 @@ class CaseRunner:
                     binary,
                     inputs=inputs,
                     outputs=outputs,
-                    optional=[*optional, *([RECORD] if self.recorder else [])],
+                    optional={**optional, **({RECORD: MAX_RECORD_BYTES} if self.recorder else {})},
                     under=under,
                     environment=environment,
                     limits=limits_for(task, self.limits),
@@ -299,7 +296,11 @@ def read_report(path: Path | None, seconds: float) -> list[tuple[int, int]]:
     seconds: what the whole process took.
     """
     calls: list[tuple[int, int]] = []
-    for line in path.read_bytes()[:MOST_REPORT].splitlines() if path else ():
+    text = b""
+    if path:
+        with path.open("rb") as file:
+            text = file.read(MOST_REPORT)
+    for line in text.splitlines():
         numbers = line.split()
         if len(numbers) != 2 or not all(number.isdigit() and len(number) < 19 for number in numbers):
             break

@@ -145,7 +145,7 @@ class CaseMaker:
     def _take(self, sizes: Mapping[str, int | None]) -> None:
         """Take these files out of the folder that a script could write to."""
         for name, size in sizes.items():
-            if refused := take_output(self.work, name, self.kept / name, size=size):
+            if refused := take_output(self.work, name, self.kept / name, sizes=() if size is None else (size,)):
                 raise OracleError(f"task {self.task.id}, case {self.case.name}: its oracle left {refused.reason}")
 
 

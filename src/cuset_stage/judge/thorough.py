@@ -31,7 +31,7 @@ TOOLS: Mapping[str, Verdict] = {
 WRONG = (Verdict.MISMATCH, Verdict.MISSING_OUTPUT, Verdict.RUNTIME_ERROR)
 CASES = 2  # under each tool: the smallest but one, since that is often a single element, and the next
 SLOWER = 5  # times the limits of a run, for time, memory and processes
-MOST_REPORT = 1 << 24  # characters of a tool's log; 50 errors take some hundred lines
+MOST_REPORT = 1 << 24  # bytes of a tool's log; 50 errors take some hundred lines
 CHECK_S = 60.0  # for the program on which it is tried
 _REPORT, _FOUND = "report/sanitizer.txt", 87  # the tool's log, and its exit code when it found an error
 _HEAD = re.compile(r"^========= (?=\S)(.+?)\s*$", re.MULTILINE)
@@ -84,7 +84,7 @@ class Sanitizer:
             binary,
             inputs=inputs,
             outputs={},
-            optional=(_REPORT,),
+            optional={_REPORT: MOST_REPORT},
             under=command,
             visible=(*self.toolkit.visible, self.program.resolve().parent),
             limits=replace(limits, **many),

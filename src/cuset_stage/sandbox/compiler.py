@@ -185,7 +185,7 @@ class Compiler:
                 limits=self.limits,
                 environment=self._settings,
                 isolation=self.isolation,
-                take=["program"],
+                take={"program": None},
             )
             if finished.infra is not None:
                 return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, finished.infra)

@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,10 +164,10 @@ class Refused:
     wrong_size: bool = False
 
 
-def take_output(folder: Path, name: str, target: Path, *, size: int | None = None) -> Refused | None:
+def take_output(folder: Path, name: str, target: Path, *, sizes: Sequence[int] = ()) -> Refused | None:
     """Move the file `name` out of a program's folder to `target`, following no link on the way; None when that worked.
 
-    Only after every process of the program is dead.
+    Only after every process of the program is dead. sizes: in bytes, that it may have; none: any.
     """
     try:
         for parent in reversed(Path(name).parents):
@@ -183,8 +183,8 @@ def take_output(folder: Path, name: str, target: Path, *, size: int | None = Non
         )
     if info.st_nlink != 1:
         return Refused(f"{name}: a hard link to another file, expected a file of its own")
-    if size is not None and info.st_size != size:
-        return Refused(f"{name}: {info.st_size} bytes, expected {size}", wrong_size=True)
+    if sizes and info.st_size not in sizes:
+        return Refused(f"{name}: {info.st_size} bytes, expected {' or '.join(map(str, sizes))}", wrong_size=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     os.rename(folder / name, target)
     if os.geteuid() == 0:

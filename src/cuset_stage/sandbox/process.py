@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from .folders import cache_root, file_lock, out_of_room, scratch_folder, scratch_root, take_output
 from .gpus import Gpu, gpu_devices
@@ -119,7 +120,7 @@ def run_sandboxed(
     isolation: Isolation | str = Isolation.AUTO,
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
-    take: Sequence[str] | None = None,
+    take: Mapping[str, int | None] | None = None,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
@@ -130,8 +131,9 @@ def run_sandboxed(
     environment: added to a clean one; nothing of the judge's own environment is passed on.
     gpu: makes that GPU the only one; None hides all.
     channel: its stdin, instead of nothing; closed here, so that the other end sees when nobody has it any more.
-    take: names of what is needed of the folder afterwards. bubblewrap then makes a file system in memory of limits.folder_bytes in its
-        place, which gets what is in the folder, and of which these alone come back (but see Bubblewrap.own_files).
+    take: names of what is needed of the folder afterwards, and of how many bytes at most (None: all). bubblewrap then makes a file system
+        in memory of limits.folder_bytes in its place, which gets what is in the folder, and of which these alone come back, holes where
+        they have more bytes (but see Bubblewrap.own_files).
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
@@ -174,7 +176,7 @@ def run_sandboxed(
             "environment": environment,
             "limits": asdict(limits),
             "threads": max(256, 2 * (os.cpu_count() or 1) + 64, 2 * limits.processes),
-            "take": None if size is None else list(take),
+            "take": None if size is None else dict(take),
             "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
             "landlock": landlock,
@@ -203,8 +205,8 @@ def run_program(
     binary: Path,
     *,
     inputs: Mapping[str, Path],
-    outputs: Mapping[str, int | None],
-    optional: Sequence[str] = (),
+    outputs: Mapping[str, Sequence[int]],
+    optional: Mapping[str, int | None] = MappingProxyType({}),
     under: Sequence[str] = (),
     visible: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
@@ -214,9 +216,9 @@ def run_program(
 ) -> Iterator[Ran]:
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
-    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> exact number of bytes, None: any.
-    optional: further files that are taken when they are there, however the program ended. environment: "{folder}" in a value becomes
-    that folder. under: a tool and its options that start the program.
+    inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> numbers of bytes that it may have, none: any.
+    optional: further files that are taken when they are there, however the program ended, and how many bytes at most (see `take` of
+    run_sandboxed). environment: "{folder}" in a value becomes that folder. under: a tool and its options that start the program.
     gpu, visible: see run_sandboxed; hold a lease (lease_gpu) around the run.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
@@ -240,13 +242,13 @@ def run_program(
             },
             gpu=gpu,
             isolation=isolation,
-            take=[*outputs, *optional],
+            take={name: max(sizes, default=None) for name, sizes in outputs.items()} | dict(optional),
         )
-        yield _collect(finished, scratch, outputs, optional, limits)
+        yield _collect(finished, scratch, outputs, tuple(optional), limits)
 
 
 def _collect(
-    finished: Finished, scratch: Path, outputs: Mapping[str, int | None], optional: Sequence[str], limits: Limits
+    finished: Finished, scratch: Path, outputs: Mapping[str, Sequence[int]], optional: Sequence[str], limits: Limits
 ) -> Ran:
     """The outputs of a program that has ended, moved out of its reach, or else the verdict."""
     if finished.infra is not None:
@@ -263,9 +265,9 @@ def _collect(
         message = f"the program {finished.ending(limits)}\n{said}".strip()
     else:
         problems = []
-        for name, size in outputs.items():
+        for name, sizes in outputs.items():
             target = scratch / "outputs" / name
-            if refused := take_output(scratch / "run", name, target, size=size):
+            if refused := take_output(scratch / "run", name, target, sizes=sizes):
                 problems.append(refused)
             else:
                 taken[name] = target
@@ -273,7 +275,7 @@ def _collect(
             problems.sort(key=lambda problem: problem.wrong_size)  # the missing ones first
             verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
             message = "; ".join(problem.reason for problem in problems)
-    need = sum(size or 0 for size in outputs.values())
+    need = sum(max(sizes, default=0) for sizes in outputs.values())
     if (
         verdict is not None
         and finished.stopped is None

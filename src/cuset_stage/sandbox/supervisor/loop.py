@@ -227,8 +227,8 @@ class Run:
 
     def take_out(self) -> None:
         """Copy what is to be kept of a file system of its own to the folder on the disk; no process of the program is left."""
-        for name in self.request["take"] if self.files is not None else ():
-            take_out(self.folder, self.request["folder"], name)
+        for name, most in self.request["take"].items() if self.files is not None else ():
+            take_out(self.folder, self.request["folder"], name, most)
 
     def outcome(self) -> tuple[int | None, str | None, str | None]:
         """(exit code as subprocess has it: negative is a signal, the limit that stopped it, what of ours failed): all but one are None."""
