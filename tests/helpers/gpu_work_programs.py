@@ -226,9 +226,14 @@ static void rewrite() {  // registered before CUDA's own, so it comes after them
   fclose(file);
 }
 """
-INVENTS = r"""static void invent() {
-  FILE* file = fopen(getenv("CUSET_GPU_ACTIVITY"), "w");
-  fputs("begin\nK 1000 9000 391 1 1 256 1 1 _Z6kernelPKfPfi\nC 1 2 1 400000\nC 10000 10001 2 400000\nU 400000 0 0 400000 0\nend\n", file);
+INVENTS = r"""#include <ctime>
+static void invent() {  // for each case a second: longer than the run itself, so that no other work on the GPU can pass for it
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  const long long now = time.tv_sec * 1000000000ll + time.tv_nsec;
+  FILE* file = fopen(getenv("CUSET_GPU_ACTIVITY"), "a");
+  fprintf(file, "begin\nK %lld %lld 391 1 1 256 1 1 _Z6kernelPKfPfi\n", now, now + 1000000000);
+  fprintf(file, "C %lld %lld 1 400000\nC %lld %lld 2 400000\nend\n", now, now + 1, now, now + 1);
   fclose(file);
 }
 """
@@ -240,7 +245,11 @@ FORGED = {
         "UNRECORDED",
     ),
     "invents a kernel": (
-        program(INVENTS, '  if (getenv("CUSET_GPU_INPUTS")) return 1;\n  invent();\n' + HOST),
+        program(INVENTS, "  invent();\n" + HOST),
+        "INVENTED",
+    ),
+    "invents a kernel for one case alone": (
+        program(INVENTS, "  if (n == 1000) invent();\n" + HOST),
         "INVENTED",
     ),
 }

@@ -1,5 +1,6 @@
 """What is concluded from the record of a program's runs. Without a GPU the programs write the record themselves, which any program may."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ import pytest
 from fake_gpus import path_with_gpus
 from host_programs import MODES, PROGRAM, answer_row, make_task
 
+from cuset_stage.judge import case_runs
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
+from cuset_stage.judge.gpu_counters import Counted
 from cuset_stage.judge.gpu_work import (
     HOST_WORK,
+    INVENTED,
     NOT_FROM_GPU,
     NOT_NEEDED,
     NOTHING_RAN,
@@ -102,6 +106,15 @@ def test_a_program_of_the_host_fails(judge: ProgramJudge, task: ProgramTask) -> 
     assert judged(judge, task, PROGRAM) == (Verdict.NO_GPU_WORK, (NOTHING_RAN,), None)
     assert judged(replace(judge, require_gpu=False), task, PROGRAM) == (Verdict.PASSED, (NOTHING_RAN,), None)
     assert judged(replace(judge, recorder=None), task, PROGRAM) == (Verdict.PASSED, (), None)
+
+
+def test_an_invented_record_is_called_that(
+    on_a_gpu: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it says nothing of some case."""
+    monkeypatch.setattr(case_runs, "counting", lambda gpu: nullcontext(lambda: Counted(1.0, 0.0, 0.0)))
+    for source in (recording(), recording().replace("  work();", "  static int calls;\n  if (!calls++) work();")):
+        assert judged(on_a_gpu, task, source) == (Verdict.NO_GPU_WORK, (INVENTED,), None)
 
 
 def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) -> None:

@@ -246,9 +246,9 @@ class ProgramJudge(Judge):
         kept: its outputs of that case."""
         timed = _timed(runs)
         known = replace(known, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
-        flag = INVENTED if timed.invented else None
-        if not all(run.activity.works and run.activity.complete for run in runs):
-            flag = NOTHING_RAN
+        flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
+        if timed.invented:
+            flag = INVENTED
         if flag is None and examined is not None:
             case = task.cases[examined]
             outputs = {tensor.file: kept / tensor.file for tensor in case.outputs}
