@@ -4,6 +4,7 @@ The tokenizer is a byte-level BPE trained on the bundled kernels, with Qwen's ch
 nothing: it is for demonstrations and tests, where what matters is that every part is real.
 
     python scripts/make_tiny_model.py outputs/tiny --hidden-size 128 --layers 4
+    python scripts/make_tiny_model.py outputs/random-7b --shape 7b     # Qwen2.5-7B's shape: 15 GB, made on a GPU where there is one
 """
 
 import argparse
@@ -61,7 +62,17 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--vocab-size", type=int, default=2048)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--shape", help="the shape of a real model, as bench_step.py calls it, in place of sizes and seed"
+    )
     args = parser.parse_args()
+    if args.shape is not None:
+        import bench_step
+
+        if args.shape not in bench_step.SHAPES:
+            parser.error(f"--shape {args.shape}: expected one of {', '.join(bench_step.SHAPES)}")
+        bench_step.make_model(args.path, args.shape)
+        return
     make_model(
         args.path,
         args.data,

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,14 @@ def test_the_paper_s_study_is_planned(monkeypatch):
     assert f"left: {len(jobs):,} jobs" in lines[-1] and "GPU hours" in lines[-1]
     for model in study.models.values():
         assert all(len(numbers) == 4 for numbers in model.published.values())
+
+
+def test_docs_try_every_step_of_the_paper_s_study_on_one_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"```bash\n(.*?)```", (ROOT / "docs" / "study.md").read_text(encoding="utf-8"), re.DOTALL)
+    [block] = [block for block in blocks if "output=outputs/paper-try" in block]
+    command = block.partition("cuset study run ")[2].replace("\\\n", "")
+    jobs = jobs_of(StudySettings.read(shlex.split(command)))
+    assert {job.run.name for job in jobs} == {"qwen2.5-coder-7b/cuset/seed0"}
+    assert [job.kind for job in jobs] == ["train", "generate", "evaluate", "pairs", "analyze"]
+    assert jobs[0].gpus == 1 and jobs[0].settings["deepspeed"] is None and jobs[0].settings["max_steps"] == 4
