@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from curation_steps import adapt, lines, take_in
+from curation_steps import adapt, answer, lines, take_in
 from curation_tree import make_tree, write_program
 from typer.testing import CliRunner
 
@@ -164,6 +164,7 @@ def test_verification_that_is_killed_at_random_points_loses_and_repeats_nothing(
     work = tmp_path / "work"
     take_in(work, tmp_path / "tree")
     adapt(work)
+    answer(work)
     options = ["no_gpu=true", "mutants=0", "workers=2"]
     command = [sys.executable, "-m", "cuset_stage.cli", "curate", "prove", str(work), *options]
     killed_until_done(command, work / "prove", 6, 1.0)

@@ -50,10 +50,14 @@ def adapt(work: Path, **keys) -> Summary:
     return run_adapt(AdaptSettings(folder=work, **keys))
 
 
+def answer(work: Path, **keys) -> Summary:
+    return run_answer(AnswerSettings(folder=work, **keys))
+
+
 def prove(work: Path, *files: Path, **keys) -> Summary:
     """What was adapted, or what is in the files."""
     if not files:
-        run_answer(AnswerSettings(folder=work))
+        answer(work)
     return run_prove(ProveSettings(folder=work, input=files, **keys))
 
 
