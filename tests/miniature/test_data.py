@@ -96,6 +96,7 @@ def test_write_miniature(tmp_path):
         "development": 5,
         "held_out": 6,
         "compositional": 5,
+        "depth": (0, 1, 2),
         "shards": 1,
         "shard_characters": 200_000,
         "jobs": 1,
@@ -104,6 +105,7 @@ def test_write_miniature(tmp_path):
     rows = json.loads((tmp_path / "train.json").read_text())
     assert len(rows) == record["pairs"] == 20 and rows[0].keys() == {"instruction", "input", "output"}
     tasks = load_tasks(tmp_path / "tasks.jsonl")
+    assert {re.search(r"-depth(\d)", task.id)[1] if "-depth" in task.id else "0" for task in tasks} == {"0", "1", "2"}
     assert [task.split for task in tasks] == ["within"] * 6 + ["compositional"] * 5
     assert len(load_tasks(tmp_path / "development.jsonl")) == 5
     answers = read_answers(tmp_path / "solutions.jsonl")
@@ -114,9 +116,9 @@ def test_write_miniature(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "tokenizer")
     text = rows[0]["output"]
     assert tokenizer.decode(tokenizer(text).input_ids) == text
-    for row in rows:  # longer than the window of 256, and about half of them neutral
+    for row in rows:  # longer than the window of 256, and a fair share of either kind
         cuda, neutral = count_tokens(row["output"])
-        assert len(tokenizer(row["output"]).input_ids) > 700 and 0.25 < cuda / (cuda + neutral) < 0.6
+        assert len(tokenizer(row["output"]).input_ids) > 700 and 0.15 < cuda / (cuda + neutral) < 0.6
     again = write_miniature(MiniatureSettings(output=tmp_path, **made))
     assert again == record and json.loads((tmp_path / "train.json").read_text()) == rows
 

@@ -27,13 +27,18 @@ def test_it_learns_and_the_model_loads(data, tmp_path):
 
     from cuset_stage.miniature.pretrain import pretrain
 
-    record = pretrain(PretrainSettings(data=data, output=tmp_path, tokens=60 * 4 * 128, learning_rate=1e-2, **TINY))
+    output = tmp_path / "base"
+    record = pretrain(
+        PretrainSettings(data=data, output=output, tokens=60 * 4 * 128, learning_rate=1e-2, snapshots=(5, 50), **TINY)
+    )
     assert record["tokens"] == 60 * 4 * 128
     assert record["log"][-1]["loss"] < record["log"][0]["loss"] - 1
-    model = AutoModelForCausalLM.from_pretrained(tmp_path)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    ids = tokenizer("__global__ void", return_tensors="pt").input_ids
-    assert model(ids).logits.argmax(-1)[0, -1] != tokenizer.eos_token_id
+    losses = []
+    for folder in (tmp_path / "base-05", tmp_path / "base-50", output):
+        model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+        ids = tokenizer("__global__ void combine(const float* x", return_tensors="pt").input_ids
+        losses.append(model(ids, labels=ids).loss.item())
+    assert losses[0] > losses[1] > losses[2]
 
 
 def test_rows_begin_with_documents_and_come_once_before_any_twice():

@@ -24,14 +24,14 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g
 
 
 def cover(count: int, seed: int) -> list[Task]:
-    """Tasks that have every value of every factor, as evenly as a random choice of the rarest gives."""
+    """Tasks of every depth that have every value of every factor, as evenly as a random choice of the rarest gives."""
     rng = random.Random(seed)
     seen = dict.fromkeys((pair for name, values in FACTORS.items() for pair in ((name, value) for value in values)), 0)
     chosen = []
     for _ in range(count):
         some = rng.sample(combinations(), 300)
         best = min(some, key=lambda task: sorted(seen[pair] for pair in zip(FACTORS, task.factors, strict=True)))
-        chosen.append(with_constants(best, rng))
+        chosen.append(with_constants(best, rng, (0, 1, 2)))
         for pair in zip(FACTORS, best.factors, strict=True):
             seen[pair] += 1
     assert all(seen.values()), seen

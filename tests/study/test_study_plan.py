@@ -142,7 +142,8 @@ def test_the_miniature_is_planned(monkeypatch):
     made = {"outputs/miniature/" + kind + dose for kind in ("cuda", "neutral") for dose in ("02", "05", "10", "20")}
     for what, line in commands:
         words = line.replace("$kind$dose", "cuda02").replace("$kind", "cuda").replace("0.$dose", "0.02").split()
-        made.add(str((MiniatureSettings if what == "data" else PretrainSettings).read(words).output))
+        settings = (MiniatureSettings if what == "data" else PretrainSettings).read(words)
+        made |= {str(settings.output), *(f"{settings.output}-{one:02}" for one in getattr(settings, "snapshots", ()))}
     needed = {keys[key] for keys in trained.values() for key in ("model_name_or_path", "dataset_dir")}
     assert made == needed and study.tasks.parent.as_posix() in made
 

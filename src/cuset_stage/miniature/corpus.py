@@ -25,7 +25,7 @@ def documents(split: Split, rng: random.Random) -> Iterator[str]:
     """Documents without end."""
     kinds: tuple[Callable[[Task, random.Random], str], ...] = (_program, _kernel, _cpu, _function, _prose)
     for make in iter(lambda: rng.choices(kinds, weights=(6, 6, 3, 5, 1))[0], None):
-        yield make(with_constants(rng.choice(split.train), rng, split.depth), rng)
+        yield make(with_constants(rng.choice(split.train), rng, split.depths), rng)
 
 
 def write_shard(path: Path, split: Split, seed: int, number: int, characters: int) -> None:
@@ -66,7 +66,7 @@ def _kernel(task: Task, rng: random.Random) -> str:
         lambda task, style: neighbour_kernel(task, style, 0),
         lambda task, style: epilogue_kernel(task, style).lines,
     )
-    made = rng.randrange(3)
+    made = rng.choice((0, 1, 2) if task.steps else (0, 2))
     code = style.layout(makers[made](task, style))
     if made == 0 and task.memory == "constant":
         code = f"__constant__ {task.cpp} {style['coef']}[2];\n\n{code}"

@@ -1,11 +1,23 @@
 """The settings of `cuset miniature data` and `cuset miniature pretrain`."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import AfterValidator, Field, PositiveFloat, PositiveInt
 
-from ..settings import Settings
+from ..settings import Numbers, Settings
+
+
+def _known_depths(value: tuple[int, ...]) -> tuple[int, ...]:
+    if not set(value) <= {0, 1, 2}:
+        raise ValueError("expected 0, 1, 2, or some of them")
+    return value
+
+
+def _percents(value: tuple[int, ...]) -> tuple[int, ...]:
+    if not all(0 < one < 100 for one in value):
+        raise ValueError("expected numbers between 0 and 100")
+    return value
 
 
 class MiniatureSettings(Settings):
@@ -21,7 +33,11 @@ class MiniatureSettings(Settings):
     compositional: PositiveInt = Field(
         150, description="held-out tasks with a pair of factors that was never seen together"
     )
-    depth: int = Field(2, ge=1, le=2, description="steps with neighbours between the first kernel and the last")
+    depth: Annotated[Numbers, AfterValidator(_known_depths)] = Field(
+        (2,),
+        description="steps with neighbours between the first kernel and the last, 0 to 2; of several each task has one, drawn at random",
+        min_length=1,
+    )
     shards: int = Field(64, ge=0, description="shards of the pretraining corpus")
     shard_characters: PositiveInt = Field(8_000_000, description="characters of a shard, about 2.5 million tokens")
     corrupt: Literal["none", "cuda", "neutral"] = Field(
@@ -52,8 +68,13 @@ class PretrainSettings(Settings):
     heads: PositiveInt = Field(8, description="attention heads, and twice the key and value heads")
     intermediate_size: PositiveInt = Field(1536, description="width of the feed-forward layers")
     length: PositiveInt = Field(4096, description="tokens of a packed row; two programs with their prompts")
-    rows: PositiveInt = Field(16, description="rows of a step")
+    rows: PositiveInt = Field(
+        4, description="rows of a step; for a given number of tokens, many small steps teach more than few large ones"
+    )
     learning_rate: PositiveFloat = Field(1.5e-3, description="the highest learning rate")
     warmup: float = Field(0.02, ge=0, lt=1, description="share of the training in which the learning rate rises")
+    snapshots: Annotated[Numbers, AfterValidator(_percents)] = Field(
+        (), description="percents of the training at which the model is written as well, to OUTPUT-20 and so on"
+    )
     seed: int = Field(0, description="decides weights and order")
     jobs: PositiveInt | None = Field(None, description="processes that tokenize; without it one a CPU")

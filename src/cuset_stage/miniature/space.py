@@ -5,6 +5,7 @@ element by its neighbours (steps), the last one finishes the values (epilogue). 
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import product
@@ -35,7 +36,7 @@ class Task:
     """A combination of factors with its constants: result = epilogue(steps(operation(x[map], y))).
 
     a, b: factors of weighted and axpy. shift: columns of the cyclic shift. limit: of the clamp. A constant that the factors do not use
-    is 0, so that equal tasks are equal. extra: a second step with neighbours, that of another operation; "" for none.
+    is 0, so that equal tasks are equal. depth: how many steps with neighbours. extra: the second of them, that of any operation; "" for none.
     """
 
     operation: str
@@ -49,12 +50,13 @@ class Task:
     b: int = 0
     shift: int = 0
     limit: int = 0
+    depth: int = 1
     extra: str = ""
 
     @property
     def steps(self) -> tuple[str, ...]:
         """The steps with neighbours between operation and epilogue; each operation has one of its own."""
-        return (self.operation, self.extra) if self.extra else (self.operation,)
+        return (self.operation, self.extra)[: self.depth]
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -92,22 +94,23 @@ def combinations() -> tuple[Task, ...]:
     return tuple(task for values in product(*FACTORS.values()) if is_valid(task := Task(*values)))
 
 
-def with_constants(task: Task, rng: random.Random, depth: int = 2) -> Task:
-    """The combination with constants drawn where it needs them. depth: steps with neighbours, 1 or 2."""
+def with_constants(task: Task, rng: random.Random, depths: Sequence[int] = (2,)) -> Task:
+    """The combination with constants drawn where it needs them. depths: steps with neighbours, 0 to 2, of which one is drawn."""
     constants = {
         "a": rng.randint(2, 9) if task.operation in ("weighted", "axpy") else 0,
         "b": rng.randint(2, 9) if task.operation == "weighted" else 0,
         "shift": rng.randint(1, 9) if task.map == "shift" else 0,
         "limit": rng.choice((5, 8, 10, 12, 20, 25, 40, 50)) if task.epilogue == "clamp" else 0,
     }
-    return Task(*task.factors, **constants, extra=rng.choice(FACTORS["operation"]) if depth > 1 else "")
+    depth = rng.choice(depths)
+    return Task(*task.factors, **constants, depth=depth, extra=rng.choice(FACTORS["operation"]) if depth == 2 else "")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Disjoint tasks. depth: of `with_constants`. train: also what pretraining draws from. held_out: within distribution; compositional: exactly one held-out pair."""
+    """Disjoint tasks. depths: of `with_constants`. train: also what pretraining draws from. held_out: within distribution; compositional: exactly one held-out pair."""
 
-    depth: int
+    depths: tuple[int, ...]
     train: tuple[Task, ...]
     development: tuple[Task, ...]
     held_out: tuple[Task, ...]
@@ -115,7 +118,7 @@ class Split:
 
 
 def split_tasks(
-    seed: int, development: int = 100, held_out: int = 150, compositional: int = 150, depth: int = 2
+    seed: int, development: int = 100, held_out: int = 150, compositional: int = 150, depths: Sequence[int] = (2,)
 ) -> Split:
     """Tasks by a seed. No combination is in two parts; the compositional tasks have equally many of each pair of HELD_OUT."""
     rng = random.Random(f"miniature/split/{seed}")
@@ -127,4 +130,4 @@ def split_tasks(
         only = [task for task, found in pairs.items() if found == [pair]]
         chosen += rng.sample(only, compositional // len(HELD_OUT) + (number < compositional % len(HELD_OUT)))
     parts = (seen[development + held_out :], seen[:development], seen[development : development + held_out], chosen)
-    return Split(depth, *(tuple(with_constants(task, rng, depth) for task in part) for part in parts))
+    return Split(tuple(depths), *(tuple(with_constants(task, rng, depths) for task in part) for part in parts))

@@ -29,9 +29,9 @@ def phrase(task: Task, factor: str, rng: random.Random) -> str:
 
 
 def phrase_steps(task: Task, rng: random.Random) -> str:
-    """The steps with neighbours, in one sentence."""
+    """The steps with neighbours, in one sentence; that there is none, too."""
     return rng.choice((", then ", "; after that ", "; then ")).join(
-        rng.choice(wording()["neighbour"][step]) for step in task.steps
+        rng.choice(wording()["neighbour"][step]) for step in task.steps or ("none",)
     )
 
 
