@@ -91,6 +91,14 @@ def test_a_stage_before_that_was_run_again_is_noticed(tmp_path):
     assert not summary.notes and "Out of date" not in (tmp_path / "dataset" / "curated.md").read_text()
 
 
+def test_a_stage_before_that_was_stopped_is_said(tmp_path, caplog):
+    stage(tmp_path, "prove", [put(tmp_path / "answer" / "rows.jsonl", rows(6))])
+    select(tmp_path)
+    assert not caplog.messages
+    (tmp_path / "prove" / "summary.json").unlink()
+    assert select(tmp_path).kept == 6 and "the stage `prove` was stopped" in caplog.text
+
+
 def test_a_source_that_was_added_makes_what_follows_out_of_date(tmp_path):
     put(tmp_path / "import" / "one" / "rows.jsonl", rows(1))
     stage(tmp_path, "split", rows_of(tmp_path, "import"))

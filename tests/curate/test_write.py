@@ -20,7 +20,7 @@ from cuset_stage.curate.funnel import print_funnel, read_funnel
 from cuset_stage.curate.proofs import Proofs
 from cuset_stage.curate.questions import KERNEL_LIMIT, ask_again, ask_for_reference, cut, read_draft, read_reference
 from cuset_stage.curate.settings import WriteSettings
-from cuset_stage.curate.stage_rows import RowError
+from cuset_stage.curate.stage_rows import CurationError, RowError
 from cuset_stage.settings import SettingsError
 
 
@@ -123,6 +123,34 @@ def test_a_task_is_proved_by_two_references_and_what_fails_goes_back(tmp_path, s
     (work / "replies" / gone[:2] / f"{gone}.json").unlink()
     summary = write_tasks(work, None)
     assert (summary.kept, summary.unsettled_rows[0]["reason"]) == (1, "no_endpoint")
+
+
+@pytest.mark.parametrize(
+    ("folder", "content", "said"),
+    [
+        ("replies", {"reply": {"text": 5}}, "reply: question is missing; expected text"),
+        ("replies", [], "no kept reply"),
+        ("proofs", [], "no finding, which is a JSON object; delete the file to prove it again"),
+    ],
+)
+def test_a_kept_file_that_is_none_is_named(tmp_path, serve, folder, content, said):
+    work = kernels(tmp_path, "histogram")
+    assert write_tasks(work, serve().url).kept == 1
+    for path in (work / folder).glob("*/*.json"):
+        path.write_text(json.dumps(content))
+    with pytest.raises(CurationError, match=said) as error:
+        write_tasks(work, None)
+    assert Path(str(error.value).partition(": ")[0]).is_file()
+
+
+def test_an_address_that_is_none_ends_a_run_before_its_first_stage(tmp_path):
+    command = ["curate", "run", str(tmp_path / "work"), str(put_kernels(tmp_path / "tree")), "licence=MIT"]
+    for given, said in (
+        ("endpoint: 'localhost:1'", "expected an address"),
+        ("endpoint: 'http://a', api_key_env: NO_KEY", "NO_KEY"),
+    ):
+        result = CliRunner().invoke(app, [*command, f"write={{model: m, {given}}}"])
+        assert result.exit_code == 2 and said in result.output and not (tmp_path / "work").exists()
 
 
 def test_what_a_gpu_found_goes_back_where_there_is_none(tmp_path, serve):
@@ -286,6 +314,14 @@ def test_replies_in_json_mode(tmp_path, serve):
     replied = len(server.bodies)
     assert write_tasks(work, server.url, json_mode=True, extra_body={"top_k": 1}).kept == 2
     assert len(server.bodies) == replied
+
+
+@pytest.mark.parametrize("form", ["{}", "<think>\n```json\n{{}}\n```\n</think>\n{}", "```json\n{}\n```"])
+def test_a_reply_in_json_behind_reasoning_or_in_a_fence(form):
+    reply = form.format(json.dumps({"python": "a = '```'\n<think>"}))
+    assert read_reference(reply, False) == "a = '```'\n<think>"
+    with pytest.raises(RowError, match="no units"):
+        read_reference(form.format(json.dumps({"unclear": "no units"})), False)
 
 
 def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong():

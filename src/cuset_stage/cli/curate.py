@@ -146,9 +146,12 @@ def rounds(settings: RoundsSettings) -> None:
 def _import_all(settings: RunSettings) -> None:
     """Every source, once what is known to go wrong later has been looked at."""
     from ..curate.contamination import read_benchmarks
+    from ..curate.replies import api_key
     from ..generate.backend import choose_backend
 
     read_benchmarks(settings.against)
+    if settings.write and settings.write.endpoint:
+        api_key(settings.write)
     if settings.answer and settings.answer.model:
         choose_backend(settings.answer)
     only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)
@@ -212,8 +215,8 @@ _FIXES = {
     "and a reference.",
     "no_answer": "Tasks without an answer: name a model, or an endpoint, that answers them, as in answer={model: FOLDER, samples: 4}.",
     "cut_off": "Replies end at max_tokens, reasoning included: give a higher one, or turn reasoning off by extra_body.",
-    "bad_reply": "Replies are fenced blocks; read some in the folder `replies`. If extra_body asks for JSON, leave that out; else try a "
-    "stronger model.",
+    "bad_reply": "Replies are fenced blocks; read some in the folder `replies`. Where the server makes JSON of them, say json_mode=true in "
+    "place of a response_format; else try a stronger model.",
     "incorrect": "All rows are wrong by what their source says; give another part of it.",
     "duplicate": "All rows are there already; look into dropped.jsonl.",
     "contaminated": "All rows come from the benchmarks in against=; train on something else.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ from .settings import StageSettings
 from .stage_rows import CurationError, StageRows
 
 
+logger = logging.getLogger(__name__)
 STAGES = ("import", "split", "deduplicate", "write", "adapt", "answer", "prove", "select", "export")
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
 _START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "of": ([0-9]+))?(?:, "reason": "([a-z0-9_]{1,60})")?')
@@ -41,6 +43,9 @@ def input_rows(settings: StageSettings, before: str) -> StageRows:
             f"{settings.folder}: the stage `{before}` has not run there; run `cuset curate {before}` first."
         )
     ended = [path.with_name("summary.json") for path in found]
+    if not all(path.is_file() for path in ended):
+        said = "%s: the stage `%s` was stopped, and these are not all of its rows; `cuset curate %s` makes the others."
+        logger.warning(said, settings.folder, before, before)
     with suppress(CurationError):
         return StageRows(found, total=sum(read_state(path, ("kept",))["kept"] for path in ended))
     return StageRows(found)  # it was stopped

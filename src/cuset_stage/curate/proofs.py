@@ -144,7 +144,9 @@ class Proofs:
             try:
                 found = json.loads(path.read_text(encoding="utf-8"))
             except ValueError:
-                raise CurationError(f"{path}: not JSON; delete the file.") from None
+                found = None
+            if not isinstance(found, dict):
+                raise CurationError(f"{path}: no finding, which is a JSON object; delete the file to prove it again.")
         elif find is None:
             return {}
         else:

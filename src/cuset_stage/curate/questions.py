@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -29,6 +30,7 @@ KERNEL_LIMIT = 60_000  # characters of code in a question
 CASE_BYTES = 64 << 20  # of the files of a case
 _PROGRAM, _PYTHON, _PROMPT = ("cuda", "cpp", "c++", "cu", "c"), ("python", "py"), ("prompt", "text", "txt")
 _BLOCKS = {"json": ("json",), "prompt": _PROMPT, "cuda": _PROGRAM, "python": _PYTHON}
+_FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
 _SCHEME = re.compile(r"__\w+__|<<<|\b(?:threadIdx|blockIdx|blockDim|__shfl\w*)\b")
 
 _AUTHOR = """\
@@ -314,8 +316,13 @@ def _blocks(reply: str) -> list[tuple[str, str, bool]]:
 
 
 def _json_object(text: str) -> dict[str, Any] | None:
-    try:
-        values = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return values if isinstance(values, dict) else None
+    """The object that a reply is: as it stands, behind its reasoning, or in a fence that a model wrote all the same."""
+    reasoning = read_answer(text).reasoning
+    behind = text[reasoning[-1][1] :].strip() if reasoning else text.strip()
+    fenced = _FENCED.fullmatch(behind)
+    for each in (text, fenced[1] if fenced else behind):
+        with suppress(ValueError, RecursionError):
+            values = json.loads(each)
+            if isinstance(values, dict) and (not fenced or values.keys() & {"python", "refused", "unclear"}):
+                return values
+    return None

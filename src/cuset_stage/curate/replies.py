@@ -18,11 +18,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NoReturn
 
+from pydantic import TypeAdapter, ValidationError
+
 from ..files import write_atomically
+from ..row_checks import Count, Seconds, Text, Truth, wrong_value
 from ..text import one_line
 from .folders import keyed_file
 from .questions import Messages, in_json
-from .settings import WriteSettings
+from .settings import WriteSettings, Writing
 from .stage_rows import CurationError
 from .training_text import token_counter
 
@@ -39,17 +42,32 @@ class NoReply(Exception):
 class Reply:
     """What a model replied. tokens, prompt_tokens: as the server counts them, else estimated; seconds: from question to reply."""
 
-    question: str  # its hash
-    text: str
-    finish_reason: str | None
-    tokens: int
-    prompt_tokens: int
-    counted: bool
-    seconds: float
+    question: Text  # its hash
+    text: Text
+    finish_reason: Text | None
+    tokens: Count
+    prompt_tokens: Count
+    counted: Truth
+    seconds: Seconds
 
     @property
     def cut_off(self) -> bool:
         return self.finish_reason == "length"
+
+
+_CHECKED = TypeAdapter(Reply)
+
+
+def api_key(settings: Writing) -> str | None:
+    """Of the endpoint. Raises GenerationError: its address is none, or the variable that was named is not set."""
+    from ..generate import GenerationError
+    from ..generate.completion import base_url
+
+    base_url(settings.endpoint)
+    key = os.environ.get(settings.api_key_env)
+    if key is None and settings.api_key_env != "OPENAI_API_KEY":
+        raise GenerationError(f"api_key_env={settings.api_key_env}: this environment variable is not set.")
+    return key
 
 
 class Replies:
@@ -125,10 +143,7 @@ class Replies:
         from ..generate import Settings
         from ..generate.endpoint import EndpointBackend
 
-        given = self._settings
-        key = os.environ.get(given.api_key_env)
-        if key is None and given.api_key_env != "OPENAI_API_KEY":
-            raise CurationError(f"api_key_env={given.api_key_env}: this environment variable is not set.")
+        given, key = self._settings, api_key(self._settings)
         options = {
             "timeout_s": given.timeout,
             "retries": given.retries,
@@ -181,6 +196,10 @@ class Replies:
 def _read(path: Path) -> Reply:
     """Raises CurationError for a file that is no reply."""
     try:
-        return Reply(**json.loads(path.read_text(encoding="utf-8"))["reply"])
+        reply = json.loads(path.read_text(encoding="utf-8"))["reply"]
+        return _CHECKED.validate_python(reply)
+    except ValidationError as error:
+        problem = f"reply: {wrong_value(error, Reply, reply)}"
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CurationError(f"{path}: no kept reply ({one_line(error)}); delete the file to ask again.") from None
+        problem = one_line(error)
+    raise CurationError(f"{path}: no kept reply ({problem}); delete the file to ask again.")
