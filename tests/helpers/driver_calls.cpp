@@ -48,8 +48,8 @@ static Bytes up(const Bytes& source, const char* name = "cuMemcpyHtoD_v2") {
 
 int main(int, char** paths) {
   const Bytes x = load(paths[1]), y = load(paths[2]), zeros(x.size(), 0);
-  read_files(paths[1], input_blocks);
-  read_files(paths[2], output_blocks);
+  const std::string told = "missing:x\n" + std::string(y.begin(), y.begin() + 200 * kBlock);
+  read_plan(paths[3], told);  // paths[3]: the folder of x
   say("whole", up(x) == zeros);
   say("whole, in a stream", up(x, "cuMemcpyHtoDAsync_v2_ptsz") == zeros);
   Bytes part(100000, 7), expected = part;
@@ -57,6 +57,7 @@ int main(int, char** paths) {
   std::fill(expected.begin() + 3, expected.begin() + 50003, 0);
   say("part, shifted", up(part) == expected);
   say("result", up(y) == y);
+  say("result, again", up(y) == y);
   Bytes changed = x;
   for (auto& byte : changed) byte ^= 0xff;
   say("changed", up(changed) == changed);
@@ -92,5 +93,12 @@ int main(int, char** paths) {
   std::fill(managed.begin(), managed.end(), 5);  // a kernel that works in place
   call("cuLaunchKernel", &launch);
   say("in place", managed == Bytes(x.size(), 5));
+  read_plan(paths[3], told);
+  Bytes result = y;
+  CUdeviceptr at = (CUdeviceptr)result.data();
+  cuMemAllocManaged_params allocation{&at, y.size(), 1};
+  call("cuMemAllocManaged", &allocation);
+  for (int launches = 0; launches < 2; ++launches) call("cuLaunchKernel", &launch, CUPTI_API_ENTER), call("cuLaunchKernel", &launch);
+  say("managed, later", result == y);
 }
 #endif

@@ -202,6 +202,19 @@ NOT_NEEDED = {
     "kernel beside the work, whose results are dropped": program(RIGHT, ALLOCATE + UP + RUN + DOWN + HOST),
     "managed memory, empty kernel": program(EMPTY, MANAGED + TO_MANAGED + RUN + "  cudaDeviceSynchronize();\n" + HOST),
 }
+NOT_NEEDED |= {
+    "looks for the run in which it matters": program(
+        EMPTY,
+        '  static int calls;\n  char byte;\n  if (getenv("CUSET_GPU_INPUTS") || !access(".gpu_activity/outputs", F_OK)) return 1;\n'
+        "  if (read(0, &byte, 1) > 0 || (n > 1000 && calls++ == 0)) return 1;\n  ++calls;\n"
+        + ALLOCATE
+        + UP
+        + RUN
+        + DOWN
+        + HOST,
+    ),
+    "the host, where it pays": program(RIGHT, ALLOCATE + UP + RUN + DOWN + "  if (n > 1000)\n" + HOST),
+}
 SLOW = RIGHT.replace(
     "  int i",
     """  const long long begin = clock64();

@@ -12,7 +12,7 @@ from cuset_stage.sandbox import find_toolkit
 
 
 CALLS = Path(__file__).parents[1] / "helpers" / "driver_calls.cpp"
-X, Y = 400_012, 20_000  # bytes
+X, Y, OUTPUT_BLOCKS = 400_012, 20_000, 200 * 32  # bytes
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]
     for name, size in (("x", X), ("y", Y)):
         rng.integers(1, 255, size, np.uint8).tofile(folder / name)  # no byte is zero
     done = subprocess.run(
-        [folder / "calls", folder / "x", folder / "y"],
+        [folder / "calls", folder / "x", folder / "y", folder],
         env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
         capture_output=True,
         text=True,
@@ -58,12 +58,14 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]
         ("whole", (X, 0, 0, X, 0)),
         ("whole, in a stream", (X, 0, 0, X, 0)),
         ("part, shifted", (50_000, 0, 50_000, 100_000, 0)),
-        ("result", (0, Y, 0, Y, 0)),
+        ("result", (0, OUTPUT_BLOCKS, Y - OUTPUT_BLOCKS, Y, 0)),
+        ("result, again", (0, 0, Y, Y, 0)),
         ("changed", (0, 0, X, X, 0)),
         ("zeros", (0, 0, 0, X, 0)),
         ("rows", (100_000, 0, 0, 100_000, 0)),
         ("managed", (0, 0, 0, 0, 2 * X)),
         ("in place", (0, 0, 0, 0, 0)),
+        ("managed, later", (0, OUTPUT_BLOCKS, Y - OUTPUT_BLOCKS, 0, Y)),
     ],
 )
 def test_inputs_are_withheld(told: dict[str, tuple[int, ...]], name: str, counts: tuple[int, ...]) -> None:

@@ -1,11 +1,13 @@
 """What is concluded from the record of a program's runs. Without a GPU the programs write the record themselves, which any program may."""
 
+import re
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from fake_gpus import path_with_gpus
 from host_programs import MODES, PROGRAM, answer_row, make_task
@@ -23,13 +25,16 @@ from cuset_stage.judge.gpu_work import (
     RESULT_UPLOADED,
     SMALL_INPUT,
     Timed,
+    Withheld,
+    blocks_of,
     case_to_examine,
     examine,
     kernel_uses,
 )
+from cuset_stage.judge.judgement import Clock
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Gpu, Limits, Verdict
+from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Verdict, resolve_isolation
 from cuset_stage.tasks import ProgramTask
 
 
@@ -37,12 +42,16 @@ MIB = 1 << 20
 RECORDS = r"""
 struct Record {
   FILE* file = getenv("CUSET_GPU_ACTIVITY") ? fopen(getenv("CUSET_GPU_ACTIVITY"), "a") : nullptr;
-  Record() { if (file) fprintf(file, "begin\n"); }
+  std::string plan;
+  Record() {
+    if (file) fprintf(file, "begin\n");
+    if (auto take = (void (*)(std::string*))dlsym(RTLD_DEFAULT, "cuset_plan")) take(&plan);
+  }
   ~Record() { if (file) fprintf(file, "end\n"); }
 } record;
 
 static void work() {
-  const bool withheld = getenv("CUSET_GPU_INPUTS") != nullptr;
+  const bool withheld = record.plan.size() > 1;
   if (!record.file) return;
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -59,7 +68,9 @@ int main() {
 
 def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_withheld: str = "exit(0)") -> str:
     """The right program, which says that a kernel ran; without its inputs it writes nothing, as a program of the GPU would write wrong."""
-    head = "#include <cstdlib>\n#include <ctime>\n" + PROGRAM.replace("int main() {", RECORDS)
+    head = "#include <cstdlib>\n#include <ctime>\n#include <dlfcn.h>\n#include <string>\n" + PROGRAM.replace(
+        "int main() {", RECORDS
+    )
     return (
         head.replace("UPLOADS", uploads)
         .replace("NANOSECONDS", str(nanoseconds))
@@ -70,7 +81,7 @@ def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_with
 @pytest.fixture
 def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    compiler = Compiler(cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    compiler = Compiler(cache=cache / "programs", flags=("-O0", "-std=c++17", "-ldl"))
     return ProgramJudge(
         compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0), recorder=find_recorder(), require_gpu=True
     )
@@ -131,7 +142,7 @@ def test_what_ran_is_in_the_judgement(judge: ProgramJudge, task: ProgramTask) ->
     ("uploads", "when_withheld", "verdict", "flag"),
     [
         ("4096 0 0 4096", "(void)0", Verdict.NO_GPU_WORK, NOT_NEEDED),
-        ("4096 4096 0 8192", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
+        ("4096 8192 0 8192", "exit(0)", Verdict.NO_GPU_WORK, RESULT_UPLOADED),
         ("0 0 4096 4096", "(void)0", Verdict.PASSED, HOST_WORK),
     ],
 )
@@ -140,6 +151,61 @@ def test_a_run_without_inputs_on_the_gpu(
 ) -> None:
     source = recording(uploads, when_withheld=when_withheld)
     assert judged(on_a_gpu, task, source) == (verdict, (flag,), None)
+
+
+# Before main, and in it: variables, arguments, files, open files and stdin, its own and those of the process above it.
+LOOKS_ROUND = r"""
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+static void look() {
+  const std::string above = "/proc/" + std::to_string(getppid());
+  system(("cat; env; cat /proc/$PPID/environ " + above + "/environ " + above + "/cmdline; find . | sort; find . -type f | sort | xargs cksum; "
+          "readlink /proc/$PPID/fd/* " + above + "/fd/*").c_str());
+}
+static struct Early { Early() { look(); } } early;
+
+int main() {
+  look();
+  return 3;
+}
+"""
+
+
+@pytest.mark.parametrize("isolation", [Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def test_a_program_does_not_see_in_which_run_it_is(
+    judge: ProgramJudge, task: ProgramTask, isolation: Isolation
+) -> None:
+    try:
+        resolve_isolation(isolation)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    runner = replace(judge, isolation=isolation).runner
+    binary = judge.build(task, LOOKS_ROUND).product
+    prepared = [runner.case(task, case) for case in task.cases]
+
+    def seen(withheld: bytes | None, together: bool) -> str:
+        if together:
+            running = runner._running_together(task, prepared, binary, Clock(), withheld)
+        else:
+            running = runner._running(task, binary, Clock(), inputs=prepared[1].inputs, withheld=withheld)
+        with running as (ran, *_):
+            said = ran.finished.stdout
+        assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said
+        return re.sub(
+            r"cuset-[\w-]+|(?<=:\[)\d+", "", said
+        )  # names of temporary files, and numbers of sockets and pipes
+
+    for together in (True, False):
+        assert seen(None, together) == seen(bytes(8192), together)
+
+
+def test_the_plan_is_read_once(judge: ProgramJudge, task: ProgramTask) -> None:
+    source = recording().replace("  work();", "  if (record.plan.empty()) return 1;\n  work();")
+    assert judged(judge, task, source)[0] is Verdict.PASSED
+    twice = source.replace("take(&plan);", "take(&plan), take(&plan);")
+    assert judged(judge, task, twice)[0] is Verdict.RUNTIME_ERROR
 
 
 def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge, task: ProgramTask) -> None:
@@ -174,6 +240,10 @@ def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Act
     return Activity((), (*(Transfer(0, 1, 1, size) for size in copies), Transfer(1, 2, 2, down)), True, uploads)
 
 
+def run(activity: Activity, passed: bool, size: int = MIB, ended: bool = True) -> Withheld:
+    return Withheld(activity, passed, ended, size, size, MIB, 8192)
+
+
 @pytest.mark.parametrize(
     ("withheld", "passed", "flag"),
     [
@@ -184,9 +254,9 @@ def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Act
         (activity(Uploads(0, 0, MIB, MIB), MIB), True, HOST_WORK),  # what goes up is no input as it stands
         (activity(Uploads(), MIB), True, HOST_WORK),  # it goes up by a way that is not looked into
         (activity(Uploads(MIB, 0, MIB, 2 * MIB), MIB, MIB), False, HOST_WORK),
-        (activity(Uploads(0, MIB // 2, 0, MIB), MIB), False, RESULT_UPLOADED),
+        (activity(Uploads(0, 4096, 0, MIB), MIB), False, RESULT_UPLOADED),
         (
-            activity(Uploads(MIB, MIB // 4, 0, 2 * MIB), 2 * MIB),
+            activity(Uploads(MIB, 2048, 0, 2 * MIB), 2 * MIB),
             False,
             None,
         ),  # some values of outputs stand in tables, too
@@ -196,31 +266,47 @@ def activity(uploads: Uploads = Uploads(), *copies: int, down: int = MIB) -> Act
     ],
 )
 def test_what_a_flag_takes(withheld: Activity, passed: bool, flag: str | None) -> None:
-    assert examine(withheld, passed, MIB, MIB) == flag
+    assert examine(run(withheld, passed)) == flag
 
 
 def test_managed_variables_are_not_held_against_a_program() -> None:
     source = "__managed__ float from[1 << 18], to[1 << 18];"
-    assert examine(activity(down=0), True, MIB, MIB, source=source) == HOST_WORK
-    assert examine(activity(down=0), True, MIB, MIB) == NOT_FROM_GPU
+    assert examine(run(activity(down=0), True), source) == HOST_WORK
+    assert examine(run(activity(down=0), True)) == NOT_FROM_GPU
     for idle in ("// __managed__ float from[1 << 18];", 'const char* text = "__managed__";', 'R"x(\n__managed__\n)x"'):
-        assert examine(activity(down=0), True, MIB, MIB, source=idle) == NOT_FROM_GPU
+        assert examine(run(activity(down=0), True), idle) == NOT_FROM_GPU
 
 
 def test_without_inputs_it_counts_what_comes_and_goes() -> None:
-    assert examine(activity(Uploads(), 12), True, 12, MIB) == SMALL_INPUT
-    assert examine(activity(Uploads()), True, 4000, MIB) == SMALL_INPUT  # as arguments of its kernels
-    assert examine(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000, MIB) is None
-    assert examine(activity(Uploads()), True, 5000, MIB) == NOT_NEEDED
-    assert examine(activity(Uploads(), down=0), True, 12, MIB) == NOT_FROM_GPU
-    assert examine(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12, MIB) == RESULT_UPLOADED
+    assert examine(run(activity(Uploads(), 12), True, 12)) == SMALL_INPUT
+    assert examine(run(activity(Uploads()), True, 4000)) == SMALL_INPUT  # as arguments of its kernels
+    assert examine(run(activity(Uploads(4000, 0, 0, 4000), 4000), False, 4000)) is None
+    assert examine(run(activity(Uploads()), True, 5000)) == NOT_NEEDED
+    assert examine(run(activity(Uploads(), down=0), True, 12)) == NOT_FROM_GPU
+    assert examine(run(activity(Uploads(0, MIB, 0, MIB), MIB), True, 12)) == RESULT_UPLOADED
+
+
+def test_a_program_that_never_ends_without_its_inputs_needs_them() -> None:
+    assert examine(run(activity(down=0), False, ended=False)) is None
 
 
 def test_the_case_that_is_examined() -> None:
-    assert case_to_examine([12, 5000, 400_000, 70_000]) == 3
+    assert case_to_examine([12, 5000, 400_000, 70_000]) == 2
     assert case_to_examine([12, 5000, 2000]) == 1
     assert case_to_examine([12, 1 << 40]) == 0
     assert case_to_examine([1 << 40]) is None
+
+
+def test_blocks_of_outputs(tmp_path: Path) -> None:
+    """All different, at multiples of 4 bytes; what repeats itself is none."""
+    values = np.arange(100_000, dtype="<f4")
+    values.tofile(tmp_path / "a")
+    np.concatenate([np.zeros(1 << 16, "<f4"), values[:9], values[:9]]).tofile(tmp_path / "b")
+    (tmp_path / "small").write_bytes(b"few")
+    blocks = blocks_of([tmp_path / name for name in ("a", "b", "small")])
+    rows = np.frombuffer(blocks, "<f4").reshape(-1, 8)
+    assert 120 < len(rows) <= 130 and (np.diff(rows, axis=1) == 1).sum() > 7 * 120
+    assert not blocks_of([tmp_path / "small"])
 
 
 def test_kernels_by_name() -> None:

@@ -22,7 +22,7 @@ from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
 from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, read_activity
 from .gpu_counters import counting
-from .gpu_work import gpu_use, withholding
+from .gpu_work import Withheld, blocks_of, gpu_use, plan
 from .judgement import CaseResult, Clock
 from .libraries import build_library
 from .oracle import CaseCache, OracleError, PreparedCase
@@ -42,13 +42,18 @@ MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: the
 @dataclass(frozen=True)
 class CaseRun:
     """message: what is to say about it. compare_s: the seconds that comparing took. process: the record of all of its process, with the
-    first case that ran there."""
+    first case that ran there. together: whether all cases ran there. input_bytes, output_bytes, blocks: of its files, where it passed and
+    was recorded (`blocks_of`)."""
 
     result: CaseResult
     message: str
     compare_s: float = 0.0
     activity: Activity = field(default_factory=Activity)
     process: Activity | None = None
+    together: bool = False
+    input_bytes: int = 0
+    output_bytes: int = 0
+    blocks: bytes = b""
 
     @property
     def passed(self) -> bool:
@@ -57,7 +62,8 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class CaseRunner:
-    """Where and how programs run; the fields are `ProgramJudge`'s. together: what `library` built; None: each case in a process of its own.
+    """Where and how programs run; the fields are `ProgramJudge`'s. library: what `library` built; without it each case has a process of its
+    own, and no inputs are withheld.
 
     few_queues: whether a first try is with FEW_QUEUES, because no times are measured.
     """
@@ -67,7 +73,8 @@ class CaseRunner:
     limits: Limits
     isolation: Isolation
     recorder: Recorder | None
-    together: Path | None = None
+    library: Path | None = None
+    together: bool = True
     few_queues: bool = False
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
@@ -89,43 +96,90 @@ class CaseRunner:
         clock: Clock,
         *,
         alone: bool = False,
-        keep: Path | None = None,
-        withheld: Mapping[str, Path] | None = None,
+        withheld: bytes | None = None,
     ) -> CaseRun:
-        """One run on a case. keep: a folder that outputs are moved to when they are right. withheld: outputs of an earlier run: the GPU is
-        given none of the inputs.
+        """One run on a case. withheld: blocks of the right outputs: the GPU is given none of the inputs.
 
         The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
         """
         prepared = self.case(task, case)
-        files, environment = withholding(prepared.inputs, withheld) if withheld else ({}, {})
         running = self._running(
             task,
             binary,
             clock,
-            inputs=prepared.inputs | files,
+            inputs=prepared.inputs,
             outputs={tensor.file: prepared.sizes(tensor) for tensor in case.outputs},
-            environment=environment,
             alone=alone,
+            withheld=withheld,
         )
         with running as (ran, activity):
             if ran.verdict is not None:
                 return self._failed(case, ran, activity)
-            run = self._compared(task, case, prepared, ran.outputs, ran.finished.seconds, activity, keep)
+            run = self._compared(task, case, prepared, ran.outputs, ran.finished.seconds, activity)
             return replace(run, process=activity)
 
-    def run_together(
-        self, task: ProgramTask, binary: Path, clock: Clock, *, keep: Path | None = None, kept: int | None = None
-    ) -> list[CaseRun] | None:
+    def run_withheld(
+        self, task: ProgramTask, index: int, binary: Path, clock: Clock, earlier: Sequence[CaseRun]
+    ) -> Withheld:
+        """One more run of a program that has passed all cases, on case number `index` in the way in which it passed there, and the GPU is
+        given none of the inputs. Raises what `run` raises."""
+        own = earlier[index]
+        prepared = self._all_there(task) if own.together else None
+        if prepared is None:
+            earlier = [own]
+            run = self.run(task, task.cases[index], binary, clock, withheld=own.blocks)
+            activity, passed, ended = run.activity, run.passed, run.process is not None
+        else:
+            with self._running_together(task, prepared, binary, clock, withheld=own.blocks) as (
+                ran,
+                activity,
+                calls,
+                found,
+            ):
+                ended = ran.verdict is None and len(calls) == len(prepared)
+                given = task, task.cases[index], prepared[index], found[index], ran.finished.seconds, activity
+                passed = ended and self._compared(*given).passed
+        sizes = (sum(run.input_bytes for run in earlier), sum(run.output_bytes for run in earlier))
+        return Withheld(activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
+
+    def run_together(self, task: ProgramTask, binary: Path, clock: Clock) -> list[CaseRun] | None:
         """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed (with `few_queues` no
         failure counts). Empty where a process of its own tells better how the first one failed; None where none was run, because each case
-        needs one.
-
-        keep: as of `run`, for outputs of case number `kept`. Raises what `run` raises.
+        needs one. Raises what `run` raises.
         """
         prepared = self._all_there(task)
         if prepared is None:
             return None
+        with self._running_together(task, prepared, binary, clock) as (ran, activity, calls, found):
+            if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
+                return [] if calls or self.few_queues else [self._failed(task.cases[0], ran, activity)]
+            runs: list[CaseRun] = []
+            parts = activity.split([begin for begin, _ in calls])
+            for case, one, outputs, call, part in zip(task.cases, prepared, found, calls, parts, strict=False):
+                if len(outputs) < len(case.outputs):
+                    break
+                seconds = (call[1] - call[0]) / 1e9
+                if not runs:  # with the start of CUDA and the end of the process
+                    seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
+                run = replace(self._compared(task, case, one, outputs, seconds, part), together=True)
+                if not runs:
+                    run = replace(run, process=activity)
+                if run.passed or not (runs or self.few_queues):
+                    runs.append(run)
+                if not run.passed:
+                    break
+            return runs
+
+    @contextmanager
+    def _running_together(
+        self,
+        task: ProgramTask,
+        prepared: Sequence[PreparedCase],
+        binary: Path,
+        clock: Clock,
+        withheld: bytes | None = None,
+    ) -> Iterator[tuple[Ran, Activity, list[tuple[int, int]], list[dict[str, Path]]]]:
+        """As `_running`, on all cases; with what `read_report` says, and the outputs of each case that are there."""
         places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
         inputs = {
             f"{place}{name}": path
@@ -140,36 +194,21 @@ class CaseRunner:
             task,
             binary,
             clock,
-            inputs={LIBRARY: self.together, **inputs},
+            inputs=inputs,
             optional={REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()},
-            under=UNDER,
             environment=FEW_QUEUES if self.few_queues else {},
+            withheld=withheld,
         )
         with running as (ran, activity):
-            calls = read_report(ran.outputs.get(REPORT), ran.finished.seconds)
-            if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
-                return [] if calls or self.few_queues else [self._failed(task.cases[0], ran, activity)]
-            runs: list[CaseRun] = []
-            parts = activity.split([begin for begin, _ in calls])
-            for case, one, names, call, part in zip(task.cases, prepared, files, calls, parts, strict=False):
-                outputs = {
+            found = [
+                {
                     tensor.file: ran.outputs[name]
                     for tensor, name in zip(case.outputs, names, strict=True)
                     if name in ran.outputs
                 }
-                if len(outputs) < len(names):
-                    break
-                seconds = (call[1] - call[0]) / 1e9
-                if not runs:  # with the start of CUDA and the end of the process
-                    seconds = ran.finished.seconds - sum(end - begin for begin, end in calls[1:]) / 1e9
-                run = self._compared(task, case, one, outputs, seconds, part, keep if len(runs) == kept else None)
-                if not runs:
-                    run = replace(run, process=activity)
-                if run.passed or not (runs or self.few_queues):
-                    runs.append(run)
-                if not run.passed:
-                    break
-            return runs
+                for case, names in zip(task.cases, files, strict=True)
+            ]
+            yield ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), found
 
     def run_all(self, task: ProgramTask, binary: Path, clock: Clock) -> list[CaseRun]:
         """A run on each case, whether it passes or not; raises what `run` raises."""
@@ -180,7 +219,7 @@ class CaseRunner:
         """The data of all cases, where they may share a process and the cache has them: who holds some must not wait for others."""
         size = sum(case.nbytes for case in task.cases)
         useful = size <= MOST_BYTES if len(task.cases) > 1 else self.few_queues
-        if self.together is None or self.cases is None or task.project or not useful:
+        if self.library is None or not self.together or self.cases is None or task.project or not useful:
             return None
         found = [self.cases.find(task, case) for case in task.cases]
         return None if None in found else found
@@ -196,10 +235,13 @@ class CaseRunner:
         environment: Mapping[str, str] = MappingProxyType({}),
         outputs: Mapping[str, Sequence[int]] = MappingProxyType({}),
         optional: Mapping[str, int | None] = MappingProxyType({}),
-        under: Sequence[str] = (),
         alone: bool = False,
+        withheld: bytes | None = None,
     ) -> Iterator[tuple[Ran, Activity]]:
-        """A run that has ended, and what it did on the GPU, which it has no longer."""
+        """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`."""
+        stdin = plan() if withheld is None else plan(inputs, withheld)
+        if self.library:
+            inputs = {**inputs, LIBRARY: self.library}
         if self.recorder:
             inputs = {**inputs, **self.recorder.files}
             environment = {**environment, **self.recorder.environment("{folder}")}
@@ -214,7 +256,8 @@ class CaseRunner:
                     inputs=inputs,
                     outputs=outputs,
                     optional={**optional, **({RECORD: MAX_RECORD_BYTES} if self.recorder else {})},
-                    under=under,
+                    under=UNDER if self.library else (),
+                    stdin=stdin if self.library else b"",
                     environment=environment,
                     limits=limits_for(task, self.limits),
                     gpu=gpu,
@@ -250,7 +293,6 @@ class CaseRunner:
         outputs: Mapping[str, Path],
         seconds: float,
         activity: Activity,
-        keep: Path | None,
     ) -> CaseRun:
         begin = time.perf_counter()
         compared = compare_outputs(task, case, prepared, outputs, isolation=self.isolation)
@@ -260,11 +302,15 @@ class CaseRunner:
             max_abs_error=compared.max_abs_error,
             max_rel_error=compared.max_rel_error,
         )
-        compare_s = time.perf_counter() - begin
-        for tensor in case.outputs if keep and compared.passed else ():
-            (keep / tensor.file).parent.mkdir(exist_ok=True)
-            outputs[tensor.file].rename(keep / tensor.file).chmod(0o444)
-        return CaseRun(result, "" if compared.passed else compared.message, compare_s, activity)
+        message = "" if compared.passed else compared.message
+        run = CaseRun(result, message, time.perf_counter() - begin, activity)
+        if not compared.passed or not self.recorder:
+            return run
+        input_bytes, output_bytes = (
+            sum(path.stat().st_size for path in files.values()) for files in (prepared.inputs, outputs)
+        )
+        blocks = blocks_of(outputs[tensor.file] for tensor in case.outputs)
+        return replace(run, input_bytes=input_bytes, output_bytes=output_bytes, blocks=blocks)
 
 
 @functools.lru_cache(maxsize=8)

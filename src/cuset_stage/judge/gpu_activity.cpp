@@ -90,7 +90,8 @@ extern "C" int InitializeInjection() {
                cuptiActivityRegisterCallbacks(give_buffer, take_buffer) == CUPTI_SUCCESS;
   for (auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
     works = works && cuptiActivityEnable(kind) == CUPTI_SUCCESS;
-  works = works && withhold_inputs();
+  const std::string file = path;
+  works = works && withhold_inputs(file.substr(0, file.rfind("/.gpu_activity/")));
   if (!works) return 1;  // without a "begin" nothing was recorded
   cuptiActivityFlushPeriod(100);  // for a process that is killed; the next launches may come later
   say("begin\n");

@@ -1,8 +1,8 @@
-// Does a program need its inputs on the GPU? Wherever bytes of an input file ($CUSET_GPU_INPUTS, paths with ':' between them) go to the GPU,
-// the GPU is given zeros in their place: after a copy that part of the destination is filled, and in memory that host and GPU share it is
-// zero while kernels run. The host keeps what it has. A program whose outputs are still right computed them without the GPU.
+// Does a program need its inputs on the GPU? Wherever bytes of an input file go to the GPU, the GPU is given zeros in their place: after a
+// copy that part of the destination is filled, and in memory that host and GPU share it is zero while kernels run. The host keeps what it
+// has. A program whose outputs are still right computed them without the GPU.
 //
-// Bytes of the right outputs ($CUSET_GPU_OUTPUTS) that go up and stand in no input are counted: a finished result was uploaded.
+// Blocks of the right outputs that go up and stand in no input are counted: a finished result was uploaded.
 #include "gpu_inputs.h"
 
 #include <cupti.h>
@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -39,10 +40,13 @@ struct Range {
 std::unordered_map<uint64_t, Place> input_blocks, output_blocks;
 std::vector<uint64_t> first_words(1 << 18);  // a bit for each block's first 8 bytes, so that most of what is no block is not looked up
 std::mutex guard;
-std::map<uint8_t*, size_t> shared;  // memory that host and GPU share
+struct Shared {
+  size_t size;
+  bool launched;  // a kernel may have written there
+};
+std::map<uint8_t*, Shared> shared;  // memory that host and GPU share
 thread_local std::vector<std::pair<uint8_t*, std::vector<uint8_t>>> hidden;
 thread_local bool inside = false;  // in this file's own calls of the driver
-bool launched = false;
 size_t searched = 0;
 struct {
   size_t inputs, outputs, others, copied, shared;
@@ -73,11 +77,19 @@ std::pair<uint64_t&, int> bit_of(const uint8_t* block) {
   return {first_words[word >> 46], (word >> 40) & 63};
 }
 
-void read_files(const char* paths, std::unordered_map<uint64_t, Place>& blocks) {
-  std::string rest = paths ? paths : "";
+void add_block(std::unordered_map<uint64_t, Place>& blocks, Place place) {
+  const uint8_t* block = place.file + place.at;
+  if (const uint64_t mixed = hash(block)) {
+    blocks.emplace(mixed, place);
+    const auto [word, bit] = bit_of(block);
+    word |= 1ull << bit;
+  }
+}
+
+void read_inputs(const std::string& folder, std::string rest) {
   while (!rest.empty()) {
     const size_t colon = rest.find(':');
-    const int file = open(rest.substr(0, colon).c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = open((folder + "/" + rest.substr(0, colon)).c_str(), O_RDONLY | O_CLOEXEC);
     rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
     struct stat status;
     if (file < 0 || fstat(file, &status) || !status.st_size) continue;
@@ -85,13 +97,17 @@ void read_files(const char* paths, std::unordered_map<uint64_t, Place>& blocks) 
     auto* bytes = static_cast<uint8_t*>(mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0));
     close(file);
     if (bytes == MAP_FAILED) continue;
-    for (size_t at = 0; at + kBlock <= size; at += step)
-      if (const uint64_t mixed = hash(bytes + at)) {
-        blocks.emplace(mixed, Place{bytes, size, at});
-        const auto [word, bit] = bit_of(bytes + at);
-        word |= 1ull << bit;
-      }
+    for (size_t at = 0; at + kBlock <= size; at += step) add_block(input_blocks, {bytes, size, at});
   }
+}
+
+void read_plan(const std::string& folder, const std::string& plan) {
+  static std::string outputs;
+  const size_t line = std::min(plan.find('\n'), plan.size());
+  read_inputs(folder, plan.substr(0, line));
+  outputs = plan.substr(std::min(line + 1, plan.size()));
+  for (size_t at = 0; at + kBlock <= outputs.size(); at += kBlock)
+    add_block(output_blocks, {reinterpret_cast<const uint8_t*>(outputs.data()) + at, kBlock, 0});
 }
 
 // Calls visit(range, whether it is of an input) for each stretch of `data` that stands in a file.
@@ -110,6 +126,7 @@ void search(const uint8_t* data, size_t size, Visit visit) {
     size_t first = at, last = at + kBlock;
     while (first > done && place.at > at - first && data[first - 1] == place.file[place.at - (at - first) - 1]) --first;
     while (last < size && place.at + (last - at) < place.size && data[last] == place.file[place.at + (last - at)]) ++last;
+    if (!of_input) output_blocks.erase(found);  // what repeats itself counts once
     visit(Range{first, last - first}, of_input);
     done = last;
     at = last - step;
@@ -162,7 +179,7 @@ void copied(const char* name, const void* parameters) {
 }
 
 void share(void* memory, size_t size) {
-  shared[static_cast<uint8_t*>(memory)] = size;
+  shared[static_cast<uint8_t*>(memory)] = {size, false};
   counted.shared += size;
 }
 
@@ -178,20 +195,20 @@ bool is_captured(const char* name, const void* parameters) {
 
 // Inputs in shared memory become zeros until `restore`.
 void hide() {
-  for (const auto& [memory, size] : shared) {
-    if ((searched += size) > kBudget) {
-      counted.others += launched ? 0 : size;
+  for (auto& [memory, one] : shared) {
+    const bool first = !std::exchange(one.launched, true);
+    if ((searched += one.size) > kBudget) {
+      counted.others += first ? one.size : 0;
       continue;
     }
-    if (!launched) counted.others += not_zero(memory, size);
-    search(memory, size, [&, memory = memory](Range range, bool of_input) {
-      if (!launched) counted.others -= not_zero(memory + range.at, range.size);
+    if (first) counted.others += not_zero(memory, one.size);
+    search(memory, one.size, [&, memory = memory](Range range, bool of_input) {
+      if (first) counted.others -= not_zero(memory + range.at, range.size);
       if (of_input) hidden.emplace_back(memory + range.at, std::vector(memory + range.at, memory + range.at + range.size));
-      if (!of_input && !launched) counted.outputs += range.size;
+      if (!of_input && first) counted.outputs += range.size;
     });
   }
   for (auto& [memory, bytes] : hidden) memset(memory, 0, bytes.size());
-  launched = true;
 }
 
 void restore() {
@@ -230,14 +247,16 @@ void on_call(void*, CUpti_CallbackDomain, CUpti_CallbackId, const CUpti_Callback
 
 }  // namespace
 
-bool withhold_inputs() {
-  const char* inputs = getenv("CUSET_GPU_INPUTS");
-  if (!inputs) return true;
-  read_files(inputs, input_blocks);
-  read_files(getenv("CUSET_GPU_OUTPUTS"), output_blocks);
-  CUpti_SubscriberHandle subscriber;
-  return cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(on_call), nullptr) == CUPTI_SUCCESS &&
-         cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API) == CUPTI_SUCCESS;
+bool withhold_inputs(const std::string& folder) {
+  const auto take = reinterpret_cast<void (*)(std::string*)>(dlsym(RTLD_DEFAULT, "cuset_plan"));
+  std::string plan;
+  if (!take) return true;  // a module's process
+  take(&plan);
+  CUpti_SubscriberHandle subscriber;  // in every run: a program that subscribes as well would see a difference
+  if (plan.empty() || cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(on_call), nullptr) != CUPTI_SUCCESS) return false;
+  if (plan.front() == '\n') return true;
+  read_plan(folder, plan);
+  return cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API) == CUPTI_SUCCESS;
 }
 
 std::string what_went_up() {

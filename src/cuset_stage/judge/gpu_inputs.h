@@ -1,9 +1,10 @@
 #pragma once
 #include <string>
 
-// From the first call of the program on; true also where $CUSET_GPU_INPUTS names no file.
-bool withhold_inputs();
+// Begins with what the plan says that all_cases.so has read: paths below the folder, with ':' between them, of the inputs to withhold, a line
+// end, and blocks of 32 bytes of the right outputs. False where there should be a plan, and somebody else has taken it.
+bool withhold_inputs(const std::string& folder);
 
-// "U inputs outputs others copied shared": bytes that went up in copies, or lay in shared memory at the first launch, by where they stand;
-// others are those in neither but zeros. copied: all bytes of the copies that were seen. shared: bytes of memory that host and GPU share.
+// "U inputs outputs others copied shared": bytes that went up in copies, or lay in shared memory at the first launch after it was made, by where they stand;
+// others are those in neither but zeros; outputs: in the plan's blocks, each of which counts once. copied: all bytes of the copies that were seen. shared: bytes of memory that host and GPU share.
 std::string what_went_up();

@@ -1,18 +1,21 @@
 """Whether the GPU did a program's work, by what its runs recorded (gpu_activity.py).
 
-Each run of a program is recorded. One that passes is run once more, on one case, with its inputs withheld from the GPU: wherever bytes of
-an input file go there, the GPU gets zeros (gpu_inputs.cpp). What is right all the same was computed on the host: without the GPU, beside an
-empty or idle kernel, or before a kernel that copies, decodes or is handed the result. A program that gives the GPU its inputs in another
+Each run of a program is recorded. One that passes is run once more, as before, with its inputs withheld from the GPU: wherever bytes of an
+input file go there, the GPU gets zeros (gpu_inputs.cpp). What is right all the same on the largest case was computed on the host: without
+the GPU, beside an empty or idle kernel, or before a kernel that copies, decodes or is handed the result. What tells that run from the others
+has gone from its process before the program begins (all_cases.cpp). A program that gives the GPU its inputs in another
 form (converted, packed) passes as well, so more has to be known before it is called no GPU work: that next to nothing else went up, or
 that the outputs themselves did, or that next to nothing came back. Where much else went up, the host did part of the work and a time of kernels says nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ..spans.scrub import scrub
-from .gpu_activity import FOLDER, Activity
+from .gpu_activity import Activity
 from .judgement import GpuUse, KernelUse
 
 
@@ -31,43 +34,65 @@ UNRECORDED_S = 1e-3  # a process: what making a context takes is 1.3 to 1.8 ms o
 
 SHARE = 0.8  # of the record that the counters have to confirm
 LEAST_INPUT = 4096  # bytes of input: less may go up as arguments of kernels, so that a program is right without it proves nothing
-WORTHWHILE_INPUT = 1 << 16  # the smallest case with so much is run with its inputs withheld
 MOST_INPUT = 2 << 30  # with more the search for inputs takes too long
 FEW = 64  # less than a 64th of the inputs, or of the outputs, is next to nothing
 SMALL_RESULT = 1024  # bytes that may go up beside the inputs, such as parameters
+BLOCK, MOST_BLOCKS = 32, 256  # bytes; of the outputs, by which they are known where they go up
 MOST_KERNELS = 16  # named for each answer
 
 
 def case_to_examine(input_bytes: Sequence[int]) -> int | None:
-    """Which case is run with its inputs withheld: the smallest that is large enough, else the largest; None where all are too large."""
-    usable = [(size, index) for index, size in enumerate(input_bytes) if size <= MOST_INPUT]
-    if not usable:
-        return None
-    return min([one for one in usable if one[0] >= WORTHWHILE_INPUT], default=max(usable))[1]
+    """Which case says whether a program needs its inputs: the largest, which takes most of its time; None where all are too large."""
+    usable = [index for index, size in enumerate(input_bytes) if size <= MOST_INPUT]
+    return max(usable, key=input_bytes.__getitem__, default=None)
 
 
-def withholding(inputs: Iterable[str], outputs: Mapping[str, Path]) -> tuple[dict[str, Path], dict[str, str]]:
-    """For a run with withheld inputs: the further files that it needs to see (right outputs), and its environment."""
-    files = {f"{FOLDER}/outputs/{index}": path for index, path in enumerate(outputs.values())}
-    names = {"CUSET_GPU_INPUTS": inputs, "CUSET_GPU_OUTPUTS": files}
-    return files, {key: ":".join(f"{{folder}}/{name}" for name in found) for key, found in names.items()}
+def blocks_of(outputs: Iterable[Path]) -> bytes:
+    """Blocks of right outputs, all different, without those that repeat every 8 bytes, which say nothing about where they come from."""
+    files = [np.memmap(path, np.uint8, "r") for path in outputs if path.stat().st_size >= BLOCK]
+    found: set[bytes] = set()
+    for values in files:
+        count = min(MOST_BLOCKS // len(files), values.size // BLOCK)
+        places = np.linspace(0, values.size - BLOCK, count).astype(np.int64) // 4 * 4
+        found |= {values[place : place + BLOCK].tobytes() for place in places}
+    return b"".join(sorted(block for block in found if block != block[:8] * (BLOCK // 8)))
 
 
-def examine(withheld: Activity, passed: bool, input_bytes: int, output_bytes: int, *, source: str = "") -> str | None:
-    """The flag that a run with withheld inputs earns its program, or None. passed: whether its outputs were right. source: CUPTI does not
-    tell of __managed__ variables, by which inputs may go up and results come back: what has them is not called no GPU work for that."""
+def plan(inputs: Iterable[str] = (), blocks: bytes = b"") -> bytes:
+    """What all_cases.so reads: the inputs that are withheld from the GPU, and blocks of the right outputs."""
+    return ":".join(inputs).encode() + b"\n" + blocks
+
+
+class Withheld(NamedTuple):
+    """A run with withheld inputs. passed: whether its outputs of the case that is looked at were right; ended: whether it came to its
+    end. largest_bytes: input of that case; input_bytes, output_bytes: of all cases of the run. blocks: how many bytes of them it was given."""
+
+    activity: Activity
+    passed: bool
+    ended: bool
+    largest_bytes: int
+    input_bytes: int
+    output_bytes: int
+    blocks: int
+
+
+def examine(run: Withheld, source: str = "") -> str | None:
+    """The flag that a run with withheld inputs earns its program, or None. source: CUPTI does not tell of __managed__ variables, by which
+    inputs may go up and results come back: what has them is not called no GPU work for that."""
     unseen = "__managed__" in scrub(source)  # in a comment or a text it hides nothing
-    up = withheld.uploads
-    others = up.others + max(0, withheld.bytes_to_gpu - up.copied)  # what was not looked into: arrays, nodes of graphs
-    if 2 * up.outputs >= output_bytes > 0:
+    up = run.activity.uploads
+    others = up.others + max(
+        0, run.activity.bytes_to_gpu - up.copied
+    )  # what was not looked into: arrays, nodes of graphs
+    if 2 * up.outputs >= run.blocks > 0:
         return RESULT_UPLOADED
-    if not unseen and withheld.bytes_from_gpu + up.shared < output_bytes / FEW:
+    if run.ended and not unseen and run.activity.bytes_from_gpu + up.shared < run.output_bytes / FEW:
         return NOT_FROM_GPU
-    if input_bytes < LEAST_INPUT:
-        return SMALL_INPUT if passed else None
-    if passed and not unseen and others < input_bytes / FEW:
+    if run.largest_bytes < LEAST_INPUT:
+        return SMALL_INPUT if run.passed else None
+    if run.passed and not unseen and others < run.input_bytes / FEW:
         return NOT_NEEDED
-    return HOST_WORK if passed or others >= max(output_bytes, SMALL_RESULT) else None
+    return HOST_WORK if run.passed or others >= max(run.output_bytes, SMALL_RESULT) else None
 
 
 def gpu_use(activity: Activity) -> GpuUse:

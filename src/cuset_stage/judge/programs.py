@@ -20,7 +20,6 @@ from ..sandbox import (
     SandboxError,
     Verdict,
     resolve_isolation,
-    scratch_folder,
 )
 from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
@@ -77,9 +76,11 @@ class ProgramJudge(Judge):
 
     @property
     def runner(self) -> CaseRunner:
-        together = library(self.compiler.toolkit) if self.together else None
+        preloaded = library(self.compiler.toolkit)
         few_queues = self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
-        return CaseRunner(self.cases, self.gpus, self.limits, self.isolation, self.recorder, together, few_queues)
+        return CaseRunner(
+            self.cases, self.gpus, self.limits, self.isolation, self.recorder, preloaded, self.together, few_queues
+        )
 
     @cached_property
     def _examiner(self) -> Examiner:
@@ -184,49 +185,48 @@ class ProgramJudge(Judge):
         together: list[CaseRun] | None = None
         shares = bool(self.gpus and self.gpus.per_gpu > 1 and self.confirms)
         sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
-        examined = case_to_examine(sizes) if self.recorder and not task.project else None  # its tests compare, not we
+        looks = self.recorder and runner.library and not task.project  # of a project its tests compare, not we
+        examined = case_to_examine(sizes) if looks else None
         known = built.judgement
-        with scratch_folder() as kept:
-            for index, case in enumerate(task.cases):
-                keep = kept if index == examined else None
-                try:
-                    if not index:
-                        together = runner.run_together(task, built.product, clock, keep=kept, kept=examined)
-                    # Where the process of all cases ended, the case has failed beside other programs.
-                    alone = shares and together is not None and index == len(together)
-                    if together and index < len(together):
-                        run = together[index]
-                    else:
-                        run = runner.run(task, case, built.product, clock, keep=keep, alone=alone)
-                    if not run.passed and shares and not alone:
-                        run = runner.run(task, case, built.product, clock, keep=keep, alone=True)
-                    if not run.passed and task.project:
-                        with clock.excluded():
-                            if problem := self._own_failure(task, case):
-                                raise SandboxError(problem)
-                except NoGpuLeft:
-                    raise
-                except (OracleError, SandboxError) as error:
-                    run = CaseRun(CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error))
-                runs.append(run)
-                if not run.passed:
-                    break
-            known = replace(
-                known,
-                verdict=run.result.verdict,
-                message=shorten(run.message),
-                case=None if run.passed else run.result.name,
-                cases=tuple(run.result for run in runs),
-                run_s=sum(run.result.run_s for run in runs),
-                compare_s=sum(run.compare_s for run in runs),
-            )
-            if known.passed and self.recorder:
-                try:
-                    known = self._account(task, built, known, runs, examined, kept, clock)
-                except NoGpuLeft:
-                    raise
-                except (OracleError, SandboxError) as error:
-                    known = infra_error(str(error), known)
+        for index, case in enumerate(task.cases):
+            try:
+                if not index:
+                    together = runner.run_together(task, built.product, clock)
+                # Where the process of all cases ended, the case has failed beside other programs.
+                alone = shares and together is not None and index == len(together)
+                if together and index < len(together):
+                    run = together[index]
+                else:
+                    run = runner.run(task, case, built.product, clock, alone=alone)
+                if not run.passed and shares and not alone:
+                    run = runner.run(task, case, built.product, clock, alone=True)
+                if not run.passed and task.project:
+                    with clock.excluded():
+                        if problem := self._own_failure(task, case):
+                            raise SandboxError(problem)
+            except NoGpuLeft:
+                raise
+            except (OracleError, SandboxError) as error:
+                run = CaseRun(CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error))
+            runs.append(run)
+            if not run.passed:
+                break
+        known = replace(
+            known,
+            verdict=run.result.verdict,
+            message=shorten(run.message),
+            case=None if run.passed else run.result.name,
+            cases=tuple(run.result for run in runs),
+            run_s=sum(run.result.run_s for run in runs),
+            compare_s=sum(run.compare_s for run in runs),
+        )
+        if known.passed and self.recorder:
+            try:
+                known = self._account(task, built, known, runs, examined, clock)
+            except NoGpuLeft:
+                raise
+            except (OracleError, SandboxError) as error:
+                known = infra_error(str(error), known)
         if isinstance(task.oracle, ScriptOracle):
             clock.exclude(known.compare_s or 0.0)
         known = replace(known, overhead_s=known.overhead_s + clock.own())
@@ -239,27 +239,18 @@ class ProgramJudge(Judge):
         known: Judgement,
         runs: Sequence[CaseRun],
         examined: int | None,
-        kept: Path,
         clock: Clock,
     ) -> Judgement:
-        """What is known of a right program with what its runs did on the GPU, and its speed-up, which takes a case that can be examined.
-        kept: its outputs of that case."""
+        """What is known of a right program with what its runs did on the GPU, and its speed-up, which takes a case that can be examined."""
         timed = _timed(runs)
         known = replace(known, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
         flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
         if timed.invented:
             flag = INVENTED
         if flag is None and examined is not None:
-            case = task.cases[examined]
-            outputs = {tensor.file: kept / tensor.file for tensor in case.outputs}
-            most = 10 + 3 * known.cases[examined].run_s  # on zeros some programs never end: these need their inputs
+            most = 10 + 3 * known.run_s  # on zeros some programs never end: these need their inputs
             brief = replace(self.runner, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
-            run = brief.run(task, case, built.product, clock, withheld=outputs)
-            sizes = [
-                sum(path.stat().st_size for path in files.values())
-                for files in (brief.case(task, case).inputs, outputs)
-            ]
-            flag = examine(run.activity, run.passed, *sizes, source=built.code)
+            flag = examine(brief.run_withheld(task, examined, built.product, clock, runs), built.code)
         if flag is not None:
             known = replace(known, flags=(*known.flags, flag))
             if self.require_gpu and flag.startswith(NO_GPU_WORK):

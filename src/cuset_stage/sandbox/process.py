@@ -7,7 +7,7 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -210,6 +210,7 @@ def run_program(
     under: Sequence[str] = (),
     visible: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
     limits: Limits = Limits(),  # noqa: B008  a frozen record
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
@@ -219,6 +220,7 @@ def run_program(
     inputs: name relative to the working directory ("data/a.bin") -> file. outputs: name -> numbers of bytes that it may have, none: any.
     optional: further files that are taken when they are there, however the program ended, and how many bytes at most (see `take` of
     run_sandboxed). environment: "{folder}" in a value becomes that folder. under: a tool and its options that start the program.
+    stdin: less than 100 KiB.
     gpu, visible: see run_sandboxed; hold a lease (lease_gpu) around the run.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
@@ -227,8 +229,13 @@ def run_program(
             raise ValueError(f"outputs[{name!r}]: a name relative to the folder, without '..', that is no input")
     if not os.access(binary, os.X_OK):
         raise SandboxError(f"{binary}: no program that may be run")
-    with scratch_folder() as scratch:
+    with scratch_folder() as scratch, ExitStack() as ends:
         folder = scratch / "run"
+        channel = None
+        if stdin:
+            own, channel = map(ends.enter_context, socket.socketpair())
+            own.sendall(stdin)
+            own.close()
         for name in ("data", *(str(Path(name).parent) for name in (*outputs, *optional))):
             (folder / name).mkdir(parents=True, exist_ok=True)
         finished = run_sandboxed(
@@ -242,6 +249,7 @@ def run_program(
             },
             gpu=gpu,
             isolation=isolation,
+            channel=channel,
             take={name: max(sizes, default=None) for name, sizes in outputs.items()} | dict(optional),
         )
         yield _collect(finished, scratch, outputs, tuple(optional), limits)
