@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 from cuset_stage.cli import app
 from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.devices import GpuPool, Turns, hold_driver, probe_gpu
+from cuset_stage.judge.gpu_activity import Recorder, find_recorder
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
+from cuset_stage.judge.modules.account import IDLE_KERNEL, NO_KERNEL
 from cuset_stage.judge.modules.process import Worker
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
@@ -209,6 +211,12 @@ class ModelNew(nn.Module):
     def forward(self, x):
         return module.run(x, self.scale)
 '''
+# PyTorch does the work in place, which is faster than the reference; a kernel of its own works on one value.
+BESIDE = FUSED.replace(
+    "        return module.run(x, self.scale)\n",
+    "        module.run(x[:1, :1], self.scale)\n        y = x\n        for _ in range(20):\n            y = torch.sin(y).add_(x)\n"
+    "        return torch.relu_(y).mul_(self.scale)\n",
+)
 SIDE_STREAM = REFERENCE.replace("class Model(", "class ModelNew(").replace(
     "        y = x\n",
     "        side = torch.cuda.Stream()\n        with torch.cuda.stream(side):\n            torch.cuda._sleep(40_000_000)\n"
@@ -289,6 +297,17 @@ def test_a_fused_kernel_is_right_and_faster() -> None:
         and judged.speedup == pytest.approx(judged.reference_s / judged.kernel_s)
     )
     assert not any(flag.startswith("source:") for flag in judged.flags)
+
+
+def test_work_that_is_pytorchs_beside_a_kernel_of_its_own_is_flagged() -> None:
+    recorder = find_recorder()
+    assert isinstance(recorder, Recorder), recorder
+    for code, flagged in ((FUSED, False), (BESIDE, True)):
+        judged = module_judged(code, recorder=recorder)
+        assert judged.passed, judged.message
+        assert any("fused" in kernel.name for kernel in judged.kernels), judged
+        assert (IDLE_KERNEL in judged.flags) is flagged and NO_KERNEL not in judged.flags, judged
+        assert (judged.speedup is None) is flagged, judged
 
 
 def test_a_kernel_that_does_not_compile() -> None:

@@ -193,9 +193,8 @@ def test_a_program_does_not_see_in_which_run_it_is(
         with running as (ran, *_):
             said = ran.finished.stdout
         assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said
-        return re.sub(
-            r"cuset-[\w-]+|(?<=:\[)\d+", "", said
-        )  # names of temporary files, and numbers of sockets and pipes
+        # without names of temporary files, and numbers of sockets and pipes
+        return re.sub(r"cuset-[\w-]+|(?<=:\[)\d+", "", said)
 
     for together in (True, False):
         assert seen(None, together) == seen(bytes(8192), together)

@@ -13,7 +13,16 @@ from cuset_stage.judge.gpu_activity import Activity, Kernel
 from cuset_stage.judge.gpu_counters import Counted
 from cuset_stage.judge.gpu_work import kernel_uses
 from cuset_stage.judge.modules import handover
-from cuset_stage.judge.modules.account import MISSING, MORE, NO_KERNEL, TENSOR, Counts, calls_of, second_opinion
+from cuset_stage.judge.modules.account import (
+    IDLE_KERNEL,
+    MISSING,
+    MORE,
+    NO_KERNEL,
+    TENSOR,
+    Counts,
+    calls_of,
+    second_opinion,
+)
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.process import HANDOVER
 from cuset_stage.judge.modules.session import Saved
@@ -80,12 +89,13 @@ def recorded(*names: str, complete: bool = True, ends: int = 10_000) -> Activity
 
 
 ADD = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_"
+MUL, FILL = ADD.replace("CUDAFunctor_add", "MulFunctor"), ADD.replace("CUDAFunctor_add", "FillFunctor")
 GEMM = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8"
 UNMASK, HASH = "_ZN12_GLOBAL__N_112cuset_unmaskEPhmmmm", "_ZN12_GLOBAL__N_110cuset_hashEPKhmmPh"
 
 
 def test_calls_are_found_in_a_record() -> None:
-    """Each between the last mask taken off and the first hash."""
+    """Each between the masks taken off and the last hash."""
     names = ["_Z4initv", UNMASK, UNMASK, ADD, "_Z4minePf", HASH, HASH, HASH, "_Z5laterv", UNMASK, GEMM, HASH]
     calls = calls_of(recorded(*names), 2)
     assert calls and [[kernel.name for kernel in call.kernels] for call in calls] == [[ADD, "_Z4minePf"], [GEMM]]
@@ -98,13 +108,52 @@ def test_calls_are_found_in_a_record() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        [UNMASK, ADD, UNMASK, "_Z4minePf", HASH],  # a mask of the answer's own, before which its work would not count
+        [UNMASK, "_Z4minePf", HASH, ADD, HASH],  # a hash of its own, after which
+        [UNMASK, "_Z4minePf", HASH, UNMASK, ADD, HASH],
+    ],
+)
+def test_no_work_is_hidden_behind_a_mask_or_hash_of_the_answers(names: list[str]) -> None:
+    calls = calls_of(recorded(*names, *names), 2)
+    assert calls is None or all(ADD in [kernel.name for kernel in call.kernels] for call in calls)
+
+
 def test_the_gpus_opinion() -> None:
-    own = [recorded(ADD, "fused_kernel")]
-    assert second_opinion(own, 30e-6) == {"flags": [], "kernels": kernel_uses(own)}
-    assert second_opinion([recorded(ADD, GEMM)], 30e-6)["flags"] == [NO_KERNEL]
-    less = second_opinion(own, 9e-6)
+    own, reference = [recorded(ADD, "fused_kernel")], [recorded(ADD, GEMM)]
+    assert second_opinion(own, reference, 30e-6) == {"flags": [], "kernels": kernel_uses(own)}
+    assert second_opinion([recorded(ADD, GEMM)], reference, 30e-6)["flags"] == [NO_KERNEL]
+    less = second_opinion(own, reference, 9e-6)
     assert less["speedup"] is None and less["flags"] == [MORE]
-    assert second_opinion(None, 9e-6) == {"flags": [MISSING], "speedup": None}
+    assert second_opinion(None, reference, 9e-6) == {"flags": [MISSING], "speedup": None}
+
+
+@pytest.mark.parametrize(
+    ("kernels", "flags"),
+    [
+        ([(ADD, 9), (GEMM, 50), ("empty", 1)], [IDLE_KERNEL]),
+        ([(GEMM, 50), ("epilogue", 1)], []),
+        ([(MUL, 5), (GEMM, 50), ("epilogue", 4)], [IDLE_KERNEL]),  # a sum by products, say
+        ([(FILL, 3), (GEMM, 50), ("epilogue", 4)], []),
+        ([(GEMM, 50), (GEMM, 20), ("epilogue", 51)], []),
+        ([(GEMM, 50), (GEMM, 20), ("epilogue", 49)], [IDLE_KERNEL]),  # the longer one is not the reference's
+        ([(MUL, 5), ("empty", 1)], [IDLE_KERNEL]),
+        ([("all", 1)], []),
+        ([(GEMM, 50), ("a library's, by a name that is not known", 9)], [NO_KERNEL]),
+    ],
+)
+def test_kernels_of_its_own_that_do_no_work(kernels: list[tuple[str, int]], flags: list[str]) -> None:
+    def activity(kernels: list[tuple[str, int]]) -> Activity:
+        return Activity(tuple(Kernel(0, length, (1, 1, 1), (32, 1, 1), name) for name, length in kernels), (), True)
+
+    reference = [
+        activity([(ADD, 10), (GEMM, 50), ("a library's, by a name that is not known", 1)]),
+        activity([(ADD, 10), (GEMM, 50)]),
+    ]
+    found = second_opinion([activity(kernels)] * 2, reference, None)
+    assert found["flags"] == flags and ("speedup" in found) is (flags == [IDLE_KERNEL])
 
 
 def test_the_gpus_counters_against_the_clock() -> None:
@@ -139,7 +188,7 @@ def test_the_gpus_counters_against_the_clock() -> None:
     ],
 )
 def test_whose_kernel_it_is(name: str, own: bool) -> None:
-    assert (second_opinion([recorded(ADD, name)], None)["flags"] == []) is own
+    assert (second_opinion([recorded(ADD, name)], [recorded(ADD, ADD)], None)["flags"] == []) is own
 
 
 def test_speed() -> None:

@@ -22,7 +22,7 @@ from ..judge.bench import Bench, working_recorder
 from ..judge.devices import NoGpuLeft
 from ..judge.distributed import differences
 from ..judge.gpu_activity import Recorder
-from ..judge.modules.account import NO_KERNEL
+from ..judge.modules.account import IDLE_KERNEL, NO_KERNEL
 from ..judge.modules.trial import CONSTANT
 from ..judge.oracle import ORACLE_LIMITS, OracleError
 from ..judge.programs import Judgement, ProgramJudge
@@ -238,6 +238,10 @@ class Verifier:
         flags = sorted({flag for each in runs for flag in each.flags})
         if NO_KERNEL in flags:
             return Dropped("no_kernel", "the answer calls torch alone and has no kernel of its own")
+        if IDLE_KERNEL in flags:
+            return Dropped(
+                "no_kernel", "torch does the work of the answer, beside a kernel of its own that does next to none"
+            )
         if CONSTANT in flags:
             return Dropped("weak_cases", CONSTANT)
         times = {key: getattr(best, key) for key in ("speedup", "kernel_s", "reference_s")}

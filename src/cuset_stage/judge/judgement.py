@@ -15,7 +15,7 @@ from ..sandbox import Verdict
 from ..text import shorten
 
 
-JUDGE_VERSION = 5  # raised when verdicts come about differently: results of an earlier judge are then not reused
+JUDGE_VERSION = 6  # raised when verdicts come about differently: results of an earlier judge are then not reused
 T = TypeVar("T")
 
 # What lines of a results file are checked by and how they are written: to the microsecond, and without infinity, which JSON lacks.

@@ -6,7 +6,10 @@
   write something else, in calls made for it alone, since recording takes time.
 """
 
+import functools
+import operator
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +20,7 @@ from ..gpu_work import kernel_uses
 
 
 NO_KERNEL = "no kernel of its own: all that ran on the GPU is PyTorch's and its libraries'"
+IDLE_KERNEL = "no speed-up: kernels of PyTorch and its libraries do the work, beside kernels of its own"
 MISSING = "no speed-up: the GPU's record of its calls is missing"
 MORE = "no speed-up: the work of a call takes longer by the GPU's record than by the clock"
 TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
@@ -33,36 +37,73 @@ _LIBRARIES = re.compile(
 
 
 def calls_of(activity: Activity, count: int) -> list[Activity] | None:
-    """What ran in each call, between the last mask that was taken off and the first hash of outputs; None where calls are missing."""
+    """What ran in each call, between the masks that were taken off and the last hash of outputs; None where calls are missing, or more than
+    were made: an answer may take a mask off and hash as well, or call a kernel so."""
     calls: list[Activity] = []
-    begin, found = 0, list[Kernel]()
-    for kernel in sorted(activity.kernels):
-        if _MASK in kernel.name:
-            begin, found = kernel.end, []
-        elif _HASH not in kernel.name:
+    found: list[Kernel] | None = None
+    begin = end = 0
+    for kernel in (*sorted(activity.kernels), None):
+        if kernel is None or (_MASK in kernel.name and (end or not found)):
+            if end:
+                own = tuple(one for one in found or () if one.start < end)
+                copies = tuple(one for one in activity.transfers if begin <= one.start <= end)
+                calls.append(Activity(own, copies, True))
+            found, begin, end = [], kernel.end if kernel else 0, 0
+        elif found is not None and _HASH in kernel.name:
+            end = kernel.start
+        elif found is not None:
             found.append(kernel)
-        elif begin:
-            copies = tuple(one for one in activity.transfers if begin <= one.start <= kernel.start)
-            calls.append(Activity(tuple(found), copies, True))
-            begin = 0
     return calls if activity.complete and len(calls) == count else None
 
 
-def second_opinion(calls: Sequence[Activity] | None, kernel_s: float | None) -> dict[str, Any]:
+def second_opinion(
+    calls: Sequence[Activity] | None, reference: Sequence[Activity], kernel_s: float | None
+) -> dict[str, Any]:
     """What the record adds to what is known: flags, the kernels, and that there is no speed-up where it says so.
 
-    kernel_s: seconds of a call by the clock, None where that is not known.
+    reference: calls of the task's own module. kernel_s: seconds of a call by the clock, None where that is not known.
     """
     if calls is None:
         return {"flags": [MISSING], "speedup": None}
     flags, more = [], {}
-    if all(_LIBRARIES.match(kernel.name) for call in calls for kernel in call.kernels):
+    own_ns, further_ns = shares(calls, reference)
+    if own_ns is None:
         flags.append(NO_KERNEL)
+    elif not replaces(calls, reference) or own_ns < further_ns:
+        flags.append(IDLE_KERNEL)
+        more = {"speedup": None}
     busy = min(call.busy_s for call in calls)
     if kernel_s is not None and kernel_s < SHARE * busy - LATENCY_S:
         flags.append(MORE)
         more = {"speedup": None, "message": _differ(kernel_s, busy)}
     return {"flags": flags, "kernels": kernel_uses(calls), **more}
+
+
+def names_of(calls: Sequence[Activity]) -> list[Counter[str]]:
+    return [Counter(kernel.name for kernel in call.kernels) for call in calls]
+
+
+def replaces(calls: Sequence[Activity], reference: Sequence[Activity]) -> bool:
+    """Whether some kernel that each call of the reference runs is missing."""
+    needed = functools.reduce(operator.and_, names_of(reference))
+    return not all(needed <= names for names in names_of(calls))
+
+
+def shares(calls: Sequence[Activity], reference: Sequence[Activity]) -> tuple[int | None, int]:
+    """Nanoseconds of its own kernels (None: it has none), and of those of PyTorch and its libraries that the reference does not run, or
+    not as often (of several, the longest count). What the reference runs is PyTorch's, whatever its name."""
+    known = functools.reduce(operator.or_, names_of(reference))
+    own, further = list[int](), 0
+    for call in calls:
+        left = Counter(known)
+        for kernel in sorted(call.kernels, key=lambda one: one.end - one.start):
+            if kernel.name in known and left[kernel.name] > 0:
+                left[kernel.name] -= 1
+            elif kernel.name in known or _LIBRARIES.match(kernel.name):
+                further += kernel.end - kernel.start
+            else:
+                own.append(kernel.end - kernel.start)
+    return sum(own) if own else None, further
 
 
 @dataclass(frozen=True)

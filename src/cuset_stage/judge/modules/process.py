@@ -4,6 +4,7 @@ import functools
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from ...sandbox import (
 )
 from ...sandbox.folders import remove_tree
 from ..devices import GpuPool, Turns
-from ..gpu_activity import Recorder
+from ..gpu_activity import Activity, Recorder
 from .session import Module
 
 
@@ -58,9 +59,9 @@ class Worker:
     budget_s: float = 20.0
     turns: Turns = field(default_factory=Turns, repr=False)
     recorder: Recorder | None = None
-    recorded: dict[str, bool] = field(
+    recorded: dict[str, Sequence[Activity] | None] = field(
         default_factory=dict, repr=False
-    )  # fingerprint of a task -> whether its calls can be
+    )  # fingerprint of a task -> what calls of its own module were recorded; None where they cannot be
 
     def hold(
         self,

@@ -210,17 +210,17 @@ class Trial:
 
         recorded, name = self.worker.recorded, self.task.fingerprint
         if name not in recorded:
-            recorded[name] = False
+            recorded[name] = None
             with suppress(OracleError), reference(self.worker, self.task, self.gpu, recorder) as right:
-                recorded[name] = calls(right, "Model") is not None
-        if recorded[name]:
+                recorded[name] = calls(right, "Model")
+        if (expected := recorded[name]) is not None:
             try:
                 with self.worker.hold(self.built.product, self.gpu, recorder=recorder) as answer:
                     answer.find("ModelNew")
                     found = calls(answer, "ModelNew")
             except ModuleFailed:
                 found = None
-            self.note(**second_opinion(found, self.known.kernel_s))
+            self.note(**second_opinion(found, expected, self.known.kernel_s))
 
     def compare(self, one: Asked, right: Call, found: Call) -> None:
         case, message = compare_call(one.name, right, found)
