@@ -88,8 +88,10 @@ def _text_of(content: Any) -> str:
 def _last_turn(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """The last answer of a conversation and the question before it, as columns `question` and `answer`.
 
-    Turns are {role, content} or {from, value}. Raises RowError: there is no answer.
+    Turns are {role, content} or {from, value}. Raises RowError: there is no such column, or no answer.
     """
+    if not given.keys() & {"messages", "conversations"}:
+        raise RowError("missing_column", f"there is no column messages or conversations; there are: {_names(given)}")
     turns = given.get("messages") or given.get("conversations") or []
     said = [
         (str(turn.get("role") or turn.get("from")), _text_of(turn.get("content") or turn.get("value")))
@@ -209,6 +211,10 @@ def choose_map(name: str | None, columns: Mapping[str, str]) -> ColumnMap:
     return replace(preset, columns={**preset.columns, **columns})
 
 
+def _names(given: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(map(str, given))[:12]) or "none"
+
+
 def _says_nothing(value: Any) -> bool:
     """Whether a value is missing; str() of a missing one, as CUDA-L1's files hold it, is no code."""
     return value is None or (isinstance(value, str) and value.strip() in ("", "None", "null", "nan", "NaN"))
@@ -237,8 +243,7 @@ def apply_map(column_map: ColumnMap, given: Mapping[str, Any]) -> Row:
             raise RowError("not_utf8", f"column {columns[ours]!r} is not UTF-8")
     missing = [columns[field] for field in column_map.needs if field not in row and field in columns]
     if missing:
-        raise RowError("missing_column", f"column {missing[0]!r} is missing or empty")
+        raise RowError("missing_column", f"column {missing[0]!r} is missing or empty; there are: {_names(given)}")
     if not any(field in row for field in ("code", "answer", "module_code", "task", "reference")):
-        there = ", ".join(sorted(map(str, given))[:12])
-        raise RowError("missing_column", f"none of the columns holds code or a task: {there}")
+        raise RowError("missing_column", f"none of the columns holds code or a task; there are: {_names(given)}")
     return row

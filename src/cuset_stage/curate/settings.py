@@ -62,8 +62,14 @@ def _matching(pattern: str, expected: str) -> AfterValidator:
 
 
 Similarity = Annotated[float, Field(gt=0, le=1)]
-_Label = _matching(r"[a-z0-9][a-z0-9_.-]{0,63}", "lower-case letters, digits, `_`, `.` and `-`, at most 64 characters")
-_DataSet = _matching(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}", "letters, digits, `_`, `.` and `-`; it becomes a file's name")
+_Label = _matching(
+    r"[a-z0-9][a-z0-9_.-]{0,63}",
+    "lower-case letters, digits, `_`, `.` and `-`, a letter or digit first, at most 64 characters",
+)
+_DataSet = _matching(
+    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}",
+    "letters, digits, `_`, `.` and `-`, a letter or digit first; it becomes a file's name",
+)
 
 
 class _SourceKeys(Settings):
