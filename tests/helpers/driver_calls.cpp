@@ -7,7 +7,9 @@ extern "C" {
 int cuMemsetD8_v2(size_t at, unsigned char value, size_t size) { return memset((void*)at, value, size), 0; }
 int cuMemsetD8Async(size_t at, unsigned char value, size_t size, void*) { return memset((void*)at, value, size), 0; }
 int cuCtxSynchronize() { return 0; }
-int cuPointerGetAttribute(unsigned* kind, int, size_t) { return *kind = 1, 0; }
+// Of memory from here on it knows nothing: a context that went took it along.
+size_t gone = -1;
+int cuPointerGetAttribute(unsigned* kind, int, size_t at) { return at >= gone ? 1 : (*kind = 1, 0); }
 int cuStreamIsCapturing(void*, int* status) { return *status = 0, 0; }
 }
 #else
@@ -100,5 +102,9 @@ int main(int, char** paths) {
   call("cuMemAllocManaged", &allocation);
   for (int launches = 0; launches < 2; ++launches) call("cuLaunchKernel", &launch, CUPTI_API_ENTER), call("cuLaunchKernel", &launch);
   say("managed, later", result == y);
+  *static_cast<size_t*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "gone")) = 4096;
+  shared = {{(uint8_t*)4096, {y.size(), false}}};
+  call("cuLaunchKernel", &launch, CUPTI_API_ENTER), call("cuLaunchKernel", &launch);
+  say("gone", shared.empty());
 }
 #endif

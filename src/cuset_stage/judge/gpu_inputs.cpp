@@ -11,6 +11,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
@@ -149,10 +150,16 @@ void uploaded(CUdeviceptr target, const uint8_t* source, size_t size, bool in_st
   if (filled && !in_stream) synchronize();
 }
 
-bool is_on_host(CUdeviceptr pointer) {
+// Its CUmemorytype; 0 for what the driver does not know.
+unsigned kind_of(CUdeviceptr pointer) {
   static auto* ask = driver<CUresult(void*, CUpointer_attribute, CUdeviceptr)>("cuPointerGetAttribute");
-  unsigned int kind = 0;
-  return ask(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer) != CUDA_SUCCESS || kind == CU_MEMORYTYPE_HOST;
+  unsigned kind = 0;
+  return ask(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer) == CUDA_SUCCESS ? kind : 0;
+}
+
+bool is_on_host(CUdeviceptr pointer) {
+  const unsigned kind = kind_of(pointer);
+  return !kind || kind == CU_MEMORYTYPE_HOST;
 }
 
 void copied(const char* name, const void* parameters) {
@@ -195,6 +202,8 @@ bool is_captured(const char* name, const void* parameters) {
 
 // Inputs in shared memory become zeros until `restore`.
 void hide() {
+  for (auto next = shared.begin(); next != shared.end();)  // gone with its context (cudaDeviceReset)
+    next = kind_of(reinterpret_cast<CUdeviceptr>(next->first)) ? std::next(next) : shared.erase(next);
   for (auto& [memory, one] : shared) {
     const bool first = !std::exchange(one.launched, true);
     if ((searched += one.size) > kBudget) {
