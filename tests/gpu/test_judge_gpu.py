@@ -16,7 +16,7 @@ from cuset_stage.judge.gpu_activity import Recorder, find_recorder
 from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.modules.account import IDLE_KERNEL, NO_KERNEL
+from cuset_stage.judge.modules.account import IDLE_KERNEL, MISSING, NO_KERNEL
 from cuset_stage.judge.modules.process import Worker
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
@@ -308,6 +308,16 @@ def test_work_that_is_pytorchs_beside_a_kernel_of_its_own_is_flagged() -> None:
         assert any("fused" in kernel.name for kernel in judged.kernels), judged
         assert (IDLE_KERNEL in judged.flags) is flagged and NO_KERNEL not in judged.flags, judged
         assert (judged.speedup is None) is flagged, judged
+
+
+def test_calls_that_are_recorded_have_to_be_right() -> None:
+    """PyTorch does the work where nothing records, and a kernel that is wrong where something does."""
+    code = BESIDE.replace(
+        "        y = x\n",
+        "        import os\n        if 'CUSET_GPU_ACTIVITY' in os.environ:\n            return module.run(x, 0.5)\n        y = x\n",
+    )
+    judged = module_judged(code, recorder=find_recorder())
+    assert judged.passed and MISSING in judged.flags and judged.speedup is None, judged
 
 
 def test_a_kernel_that_does_not_compile() -> None:

@@ -21,7 +21,7 @@ from ..gpu_work import kernel_uses
 
 NO_KERNEL = "no kernel of its own: all that ran on the GPU is PyTorch's and its libraries'"
 IDLE_KERNEL = "no speed-up: kernels of PyTorch and its libraries do the work, beside kernels of its own"
-MISSING = "no speed-up: the GPU's record of its calls is missing"
+MISSING = "no speed-up: the GPU's record of its calls is missing, or they are wrong when they are recorded"
 MORE = "no speed-up: the work of a call takes longer by the GPU's record than by the clock"
 TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
 TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do

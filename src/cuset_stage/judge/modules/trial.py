@@ -119,7 +119,7 @@ class Trial:
             self.look_at_precision(timed, strictly=counts is not None and counts.tensor_cores)
         if self.gpu and self.worker.recorder:
             with self.clock.excluded():
-                self.ask_the_gpu(asked, self.worker.recorder)
+                self.ask_the_gpu(asked, expected, self.worker.recorder)
 
     def draw(self, number: int, name: str = "call {}") -> Asked:
         """The arguments of call `number`, new ones."""
@@ -199,28 +199,31 @@ class Trial:
                 self.note([LOWER], message=lower, speedup=None)
                 break
 
-    def ask_the_gpu(self, asked: Sequence[Asked], recorder: Recorder) -> None:
-        """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either."""
+    def ask_the_gpu(self, asked: Sequence[Asked], expected: Sequence[Call], recorder: Recorder) -> None:
+        """The second opinion on an answer that is right; none where the reference's calls cannot be recorded either. An answer can tell that
+        its calls are recorded, so they have to be right as well: else other kernels could run in the calls that are timed."""
 
         def calls(module: Module, model: str) -> list[Activity] | None:
             module.build(model, self.init)
-            for one in asked:
-                module.call(one.content, one.seed)
-            return calls_of(module.leave(), len(asked))
+            right = True
+            for one, call in zip(asked, expected, strict=True):
+                found = one.of(module, f"recorded {model}", most_bytes=_most(expected))
+                right = right and not compare_call(one.name, call, found)[1]
+            return calls_of(module.leave(), len(asked)) if right else None
 
         recorded, name = self.worker.recorded, self.task.fingerprint
         if name not in recorded:
             recorded[name] = None
             with suppress(OracleError), reference(self.worker, self.task, self.gpu, recorder) as right:
                 recorded[name] = calls(right, "Model")
-        if (expected := recorded[name]) is not None:
+        if (own := recorded[name]) is not None:
             try:
                 with self.worker.hold(self.built.product, self.gpu, recorder=recorder) as answer:
                     answer.find("ModelNew")
                     found = calls(answer, "ModelNew")
             except ModuleFailed:
                 found = None
-            self.note(**second_opinion(found, expected, self.known.kernel_s))
+            self.note(**second_opinion(found, own, self.known.kernel_s))
 
     def compare(self, one: Asked, right: Call, found: Call) -> None:
         case, message = compare_call(one.name, right, found)
