@@ -216,7 +216,10 @@ def test_an_import_without_code_names_the_columns_and_the_option(tmp_path):
     file = tmp_path / "alpaca.json"
     file.write_text(json.dumps([{"instruction": "Add.", "output": "```cuda\n__global__ void f() {}\n```"}]))
     code, output = curate("import", tmp_path / "work", file, "licence=MIT")
-    assert code == 1 and "alpaca.json, row 1: none of the columns holds code or a task; there are: instruction, output" in output
+    assert (
+        code == 1
+        and "alpaca.json, row 1: none of the columns holds code or a task; there are: instruction, output" in output
+    )
     assert "columns={answer: COLUMN}" in output
     assert curate("import", tmp_path / "work", file, "licence=MIT", "fresh=true", "columns={answer: output}")[0] == 0
 

@@ -116,6 +116,7 @@ def _written_table(written: dict[str, Any], on_gpu: bool) -> Any:
 
     gpu = "" if on_gpu or written["ran"] else "no GPU yet: nothing is known of right and mutants caught; "
     tokens = f"{written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
+    tokens += f", of {estimated:,} replies by estimate" if (estimated := written.get("estimated")) else ""
     mutants = f"mutants: {written['mutants']['failed']:,} of {written['mutants']['compiled']:,} fail"
     table = Table(
         "kernels", title="write", title_justify="left", caption=f"{gpu}{tokens}; {mutants}", caption_justify="left"
@@ -130,7 +131,8 @@ def _written_table(written: dict[str, Any], on_gpu: bool) -> Any:
 def written_funnel(folder: Path) -> dict[str, Any]:
     """How far kernels came in `write`, in their best try and in the first: of all, and of those that compile on their own.
 
-    Empty where no kernel has been written of. tokens and prompt_tokens: of all tries; seconds: of their requests, one after the other.
+    Empty where no kernel has been written of. tokens and prompt_tokens: of all tries; estimated: replies whose tokens the server did
+    not count; seconds: of their requests, one after the other.
     """
     found: Counter[tuple[str, str]] = Counter()
     spent: Counter[str] = Counter()
@@ -147,6 +149,7 @@ def written_funnel(folder: Path) -> dict[str, Any]:
         for group, reached in groups.items():
             found.update((group, step) for step in ("kernels", *WRITE_STEPS[: _rank(reached)]))
         spent.update({key: sum(each[key] for each in tries) for key in ("tokens", "prompt_tokens", "seconds")})
+        spent.update(estimated=sum(each.get("estimated", 0) for each in tries))
         spent.update({"tries": len(tries), "questions": sum(len(each["questions"]) for each in tries)})
         ran += bool(verified.get("gpu"))
         mutants.update({key: (verified.get("mutants") or {}).get(key, 0) for key in ("compiled", "failed")})

@@ -85,6 +85,7 @@ class _Try:
             "questions": [reply.question for reply in self.replies],
             "tokens": sum(reply.tokens for reply in self.replies),
             "prompt_tokens": sum(reply.prompt_tokens for reply in self.replies),
+            "estimated": sum(not reply.counted for reply in self.replies),
             "seconds": round(sum(reply.seconds for reply in self.replies), 1),
         }
 
