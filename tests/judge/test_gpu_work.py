@@ -15,7 +15,7 @@ from host_programs import MODES, PROGRAM, answer_row, make_task
 from cuset_stage.judge import case_runs
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
-from cuset_stage.judge.gpu_counters import Counted
+from cuset_stage.judge.gpu_counters import TENSOR, Counted
 from cuset_stage.judge.gpu_work import (
     HOST_WORK,
     INVENTED,
@@ -217,6 +217,20 @@ def test_speed_is_measured_against_the_tasks_own_program(on_a_gpu: ProgramJudge,
     assert judged(shared, task, recording())[2] is None
     assert judged(on_a_gpu, replace(task, solution=None, id="other"), recording())[2] is None
     assert judged(on_a_gpu, replace(task, solution=PROGRAM, id="third"), recording())[2] is None  # it records nothing
+
+
+def test_tensor_cores_that_work_for_the_answer_alone_are_flagged(
+    on_a_gpu: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the counters over its run, that without inputs, and the run of the task's own program."""
+    task = replace(task, solution=recording(nanoseconds=15_000))
+    for own, its, flags in ((0.5, 0.0, (TENSOR,)), (0.5, 0.4, ()), (0.0, 0.0, ())):
+        shares = iter((own, own, its))
+        monkeypatch.setattr(
+            case_runs, "counting", lambda gpu, left=shares: nullcontext(lambda: Counted(1.0, 1.0, next(left)))
+        )
+        found = replace(on_a_gpu).judge(task, recording())
+        assert found.flags == flags and found.speedup == pytest.approx(3)
 
 
 def test_work_that_cannot_be_examined_has_no_speed(on_a_gpu: ProgramJudge, task: ProgramTask) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from cuset_stage.judge.closeness import first_difference, module_distance
 from cuset_stage.judge.gpu_activity import Activity, Kernel
-from cuset_stage.judge.gpu_counters import Counted
+from cuset_stage.judge.gpu_counters import TENSOR, Counted
 from cuset_stage.judge.gpu_work import kernel_uses
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.account import (
@@ -18,7 +18,6 @@ from cuset_stage.judge.modules.account import (
     MISSING,
     MORE,
     NO_KERNEL,
-    TENSOR,
     Counts,
     calls_of,
     second_opinion,

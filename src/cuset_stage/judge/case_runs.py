@@ -275,7 +275,7 @@ class CaseRunner:
                 with clock.excluded():
                     count = counted() if ran.verdict is None else None
             activity = read_activity(ran.outputs[RECORD]) if RECORD in ran.outputs else Activity()
-            yield ran, replace(activity, counted_s=count.busy_s) if count else activity
+            yield ran, replace(activity, counted=count)
 
     def _failed(self, case: Case, ran: Ran, activity: Activity) -> CaseRun:
         return CaseRun(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..sandbox import SandboxError, Toolkit, find_toolkit
+from .gpu_counters import Counted
 from .libraries import build_library
 
 
@@ -58,14 +59,14 @@ class Uploads(NamedTuple):
 
 @dataclass(frozen=True)
 class Activity:
-    """The record of one run. complete: the process came to its end, and no line is missing or wrong. counted_s: seconds in which the GPU
-    worked meanwhile by its counters (gpu_counters.py), None where they were not read."""
+    """The record of one run. complete: the process came to its end, and no line is missing or wrong. counted: what the GPU's
+    counters say of the meantime, None where they were not read."""
 
     kernels: tuple[Kernel, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     complete: bool = False
     uploads: Uploads = field(default_factory=Uploads)
-    counted_s: float | None = None
+    counted: Counted | None = None
 
     @property
     def busy_s(self) -> float:

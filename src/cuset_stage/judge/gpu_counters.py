@@ -14,6 +14,8 @@ from ..sandbox import Gpu
 
 
 _BUSY, _TENSOR = 1, 5  # NVML_GPM_METRIC_GRAPHICS_UTIL, NVML_GPM_METRIC_ANY_TENSOR_UTIL
+TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
+TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do
 SETTLE_S = 0.25  # counters are about 0.1 s late on an H200
 
 
@@ -28,6 +30,11 @@ class Counted:
     @property
     def tensor_share(self) -> float:
         return self.tensor_s / self.busy_s if self.busy_s else 0.0
+
+
+def tensor_cores(answer: float, reference: float) -> bool:
+    """Whether the answer has tensor cores work and the reference does not, by their shares of the time."""
+    return reference < TENSOR_SHARE / 10 and answer > TENSOR_SHARE
 
 
 def why_no_counters(gpu: Gpu) -> str | None:

@@ -115,15 +115,17 @@ def kernel_uses(activities: Iterable[Activity]) -> tuple[KernelUse, ...]:
 
 class Timed(NamedTuple):
     """Runs of a program on all cases: seconds by CUPTI's record, which it could change, and for each process what it recorded and what
-    NVML's counters say, which it could not change."""
+    NVML's counters say, which it could not change. tensor_share: by these, of the process where it is largest."""
 
     kernel_s: float
     processes: tuple[tuple[float, float], ...]
+    tensor_share: float = 0.0
 
     @classmethod
     def of(cls, cases: Iterable[Activity], processes: Iterable[Activity | None]) -> "Timed":
-        both = [(one.busy_s, one.counted_s) for one in processes if one and one.counted_s is not None]
-        return cls(sum(case.busy_s for case in cases), tuple(both))
+        both = [(one.busy_s, one.counted) for one in processes if one and one.counted]
+        tensor_share = max((counted.tensor_share for _, counted in both), default=0.0)
+        return cls(sum(case.busy_s for case in cases), tuple((s, counted.busy_s) for s, counted in both), tensor_share)
 
     @property
     def invented(self) -> bool:

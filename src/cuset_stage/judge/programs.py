@@ -27,6 +27,7 @@ from ..text import shorten
 from .case_runs import CaseRun, CaseRunner, library
 from .devices import GpuPool, NoGpuLeft
 from .gpu_activity import Recorder
+from .gpu_counters import TENSOR, tensor_cores
 from .gpu_work import (
     INVENTED,
     NO_GPU_WORK,
@@ -262,6 +263,8 @@ class ProgramJudge(Judge):
                 known = replace(known, reference_s=reference.kernel_s, speedup=reference.kernel_s / timed.kernel_s)
                 if timed.hides_more_than(reference):
                     known = replace(known, speedup=None, flags=(*known.flags, UNRECORDED))
+                if tensor_cores(timed.tensor_share, reference.tensor_share):
+                    known = replace(known, flags=(*known.flags, TENSOR))
         return known
 
     def _reference(self, task: ProgramTask, product: Path, timed: Timed) -> Timed | None:

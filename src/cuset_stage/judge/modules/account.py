@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..gpu_activity import Activity, Kernel
-from ..gpu_counters import Counted
+from ..gpu_counters import TENSOR, Counted, tensor_cores
 from ..gpu_work import kernel_uses
 
 
@@ -23,8 +23,6 @@ NO_KERNEL = "no kernel of its own: all that ran on the GPU is PyTorch's and its 
 IDLE_KERNEL = "no speed-up: kernels of PyTorch and its libraries do the work, beside kernels of its own"
 MISSING = "no speed-up: the GPU's record of its calls is missing, or they are wrong when they are recorded"
 MORE = "no speed-up: the work of a call takes longer by the GPU's record than by the clock"
-TENSOR = "tensor_cores: they worked for the answer, and not for the reference"
-TENSOR_SHARE = 0.01  # of the time in which the GPU works, in which its tensor cores do
 SHARE, LATENCY_S = 0.8, 5e-6  # of the recorded work that the clock may say less
 _MASK, _HASH = "cuset_unmask", "cuset_hash"  # of handover.cu
 # As the compiler mangles them: PyTorch's own, what torch.compile makes, and those of cuBLAS, cuDNN, cuFFT, cuSPARSE and FlashAttention.
@@ -123,7 +121,7 @@ class Counts:
     @property
     def tensor_cores(self) -> bool:
         """Whether the answer has tensor cores work, and the reference does not."""
-        return self.reference.tensor_share < TENSOR_SHARE / 10 and self.answer.tensor_share > TENSOR_SHARE
+        return tensor_cores(self.answer.tensor_share, self.reference.tensor_share)
 
     def opinion(self, kernel_s: float | None) -> dict[str, Any]:
         """As `second_opinion`."""
