@@ -50,7 +50,7 @@ static Bytes up(const Bytes& source, const char* name = "cuMemcpyHtoD_v2") {
 
 int main(int, char** paths) {
   const Bytes x = load(paths[1]), y = load(paths[2]), zeros(x.size(), 0);
-  const std::string told = "missing:x\n" + std::string(y.begin(), y.begin() + 200 * kBlock);
+  const std::string told = "wmissing:x\n" + std::string(y.begin(), y.begin() + 200 * kBlock);
   read_plan(paths[3], told);  // paths[3]: the folder of x
   say("whole", up(x) == zeros);
   say("whole, in a stream", up(x, "cuMemcpyHtoDAsync_v2_ptsz") == zeros);
@@ -106,5 +106,9 @@ int main(int, char** paths) {
   shared = {{(uint8_t*)4096, {y.size(), false}}};
   call("cuLaunchKernel", &launch, CUPTI_API_ENTER), call("cuLaunchKernel", &launch);
   say("gone", shared.empty());
+
+  input_blocks.clear();
+  const bool withheld = read_plan(paths[3], "-x\n");
+  say("given", !withheld && up(x) == x);
 }
 #endif

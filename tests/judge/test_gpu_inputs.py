@@ -65,6 +65,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, ...]]
         ("rows", (100_000, 0, 0, 100_000, 0)),
         ("managed", (0, 0, 0, 0, 2 * X)),
         ("in place", (0, 0, 0, 0, 0)),
+        ("given", (0, 0, X, X, 0)),
         ("gone", (0, 0, 0, 0, 0)),
         ("managed, later", (0, OUTPUT_BLOCKS, Y - OUTPUT_BLOCKS, 0, Y)),
     ],

@@ -51,7 +51,7 @@ struct Record {
 } record;
 
 static void work() {
-  const bool withheld = record.plan.size() > 1;
+  const bool withheld = record.plan[0] == 'w';
   if (!record.file) return;
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);

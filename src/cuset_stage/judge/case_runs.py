@@ -239,7 +239,7 @@ class CaseRunner:
         withheld: bytes | None = None,
     ) -> Iterator[tuple[Ran, Activity]]:
         """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`."""
-        stdin = plan() if withheld is None else plan(inputs, withheld)
+        stdin = plan(inputs, withheld)
         if self.library:
             inputs = {**inputs, LIBRARY: self.library}
         if self.recorder:

@@ -87,7 +87,7 @@ void add_block(std::unordered_map<uint64_t, Place>& blocks, Place place) {
   }
 }
 
-void read_inputs(const std::string& folder, std::string rest) {
+void read_inputs(const std::string& folder, std::string rest, bool withheld) {
   while (!rest.empty()) {
     const size_t colon = rest.find(':');
     const int file = open((folder + "/" + rest.substr(0, colon)).c_str(), O_RDONLY | O_CLOEXEC);
@@ -98,17 +98,20 @@ void read_inputs(const std::string& folder, std::string rest) {
     auto* bytes = static_cast<uint8_t*>(mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0));
     close(file);
     if (bytes == MAP_FAILED) continue;
-    for (size_t at = 0; at + kBlock <= size; at += step) add_block(input_blocks, {bytes, size, at});
+    for (size_t at = 0; withheld && at + kBlock <= size; at += step) add_block(input_blocks, {bytes, size, at});
   }
 }
 
-void read_plan(const std::string& folder, const std::string& plan) {
+// Whether inputs are withheld. They are mapped in each run, as a program may look at its mappings.
+bool read_plan(const std::string& folder, const std::string& plan) {
   static std::string outputs;
   const size_t line = std::min(plan.find('\n'), plan.size());
-  read_inputs(folder, plan.substr(0, line));
+  const bool withheld = plan.front() == 'w';
+  read_inputs(folder, plan.substr(1, line - 1), withheld);
   outputs = plan.substr(std::min(line + 1, plan.size()));
   for (size_t at = 0; at + kBlock <= outputs.size(); at += kBlock)
     add_block(output_blocks, {reinterpret_cast<const uint8_t*>(outputs.data()) + at, kBlock, 0});
+  return withheld;
 }
 
 // Calls visit(range, whether it is of an input) for each stretch of `data` that stands in a file.
@@ -263,9 +266,7 @@ bool withhold_inputs(const std::string& folder) {
   take(&plan);
   CUpti_SubscriberHandle subscriber;  // in every run: a program that subscribes as well would see a difference
   if (plan.empty() || cuptiSubscribe(&subscriber, reinterpret_cast<CUpti_CallbackFunc>(on_call), nullptr) != CUPTI_SUCCESS) return false;
-  if (plan.front() == '\n') return true;
-  read_plan(folder, plan);
-  return cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API) == CUPTI_SUCCESS;
+  return !read_plan(folder, plan) || cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API) == CUPTI_SUCCESS;
 }
 
 std::string what_went_up() {

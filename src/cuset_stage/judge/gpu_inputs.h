@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-// Begins with what the plan says that all_cases.so has read: paths below the folder, with ':' between them, of the inputs to withhold, a line
-// end, and blocks of 32 bytes of the right outputs. False where there should be a plan, and somebody else has taken it.
+// Begins with what the plan says that all_cases.so has read: 'w' where inputs are withheld, else '-'; their paths below the folder, with ':'
+// between them; a line end; and blocks of 32 bytes of the right outputs. False where somebody else has taken the plan.
 bool withhold_inputs(const std::string& folder);
 
 // "U inputs outputs others copied shared": bytes that went up in copies, or lay in shared memory at the first launch after it was made, by where they stand;

@@ -58,9 +58,9 @@ def blocks_of(outputs: Iterable[Path]) -> bytes:
     return b"".join(sorted(block for block in found if block != block[:8] * (BLOCK // 8)))
 
 
-def plan(inputs: Iterable[str] = (), blocks: bytes = b"") -> bytes:
-    """What all_cases.so reads: the inputs that are withheld from the GPU, and blocks of the right outputs."""
-    return ":".join(inputs).encode() + b"\n" + blocks
+def plan(inputs: Iterable[str], withheld: bytes | None) -> bytes:
+    """What all_cases.so reads (gpu_inputs.h). withheld: blocks of the right outputs; None: the GPU is given the inputs."""
+    return (b"-" if withheld is None else b"w") + ":".join(inputs).encode() + b"\n" + (withheld or b"")
 
 
 class Withheld(NamedTuple):
