@@ -240,12 +240,12 @@ static void rewrite() {  // registered before CUDA's own, so it comes after them
 }
 """
 INVENTS = r"""#include <ctime>
-static void invent() {  // for each case a second: longer than the run itself, so that no other work on the GPU can pass for it
+static void invent() {  // for each case ten seconds: longer than the run itself, so that no other work on the GPU can pass for it
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   const long long now = time.tv_sec * 1000000000ll + time.tv_nsec;
   FILE* file = fopen(getenv("CUSET_GPU_ACTIVITY"), "a");
-  fprintf(file, "begin\nK %lld %lld 391 1 1 256 1 1 _Z6kernelPKfPfi\n", now, now + 1000000000);
+  fprintf(file, "begin\nK %lld %lld 391 1 1 256 1 1 _Z6kernelPKfPfi\n", now, now + 10000000000);
   fprintf(file, "C %lld %lld 1 400000\nC %lld %lld 2 400000\nend\n", now, now + 1, now, now + 1);
   fclose(file);
 }
