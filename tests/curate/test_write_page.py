@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from written_tasks import Writers, put_kernels
 
 from cuset_stage.cli import app
+from cuset_stage.curate.questions import ANSWERER
 from cuset_stage.curate.settings import RunSettings
 
 
@@ -42,5 +43,6 @@ def test_the_commands_of_the_page_make_a_data_set_of_kernels(request, tmp_path, 
     assert {row["instruction"]: row["output"].strip() for row in made} == {
         prompt: f"```cpp\n{code.strip()}\n```" for prompt, code in said.items()
     }
+    assert {row["system"] for row in made} == {ANSWERER}  # prompts say what to compute, and not that it is CUDA
     run, train = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
     assert RunSettings.checked(run).write.concurrency == 32 and train["dataset"] in info

@@ -159,6 +159,14 @@ def test_every_wording_states_the_tolerance_and_no_size_of_a_case():
             assert not sizes & numbers, (name, wording)
 
 
+def test_every_wording_says_that_a_cuda_program_is_wanted():
+    # There is no system message. The detailed wording may say it by its scheme: threads, blocks, launches.
+    for name, task in TASKS.items():
+        for wording, text in task.wordings.items():
+            scheme = r"|thread|warp|\bblock|launch" if wording == "detailed" else ""
+            assert re.search(rf"cuda|gpu|nvcc{scheme}", text, re.IGNORECASE), (name, wording)
+
+
 def test_the_wordings_go_from_bare_to_detailed():
     for name, task in TASKS.items():
         bare, prompt, detailed = (len(task.wordings[wording]) for wording in data_tasks.WORDINGS)

@@ -121,6 +121,10 @@ If the prompt leaves open something that decides the values, reply with one bloc
 what is not said
 ```"""
 
+ANSWERER = """\
+You write CUDA C++. Reply with one whole program in a fenced block: a single .cu file for nvcc and the CUDA runtime, whose results are \
+computed on the GPU by a kernel of its own."""
+
 _IN_JSON = """
 
 Write no fences: reply with one JSON object, which has a key for each block, named as that block is, and what would stand in the block as \

@@ -27,7 +27,7 @@ from .folders import input_rows
 from .funnel import written_funnel
 from .prints import prints_of
 from .proofs import Proofs
-from .questions import Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
+from .questions import ANSWERER, Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
 from .replies import NoReply, Replies, Reply
 from .settings import WriteSettings
 from .split import is_whole
@@ -180,7 +180,7 @@ class Writer:
             "prompt": draft.record["prompt"],
             "kernel_code": row["code"],
             "code": draft.program,
-            "task": draft.record,
+            "task": {**draft.record, "system": ANSWERER},
             "verified": verified,
             "written": record,
         }
