@@ -125,7 +125,8 @@ class Proofs:
             if isinstance(found, Dropped):
                 return _problem(found.reason, f"The program on a GPU: {found.detail}")
             ran = found["kernels"]
-            if kernel and ran is not None and not any(kernel in name for name in ran):
+            called = f"{len(kernel or '')}{kernel}"  # as the compiler mangles it: scan is not prescan
+            if kernel and ran is not None and not any(called in name or kernel == name for name in ran):
                 return _problem("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(ran)}")
             return {"verified": found}
 
