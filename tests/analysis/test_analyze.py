@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.analyze import analyze
-from cuset_stage.analysis.analyze_page import draw, probability, render
+from cuset_stage.analysis.analyze_page import draw, points, probability, render
 from cuset_stage.analysis.analyze_page import number as shown
 from cuset_stage.analysis.kinds import BITS, data_rows, rules_of_all_kinds
 from cuset_stage.analysis.requests import AnalyzeSettings
@@ -140,7 +140,7 @@ def test_kinds_and_examples(record, files):
     assert json.loads(json.dumps(record)) == record
 
 
-def test_an_untrained_model_hardly_tells_them_apart_but_the_naive_p_says_it_does(record):
+def test_an_untrained_model_hardly_tells_them_apart(record):
     """What any result is to be held against: with random weights nothing is known of CUDA."""
     for measured in record["models"].values():
         for found in measured["notions"].values():
@@ -154,6 +154,18 @@ def test_the_names_of_many_models_have_room_and_their_curves_colours(record, tmp
     (two, _), (six, _) = (Image.open(draw(one, tmp_path)[1]).size for one in (record, several))
     assert two == 1200 and six >= 110 * 3 * 6  # three readings of each
     assert all(f'<polyline class="m{n}"' in render(several) for n in range(6))  # a colour of its own
+
+
+def test_the_page_says_how_many_windows_there_are(record):
+    page = render(record)
+    for name, model in record["models"].items():
+        for found in model["notions"].values():
+            assert f"{name}, {found['windows']['count']:,} in {model['samples']:,} samples" in page
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "–"), (-0.0001, "+0.0"), (-0.02, "−2.0"), (0.0351, "+3.5")])
+def test_a_difference_of_nothing_has_no_minus(value, text):
+    assert points(value) == text
 
 
 def test_rows_of_a_data_set_are_those_of_training(models):

@@ -33,7 +33,7 @@ def percent(value: float | None) -> str:
 
 def points(value: float | None) -> str:
     """A difference of two shares, in percentage points, with a true minus."""
-    return "–" if value is None else f"{100 * value:+.1f}".replace("-", "−")
+    return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
 def interval(of: dict[str, float | None], form: Any) -> tuple[str, str]:
@@ -134,6 +134,10 @@ def _notion(record: dict[str, Any], notion: str) -> dict[str, Any]:
         "kinds": record["notions"][notion],
         "tokens": token_rows(record, notion),
         "windows": window_rows(record, notion),
+        "window_counts": {
+            name: (model["notions"][notion]["windows"]["count"], model["samples"])
+            for name, model in record["models"].items()
+        },
         "by_kind": kind_rows(record, notion),
         "densities": {name: _densities(model["notions"][notion]) for name, model in record["models"].items()},
         "curves": {name: _curves(record, notion, name) for name in record["models"]},
@@ -259,7 +263,10 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
                 density.stairs(values, edges, color=color, label=CLASSES[kind])
                 cumulative.plot(*zip(*curve, strict=True), color=color, label=CLASSES[kind])
             value, ends = ("–", "") if of["ks"] is None else interval(of["ks"]["d"], number)
-            density.set_title(f"{name}: D = {value}{ends and f' ({ends})'}", fontsize="medium", loc="left")
+            sizes = f"{of['sensitive']['tokens']:,} and {of['neutral']['tokens']:,} tokens of {model['files']:,} files"
+            density.set_title(
+                f"{name}: D = {value}{ends and f' (95%: {ends})'}\n{sizes}", fontsize="medium", loc="left"
+            )
             density.set(xlabel="confidence", ylabel=f"density, {written}", xlim=(0, 1))
             marks = [low + at / 3 * (high - low) for at in range(4)]
             cumulative.set_xticks(marks, [probability(mark) for mark in marks])
@@ -280,7 +287,8 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
         figsize=(max(10, len(groups)), 7), layout="constrained"
     )  # the groups' names stand beside each other
     along, shares = figure.subplots(2, 1)
-    first = next(iter(models.values()))["examples"][0]
+    first_model = next(iter(models.values()))
+    first = first_model["examples"][0]
     for start, length, _ in examples[0]["runs"]:
         along.axvspan(start, start + length, color=COLORS[0], alpha=0.12, linewidth=0)
     for at, name in enumerate(examples[0]["curves"]):
@@ -315,12 +323,19 @@ def draw(record: dict[str, Any], folder: Path) -> list[Path]:
             color=color,
             label=f"{key} windows",
             yerr=list(zip(*gaps, strict=True)),
-            ecolor="#5c6670",
+            ecolor="#101418",
         )
+    counts = {name: model["notions"]["section3"]["windows"] for name, model in models.items()}
+    sizes = {
+        name: f"{(of['low']['value'] or 0) * of['count']:,.0f} low\nof {of['count']:,}" for name, of in counts.items()
+    }
     shares.set_xticks(
-        range(len(groups)), [f"{name}\n{READING_NAMES[reading]}" for name, reading in groups], fontsize="small"
+        range(len(groups)),
+        [f"{name}\n{READING_NAMES[reading]}\n{sizes[name]}" for name, reading in groups],
+        fontsize="small",
     )
-    shares.set(ylabel="on CUDA-sensitive code (%, 95% intervals)", ylim=(0, 105))
+    shares.set_title(f"windows of {first_model['samples']:,} samples, by section 3", loc="left", fontsize="medium")
+    shares.set(ylabel="on CUDA code (%, 95% intervals)", ylim=(0, 105))
     shares.legend(fontsize="small")
     paths.append(folder / "windows.png")
     figure.savefig(paths[1], dpi=120)
