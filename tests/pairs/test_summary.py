@@ -33,6 +33,17 @@ def test_an_accuracy_is_the_mean_of_the_tasks_shares():
     assert mean_over_tasks(["a", "a", "b"], [1, 0, 1]) == 0.75
 
 
+def test_the_two_kinds_of_floor_are_told_apart():
+    pairs = [pair("a"), *(pair(task, "alternative") for task in "abc"), pair("a", "equivalent")]
+    summary = summarise(pairs, [gap(1), gap(1), gap(-1), gap(-1), gap(1)])
+    kinds = summary["floor_kinds"]
+    assert {kind: (one["pairs"], one["value"]) for kind, one in kinds.items()} == {
+        "alternative": (3, pytest.approx(1 / 3)),
+        "equivalent": (1, 1.0),
+    }
+    assert summarise(PAIRS[:1], FOUND[:1])["floor_kinds"] == {}
+
+
 def test_lengths():
     lengths = summarise(PAIRS, FOUND)["lengths"]
     assert (lengths["wrong_longer"]["value"], lengths["wrong_shorter"]["value"]) == (1.0, 0.0)

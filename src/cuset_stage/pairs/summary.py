@@ -34,7 +34,8 @@ def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0)
     """What one model made of the pairs.
 
     An accuracy is the mean over tasks of each task's share of pairs whose right response is preferred, with the percentile bootstrap
-    interval over tasks (95 %); `floor` is the same share over pairs of two right programs, in which the task's own one counts as right.
+    interval over tasks (95 %); `floor` is the same share over pairs of two right programs, in which the one called right counts as right:
+    the task's own one, of kind `alternative` either. `floor_kinds` has the two kinds apart.
     """
     wrong = np.array([not pair.is_floor for pair in pairs])
     tasks = [pair.task for pair in pairs]
@@ -51,10 +52,16 @@ def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0)
     for name, sign in LENGTHS.items():
         columns["length", name] = np.where(longer == sign, main, np.nan)
     columns["length", "prefer_shorter"] = np.where(wrong, (longer + 1) / 2, np.nan)
+    for kind in dict.fromkeys(kinds[~wrong]):
+        columns["floor_kind", kind] = np.where(kinds == kind, columns["floor", "from_change"], np.nan)
     estimates = dict(zip(columns, estimate_means(_by_task(tasks, list(columns.values())), seed=seed), strict=True))
 
     def group(name: str, keys: Sequence[str]) -> dict[str, Any]:
         return {key: estimates[name, key] and asdict(estimates[name, key]) for key in keys}
+
+    def by_kind(name: str) -> dict[str, Any]:
+        found = group(name, [key for group_name, key in columns if group_name == name])
+        return {str(kind): {"pairs": int((kinds == kind).sum()), **(value or {})} for kind, value in found.items()}
 
     gaps, extra = ([value for value, is_wrong in zip(values, wrong, strict=True) if is_wrong] for values in (
         [one.changed + one.following for one in found], [one.longer for one in found]
@@ -62,10 +69,8 @@ def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0)
     return {
         "accuracy": group("accuracy", MEASURES),
         "floor": group("floor", MEASURES),
-        "kinds": {
-            kind: {"pairs": int((kinds == kind).sum()), **(value or {})}
-            for kind, value in group("kind", [key for name, key in columns if name == "kind"]).items()
-        },
+        "kinds": by_kind("kind"),
+        "floor_kinds": by_kind("floor_kind"),
         "lengths": {
             **group("length", [*LENGTHS, "prefer_shorter"]),
             "pairs": {name: int(((longer == sign) & wrong).sum()) for name, sign in LENGTHS.items()},

@@ -39,7 +39,9 @@ def print_tables(record: Mapping[str, Any]) -> None:
 def _rows(models: list[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
     for key, label in ROWS.items():
         yield label, [_interval(model["accuracy"][key]) for model in models]
-    yield "two right programs: the original", [_interval(model["floor"]["from_change"]) for model in models]
+    yield "two right programs: the one called right", [_interval(model["floor"]["from_change"]) for model in models]
+    for kind, found in models[0]["floor_kinds"].items():
+        yield f"  {kind} ({found['pairs']})", [_interval(model["floor_kinds"][kind]) for model in models]
     for kind in models[0]["kinds"]:
         yield f"{kind} ({models[0]['kinds'][kind]['pairs']})", [_interval(model["kinds"][kind]) for model in models]
     for key, label in LENGTH_ROWS.items():
