@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuset_stage.cuda_source import tokens
 from cuset_stage.pairs.candidates import MOST_LONGER, Candidate, choose, find_candidates, sign
 from cuset_stage.pairs.make import pair_row
 from cuset_stage.pairs.rows import ALTERNATIVE
@@ -52,6 +53,23 @@ def test_as_many_are_longer_as_shorter_where_there_are_both():
     assert Counter(sign(one.longer) for one in choose(found, 30, seed=0)) == {1: 20, -1: 6, 0: 4}
 
 
+def test_exchanges_go_both_ways_where_they_can():
+    found = [
+        Candidate(TASKS["a"], "x", "", f"{exchange}{n}", 0, exchange)
+        for exchange, many in ((("0", "1"), 20), (("1", "0"), 4), (("<", "<="), 9))
+        for n in range(many)
+    ]
+    assert Counter(one.exchange for one in choose(found, 12, seed=0))[("1", "0")] == 4
+    chosen = Counter(one.exchange for one in choose(found, 16, seed=0))
+    assert abs(chosen["0", "1"] - chosen["1", "0"] - chosen["<", "<="]) <= 1
+
+
+def test_what_is_judged_comes_first():
+    found = [Candidate(TASKS["a"], kind, "", f"{kind}{n}", 0) for kind in "xy" for n in range(5)]
+    judged = [one for one in found if one.kind == "x"]
+    assert {one.code for one in choose(found, 5, 0, judged)} == {one.code for one in judged}
+
+
 def test_kinds_are_even_where_tasks_and_lengths_allow():
     found = [
         Candidate(TASKS["a"], kind, "", f"{kind}{n}", 0)
@@ -59,6 +77,21 @@ def test_kinds_are_even_where_tasks_and_lengths_allow():
         for n in range(many)
     ]
     assert Counter(one.kind for one in choose(found, 12, seed=0)) == {"x": 5, "y": 5, "z": 2}
+
+
+def test_what_a_candidate_exchanges_is_read_from_the_programs():
+    (one,) = load_tasks(ROOT / "data" / "cuset_mini.jsonl", only=("row_argmax",))
+
+    def texts(code):
+        return f" {' '.join(token.text for token in tokens(code))} "
+
+    right = texts(one.solution)
+    found = [candidate for candidate in find_candidates([one], seed=0) if candidate.kind != ALTERNATIVE]
+    assert ("0", "1") in {candidate.exchange for candidate in found}
+    for candidate in found:
+        before, after = (f" {part} " if part else " " for part in candidate.exchange)
+        places = [at for at in range(len(right)) if right.startswith(before, at)]
+        assert texts(candidate.code) in {right[:at] + after + right[at + len(before) :] for at in places}
 
 
 def test_candidates_are_about_as_long_as_the_program_and_alike_each_time():

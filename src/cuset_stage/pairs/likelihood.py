@@ -95,7 +95,7 @@ def compare(
     )
 
 
-def common_ends(one: Sequence[int], other: Sequence[int]) -> tuple[int, int]:
+def common_ends(one: Sequence[Any], other: Sequence[Any]) -> tuple[int, int]:
     """How many tokens two sequences begin with in common, and how many of the others they end with in common."""
     most = min(len(one), len(other))
     begin = next((at for at in range(most) if one[at] != other[at]), most)
