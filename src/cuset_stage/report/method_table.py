@@ -42,7 +42,7 @@ def method_table(report: Report) -> Table | None:
     columns.append(Column("a sample", [number(mean) for mean, _ in costs], "Tokens"))
     columns.append(Column(f"a program that {RIGHT[criterion]}", [number(cost) for _, cost in costs], "Tokens"))
     text = (
-        "Pairs: how often the model prefers the right program to a wrong one; a coin has 50. Confidence: of tokens that depend on execution "
+        "Pairs: how often the model prefers the right program to a wrong one; near 50 before training. Confidence: of tokens that depend on execution "
         "constraints and of the others, and the KS distance between the two. Low windows on CUDA: their share minus that of all windows, by "
         "the middle token; 0 where low windows have nothing to do with CUDA. Tokens: of a sample, and those divided by the share of samples whose "
         f"program {RIGHT[criterion]}."
