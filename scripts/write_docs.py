@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
-from statistics import median
+from statistics import mean, median, stdev
 from typing import Any
 
 
@@ -371,6 +371,9 @@ barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both.
 
 def pairs() -> str:
     asked, large = record("pairs_demo.json"), record("pairs_7b_h200.json")
+    untrained = [
+        100 * one["accuracy"]["from_change"]["value"] for one in record("pairs_untrained.json")["models"].values()
+    ]
     models = asked["models"].values()
 
     def cells(group: str, key: str) -> list[str]:
@@ -398,10 +401,15 @@ training on the bundled programs (`bash scripts/demo.sh`). Percent, with interva
 
 The two differ by {100 * test["difference"]["value"]:.1f} points ({100 * test["difference"]["low"]:.1f} to {100 * test["difference"]["high"]:.1f}; p = {test["p_value"]:.2g}).
 
+With other random weights, {len(untrained)} untrained models of its shape prefer the right program in {mean(untrained):.1f} % of the pairs on
+average, from {min(untrained):.1f} to {max(untrained):.1f} (standard deviation {stdev(untrained):.1f}, more than the intervals over tasks
+allow for): a few tokens that are exchanged in many tasks decide together ([Pairs](pairs.md#what-is-measured)).
+
 A model of {large["parameters"] / 1e9:.1f} billion parameters (random weights, bfloat16) takes {large["seconds"]:.0f} s for {large["pairs"]} pairs, which are {large["responses"]} responses with
 {large["tokens"] / 1e6:.2f} million tokens, and {large["peak_gib"]:.1f} GiB at the peak, of which the weights are {large["weights_gib"]:.1f}.
 
 - {source("pairs_demo.json", "cuset pairs models=outputs/demo/tiny,outputs/demo/model device=cpu output=outputs/pairs.json")}
+- {source("pairs_untrained.json", "python scripts/make_tiny_model.py seed1 --hidden-size 128 --layers 4 --seed 1; ...; cuset pairs models=seed1,...,seed6 device=cpu")}
 - {source("pairs_7b_h200.json", "python scripts/bench_pairs.py")}
 """
 
