@@ -7,7 +7,6 @@ after kill -9, and goes on with the replies on another machine.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from ..row_checks import Count, Seconds, Text, Truth, wrong_value
 from ..text import one_line
 from .folders import keyed_file
 from .questions import Messages, in_json
-from .settings import WriteSettings, Writing
+from .settings import WriteSettings
 from .stage_rows import CurationError
 from .training_text import token_counter
 
@@ -56,18 +55,6 @@ class Reply:
 
 
 _CHECKED = TypeAdapter(Reply)
-
-
-def api_key(settings: Writing) -> str | None:
-    """Of the endpoint. Raises GenerationError: its address is none, or the variable that was named is not set."""
-    from ..generate import GenerationError
-    from ..generate.completion import base_url
-
-    base_url(settings.endpoint)
-    key = os.environ.get(settings.api_key_env)
-    if key is None and settings.api_key_env != "OPENAI_API_KEY":
-        raise GenerationError(f"api_key_env={settings.api_key_env}: this environment variable is not set.")
-    return key
 
 
 class Replies:
@@ -141,16 +128,22 @@ class Replies:
     @cached_property
     def _backend(self) -> Any:
         from ..generate import Settings
+        from ..generate.completion import api_key
         from ..generate.endpoint import EndpointBackend
 
-        given, key = self._settings, api_key(self._settings)
+        given = self._settings
         options = {
             "timeout_s": given.timeout,
             "retries": given.retries,
             "tokenizer": given.tokenizer,
             "concurrency": 1,
         }
-        return EndpointBackend(Settings(backend="endpoint", **given.sampling), given.endpoint, api_key=key, **options)
+        return EndpointBackend(
+            Settings(backend="endpoint", **given.sampling),
+            given.endpoint,
+            api_key=api_key(given.api_key_env),
+            **options,
+        )
 
     def _fetch(self, key: str, messages: Messages) -> Reply:
         from ..generate import GenerationError

@@ -1,6 +1,5 @@
 """The back end that a command's settings name, a model of our own or an endpoint. Loads torch or httpx when it is opened."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -32,13 +31,10 @@ def choose_backend(settings: BackendSettings) -> tuple[Settings, Callable[[], An
         recorded = Settings(**said, backend="hf", weights=weights, dtype=dtype)
         options = {"batch_size": settings.batch_size, "trust_remote_code": settings.trust_remote_code}
         return recorded, partial(HFBackend, recorded, device=device, **options)
-    from .endpoint import EndpointBackend, base_url
+    from .completion import api_key, base_url
+    from .endpoint import EndpointBackend
 
-    url, name = base_url(settings.endpoint), settings.api_key_env
-    if name not in os.environ and name != "OPENAI_API_KEY":
-        raise GenerationError(f"api_key_env={name}: this environment variable is not set.")
+    url, key = base_url(settings.endpoint), api_key(settings.api_key_env)
     recorded = Settings(**said, backend="endpoint")
     options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
-    return recorded, partial(
-        EndpointBackend, recorded, url, api_key=os.environ.get(name), concurrency=settings.batch_size, **options
-    )
+    return recorded, partial(EndpointBackend, recorded, url, api_key=key, concurrency=settings.batch_size, **options)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -14,6 +15,17 @@ from .settings import GenerationError
 
 # What servers say of an answer that they, not the model, ended: vLLM and SGLang say abort, proxies error.
 ABORTED = frozenset(("abort", "aborted", "error", "cancelled", "canceled"))
+
+
+def api_key(variable: str) -> str | None:
+    """The key that an environment variable holds; None where the default one is not set, as many servers want none.
+
+    Raises:
+        GenerationError: another one was named, and is not set.
+    """
+    if variable not in os.environ and variable != "OPENAI_API_KEY":
+        raise GenerationError(f"api_key_env={variable}: this environment variable is not set.")
+    return os.environ.get(variable)
 
 
 def base_url(endpoint: str) -> str:
