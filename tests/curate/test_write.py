@@ -355,6 +355,8 @@ def test_a_question_again_shows_the_blocks_of_the_last_reply_and_what_was_wrong(
     again = ask_again(question, "<think>maybe</think>\nHere:\n```python\nx = 1\n```", "x is no array")
     assert again[:2] == question and again[2]["content"] == "```python\nx = 1\n```"
     assert again[3]["content"].startswith("This does not work yet:\n\nx is no array")
+    in_json = ask_again(question, '<think>maybe</think>\n{"python": "x = \'é\'"}', "x is no array")
+    assert in_json[2]["content"] == '{"python": "x = \'é\'"}'
 
 
 def test_a_long_kernel_is_cut_before_its_end():

@@ -210,8 +210,11 @@ def ask_for_reference(draft: Draft) -> Messages:
 
 def ask_again(question: Messages, reply: str, problem: str) -> Messages:
     """The same once more, with the last reply (without its reasoning) and what was wrong with it."""
-    blocks = [f"```{tag}\n{code.rstrip()}\n```" for tag, code, _ in _blocks(reply)]
-    said = reply if _json_object(reply) else "\n\n".join(blocks) or reply[-2000:].strip() or "(nothing)"
+    if values := _json_object(reply):
+        said = json.dumps(values, ensure_ascii=False)
+    else:
+        fences = [f"```{tag}\n{code.rstrip()}\n```" for tag, code, _ in _blocks(reply)]
+        said = "\n\n".join(fences) or reply[-2000:].strip() or "(nothing)"
     text = (
         f"This does not work yet:\n\n{problem}\n\nWrite the whole reply again, all of its blocks, with that put right."
     )
