@@ -252,16 +252,10 @@ def all_of_cudabench() -> str:
         return ""
     bench = record(name)
     said = ", ".join(f"{count} {verdict}" for verdict, count in bench["verdicts"].items())
-    small = ""
-    if again := bench.get("small_disk"):
-        small = (
-            f"\nOn a disk of {again['disk_gb']:.0f} GB {again['programs']} took {again['ours_s']:.0f} s; "
-            f"{again['verdicts_differ']} verdicts differ from those on the larger one."
-        )
     return f"""
 
 {bench["programs"]} of its references took {bench["ours_s"]:.0f} s with empty caches on a disk of {bench["disk_gb"]:.0f} GB: {said}. The harness judged
-{bench["harness_programs"]} of them, and {bench["verdicts_differ"]} verdicts differ.{small}
+{bench["harness_programs"]} of them, and {bench["verdicts_differ"]} verdicts differ.
 
 - {source(name, "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours --options per_gpu=16, and --side harness --slices 16")}"""
 
@@ -305,32 +299,19 @@ def judge() -> str:
     )
     own = {run: speed[run]["own_ms"]["median"] for run in ("single", "alone", "cold", "warm")}
     reference_ms = 1e3 * median(task["overhead_s"] for task in references["tasks"].values())
-    again = ", compiled before" if len(references["runs"]) > 1 else ""
     rows = [
         [f"{len(host)} attacks by programs and sources on the host, the judge as root", f"{sum(one['contained'] for one in host)} contained"],
         [f"{len(user)} attacks by programs and sources, of an ordinary user", f"{sum(one['contained'] for one in user)} contained"],
         [f"{len(device)} attacks on the device, each followed by a right program", f"{sum(one['contained'] for one in device)} contained"],
-        [f"the {references['total']} bundled programs as answers, judged {len(references['runs'])} time{'s' if len(references['runs']) > 1 else ''}", f"{references['passed']} pass"],
+        [f"the {references['total']} bundled programs as answers, judged {len(references['runs'])} times", f"{references['passed']} pass"],
         [f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)", f"{own['single']:.0f} ms (median)"],
         [f"the same with {speed['per_gpu']} programs at a time (`per_gpu={speed['per_gpu']}`)", f"{own['cold']:.0f} ms, compiled before {own['warm']:.0f} ms (median)"],
-        [f"the same for the bundled programs, {references['runs'][0]['per_gpu']} at a time{again}", f"{reference_ms:.0f} ms (median)"],
+        [f"the same for the bundled programs, {references['runs'][0]['per_gpu']} at a time, compiled before", f"{reference_ms:.0f} ms (median)"],
         [f"samples a second with {speed['cpus']} cores", f"{speed['single']['samples_per_s']:.1f}; `per_gpu={speed['per_gpu']}` {speed['cold']['samples_per_s']:.1f}, compiled before {speed['warm']['samples_per_s']:.1f}"],
         ["the same, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
     ]  # fmt: skip
     bench, cluster = record("judge_cudabench_h200.json"), record("judge_ray.json")
-    if (ROOT / "benchmarks" / "robust_kbench_h200.json").exists():
-        robust = record("robust_kbench_h200.json")["verdicts"]
-        said = ", ".join(f"{count} {verdict}" for verdict, count in robust.items())
-        rows.append([f"{sum(robust.values())} kernels of robust-kbench's repository as answers to its tasks", said])
     rows.append(["two workers of a Ray cluster, relative to one, on programs that wait", f"{cluster['ratio']:.2f} x"])
-    beside = "" if bench.get("alone") else " and other work on the machine's second GPU"
-    judging = '--twice outputs/references --options="per_gpu=8"' if again else "--check outputs/references.jsonl"
-    thorough = [row["thorough"] for row in mutants["mutants"] if "thorough" in row]
-    caught = (
-        f" Of the wrong ones among them it was run on {len(thorough)}, and {len(thorough) - thorough.count('passed')} fail."
-        if thorough
-        else ""
-    )
     counts = [
         [title, str(sum(mutants["operators"][key].values()))]
         + [str(sum(mutants["operators"][key].get(name, 0) for name in names)) for names in OUTCOMES.values()]
@@ -347,10 +328,10 @@ def judge() -> str:
 - {source("judge_h200.json", f"python scripts/bench_judge.py data/kernels --samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']} --output outputs/judge.json")}
 - {source("judge_ray.json", f"python scripts/bench_ray.py --samples {cluster['samples']}")}
 - `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
-  `python scripts/judge_references.py data/kernels {judging} --json outputs/references.json`
+  `python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=8" --json outputs/references.json`
 
 {bench["programs"]} of CUDABench's first 100 references (all but row {" and ".join(bench["skipped"])}, whose gen.py alone takes a minute) took {bench["ours_s"]:.0f} s with
-empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_gpu"]}`{beside}. A harness like CUDABench's own took
+empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_gpu"]}` and other work on the machine's second GPU. A harness like CUDABench's own took
 {bench["harness_s"]:.0f} s for them, {bench["ratio"]:.1f} times as long, as the sum of its rows, of which {bench["harness_slices"]} ran beside each other and so in each other's way.
 {bench["verdicts_differ"]} verdicts differ. The judge's own time for a row was {bench["overhead_ms"]:.0f} ms (median). Compiling takes
 the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f} s for a program, with as many at a time as there are cores.
@@ -363,7 +344,7 @@ the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f}
 
 `cuset evaluate` says `passed` for {passed} of the {len(mutants["mutants"])}. Those under "sanitizer alone" fail under compute-sanitizer; those under "adverse
 form alone" fail when what CUDA leaves undefined is made to come out badly: shared memory full of garbage, half of the warps late after every
-barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both.{caught} `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
+barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
 
 - {source("mutants_h200.json", "python scripts/mutation_table.py --json outputs/mutants.json --per-task 6 --per-gpu 5")}
 """
@@ -718,21 +699,21 @@ def scale() -> str:
         [path.name for path in ROOT.glob("benchmarks/curate_*[0-9][km]_h200.json")],
     )
     counted = sorted((next(step["read"] for step in record(name)["funnel"]), name) for name in names)
-    rows, grown = [], {}
+    rows, own = [], {}
     for count, name in counted:
         runs = [run for run in record(name)["runs"] if run["stage"] in stages]
         seconds = {stage: sum(run["seconds"] for run in runs if run["stage"] == stage) for stage in stages}
-        memory = (f"{max(run[key] for run in runs):,.0f} MiB" for key in ("own_mib", "peak_mib"))
+        own[count], peak = (max(run[key] for run in runs) for key in ("own_mib", "peak_mib"))
+        memory = (f"{mib:,.0f} MiB" for mib in (own[count], peak))
         rows.append((f"{count:,}", *(f"{seconds[stage]:,.0f} s" for stage in stages), *memory))
-        grown[count] = max(run["own_mib"] for run in runs)
-    few, many = sorted(grown)[-2:]
+    (few, _), (many, _) = counted[-2:]
     factor = 10_000_000 / count
     hours = [f"{each * factor / 3600:.1f} h" for each in seconds.values()]
     rows.append((f"10,000,000, as {factor:,.0f} x {count:,}", *hours, "", ""))
     header = ["rows", *(f"`{stage}`" for stage in stages), "memory of the writing process", "with its workers"]
     return (
         "`import` and `split` work on every core and resume where they were stopped; `deduplicate` holds a few numbers a row, keeps its "
-        f"MinHashes on the disk, and starts again. Those numbers are {(grown[many] - grown[few]) * 1024 / (many - few):.1f} KiB a row.\n\n"
+        f"MinHashes on the disk, and starts again. Those numbers are {(own[many] - own[few]) * 1024 / (many - few):.1f} KiB a row.\n\n"
         f"{table(header, rows)}\n\n{runs[0]['machine']['cpus']} cores; ten million rows would take "
         f"{sum(seconds.values()) * factor / 3600:.1f} hours. `benchmarks/{name}`: `python scripts/bench_curate.py WORK --rows {count} "
         "--stages import,split,deduplicate`"
