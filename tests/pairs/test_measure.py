@@ -84,5 +84,5 @@ def test_the_commands_of_the_page_work_as_they_stand(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     (model,) = json.loads((tmp_path / "pairs.json").read_text())["models"].values()
-    # Untrained: near one half, and not nearer than a few tokens that are exchanged in many tasks allow (docs/pairs.md).
+    # Untrained: near one half. A few tokens that are exchanged in many tasks decide how near (docs/pairs.md).
     assert 0.3 < model["accuracy"]["from_change"]["value"] < 0.7

@@ -81,9 +81,8 @@ def examine(run: Withheld, source: str = "") -> str | None:
     inputs may go up and results come back: what has them is not called no GPU work for that."""
     unseen = "__managed__" in scrub(source)  # in a comment or a text it hides nothing
     up = run.activity.uploads
-    others = up.others + max(
-        0, run.activity.bytes_to_gpu - up.copied
-    )  # what was not looked into: arrays, nodes of graphs
+    unsearched = max(0, run.activity.bytes_to_gpu - up.copied)  # arrays, nodes of graphs
+    others = up.others + unsearched
     if 2 * up.outputs >= run.blocks > 0:
         return RESULT_UPLOADED
     if run.ended and not unseen and run.activity.bytes_from_gpu + up.shared < run.output_bytes / FEW:

@@ -109,7 +109,7 @@ def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dic
     path = settings.evidence or settings.output.with_suffix(".evidence.jsonl")
     with closing(Evidence(path, settings.thorough)) as evidence:
         right = [Candidate(task, RIGHT, "", task.solution, 0) for task in tasks]
-        if left := [one for one in right if evidence.get(one) is None]:
+        if left := [one for one in right if one not in evidence]:
             _judge(left, evidence, settings, path, progress)
         tasks = [one.task for one in right if evidence.get(one) is Verdict.PASSED]
         failed = [f"{one.task.id} ({evidence.get(one)})" for one in right if evidence.get(one) is not Verdict.PASSED]
@@ -119,7 +119,7 @@ def make_pairs(settings: MakeSettings, progress: Callable[..., Any]) -> list[dic
             raise TaskError(f"{settings.tasks}: no task's own solution passes on this machine; {path} says why.")
         candidates = find_candidates(tasks, settings.seed)
         chosen = _choose(candidates, evidence, settings)
-        while left := [one for one in chosen if evidence.get(one) is None]:
+        while left := [one for one in chosen if one not in evidence]:
             _judge(left, evidence, settings, path, progress)
             chosen = _choose(candidates, evidence, settings)
         order = {task.id: at for at, task in enumerate(tasks)}
