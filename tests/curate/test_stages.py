@@ -249,8 +249,3 @@ def test_what_is_no_mapping_of_a_model_is_told_how_one_is_written(tmp_path, give
     one, _ = sources(tmp_path)
     code, output = curate("run", tmp_path / "work", one, f"write={given}")
     assert code == 2 and "expected a mapping such as '{model: NAME, endpoint:" in output
-
-
-def test_a_stage_of_an_old_name_says_the_new_one():
-    code, output = curate("verify", "work", "per_gpu=8")
-    assert code == 2 and "`cuset curate verify` is `cuset curate prove` now" in output

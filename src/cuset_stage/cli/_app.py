@@ -16,7 +16,7 @@ TASKS = "the task set: your copy of CUDABench, KernelBench, ComputeEval, robust-
 TaskFormat = Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench", "multikernelbench"]
 
 COMMANDS: dict[str, type[Settings]] = {}
-"""The settings of every command, such as "report" or "curate verify"; the documentation is made from it."""
+"""The settings of every command, such as "report" or "curate prove"; the documentation is made from it."""
 
 
 class Group(TyperGroup):

@@ -9,23 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 import typer
 from pydantic import Field
 
-from ..curate.folders import only_sources, stage_folders
-from ..curate.settings import (
-    AdaptSettings,
-    AnswerSettings,
-    DeduplicateSettings,
-    ExportSettings,
-    ImportSettings,
-    ProveSettings,
-    RoundsSettings,
-    RunSettings,
-    SelectSettings,
-    SplitSettings,
-    WriteSettings,
-)
+from ..curate.folders import STAGES, only_sources, stage_folders
+from ..curate.settings import STAGE_SETTINGS, ExportSettings, ImportSettings, RoundsSettings, RunSettings
 from ..jsonl import read_objects
 from ..settings import Settings
-from ._app import Group, app, command, fail
+from ._app import Group, app, command
 
 
 if TYPE_CHECKING:
@@ -42,71 +30,16 @@ curate = typer.Typer(
 app.add_typer(curate)
 
 
-@command(curate, "import", ImportSettings)
-def import_(settings: ImportSettings) -> None:
-    """Read a source on this machine; nothing is downloaded. May be run for several sources."""
-    _stage("import", settings)
+def _add_stage(name: str, settings: type[Settings]) -> None:
+    def stage(given: Settings) -> None:
+        _stage(name, given)
+
+    stage.__doc__ = settings.__doc__
+    command(curate, name, settings)(stage)
 
 
-@command(curate, "split", SplitSettings)
-def split(settings: SplitSettings) -> None:
-    """Make a row of each kernel with what it needs. Rows that come as tasks stay whole."""
-    _stage("split", settings)
-
-
-@command(curate, "deduplicate", DeduplicateSettings)
-def deduplicate(settings: DeduplicateSettings) -> None:
-    """Remove kernels that are there twice, and rows from benchmarks."""
-    _stage("deduplicate", settings)
-
-
-@command(curate, "write", WriteSettings)
-def write(settings: WriteSettings) -> None:
-    """Have a model make tasks of kernels, and prove them: two references agree, and on a GPU the program is right. Resumes with all replies."""
-    _stage("write", settings)
-
-
-@command(curate, "adapt", AdaptSettings)
-def adapt(settings: AdaptSettings) -> None:
-    """Make tasks of the rows that say what is right: with cases and a reference, or as a PyTorch module."""
-    _stage("adapt", settings)
-
-
-@command(curate, "answer", AnswerSettings)
-def answer(settings: AnswerSettings) -> None:
-    """Have a model answer tasks, several times each: a model of yours with its adapter, or an endpoint. If interrupted, resume."""
-    _stage("answer", settings)
-
-
-@command(curate, "prove", ProveSettings)
-def prove(settings: ProveSettings) -> None:
-    """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
-    _stage("prove", settings)
-
-
-@command(curate, "select", SelectSettings)
-def select(settings: SelectSettings) -> None:
-    """Of answers that are alike keep the fastest; keep the best, in balance; report lengths."""
-    _stage("select", settings)
-
-
-@command(curate, "export", ExportSettings)
-def export(settings: ExportSettings) -> None:
-    """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
-    _stage("export", settings)
-
-
-@curate.command("verify", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def verify() -> NoReturn:
-    """What `prove` was called."""
-    raise fail("`cuset curate verify` is `cuset curate prove` now, with the same keys.")
-
-
-# In order, after `import`.
-_STAGES = {
-    "split": SplitSettings, "deduplicate": DeduplicateSettings, "write": WriteSettings, "adapt": AdaptSettings,
-    "answer": AnswerSettings, "prove": ProveSettings, "select": SelectSettings, "export": ExportSettings,
-}  # fmt: skip
+for _name, _settings in STAGE_SETTINGS.items():
+    _add_stage(_name, _settings)
 
 
 @command(curate, "run", RunSettings)
@@ -115,10 +48,10 @@ def run(settings: RunSettings) -> None:
     from ..curate.funnel import print_funnel, read_funnel
 
     _import_all(settings)
-    target = settings.of(ExportSettings)
-    for name, given in _STAGES.items():
-        _stage(name, settings.of(given))
+    for name in STAGES[1:]:
+        _stage(name, settings.of(STAGE_SETTINGS[name]))
     print_funnel(read_funnel(settings.folder))
+    target = settings.of(ExportSettings)
     typer.echo(f"data card: {target.target / f'{target.name}.md'}")
 
 
@@ -130,12 +63,12 @@ def rounds(settings: RoundsSettings) -> None:
 
     _import_all(settings)
     for name in SHARED[1:]:
-        _stage(name, settings.of(_STAGES[name]))
+        _stage(name, settings.of(STAGE_SETTINGS[name]))
     for number in range(1, settings.rounds + 1):
         typer.echo(f"round {number}")
         one = round_settings(settings, number)
-        for name in (name for name in _STAGES if name not in SHARED):
-            _stage(name, one.of(_STAGES[name]))
+        for name in STAGES[len(SHARED) :]:
+            _stage(name, one.of(STAGE_SETTINGS[name]))
         train(settings, number)
     for number in range(1, settings.rounds + 1):
         (model,) = trained(settings.folder, number).values()

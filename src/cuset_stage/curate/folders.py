@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from ..files import file_sha256, write_atomically
-from .settings import StageSettings
+from .settings import STAGE_SETTINGS, StageSettings
 from .stage_rows import CurationError, StageRows
 
 
 logger = logging.getLogger(__name__)
-STAGES = ("import", "split", "deduplicate", "write", "adapt", "answer", "prove", "select", "export")
+STAGES = tuple(STAGE_SETTINGS)
 JOURNAL = ("rows.jsonl", "dropped.jsonl")
 _START = re.compile(rb'\{"key": "([0-9a-f]{32})"(?:, "of": ([0-9]+))?(?:, "reason": "([a-z0-9_]{1,60})")?')
 

@@ -1,6 +1,6 @@
 """What `cuset curate` can be told: a class a stage, and one for all of them. Light: --help is made from it.
 
-A stage's function takes its class as it is. `RunSettings` has the keys of every stage, and `RunSettings.of` makes a stage's
+A stage's function takes its class as it is; the class's docstring is the command's help. `RunSettings` has the keys of every stage, and `RunSettings.of` makes a stage's
 settings of them.
 """
 
@@ -131,13 +131,13 @@ class _Workers(Settings):
 
 
 class ImportSettings(_Stage, Source, _Workers, _Fresh):
-    """One source."""
+    """Read a source on this machine; nothing is downloaded. May be run for several sources."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "path")
 
 
 class SplitSettings(StageSettings, _Workers, _Fresh):
-    """Nothing but the folder and the workers."""
+    """Make a row of each kernel with what it needs. Rows that come as tasks stay whole."""
 
 
 class _Near(Settings):
@@ -151,8 +151,10 @@ class _Against(Settings):
     against: Annotated[dict[str, Path], BeforeValidator(_pairs)] = Field(
         {}, description="benchmarks that no row may come from, name=path of your own copy"
     )
-    near_code: Similarity = Field(0.6, description="the same of a kernel, or of a module's text, and a benchmark's")
-    near_prompt: Similarity = Field(0.7, description="the same of the words of a prompt and a benchmark's")
+    near_code: Similarity = Field(
+        0.6, description="Jaccard similarity from which a kernel, or a module's text, is a benchmark's"
+    )
+    near_prompt: Similarity = Field(0.7, description="the same of the words of a prompt")
 
     @field_validator("against")
     @classmethod
@@ -163,16 +165,12 @@ class _Against(Settings):
         return value
 
 
-class _Deduplicate(_Near, _Against):
-    pass
-
-
-class DeduplicateSettings(StageSettings, _Deduplicate):
-    """Always done afresh: it depends on all rows together."""
+class DeduplicateSettings(StageSettings, _Near, _Against):
+    """Remove kernels that are there twice, and rows from benchmarks. Always done afresh: it depends on all rows together."""
 
 
 class AdaptSettings(StageSettings, _Fresh):
-    """Nothing but the folder."""
+    """Make tasks of the rows that say what is right: with cases and a reference, or as a PyTorch module."""
 
 
 class Answering(BackendSettings):
@@ -192,7 +190,7 @@ class Answering(BackendSettings):
 
 
 class AnswerSettings(StageSettings, Answering, _Fresh):
-    """Rows are made afresh; samples are kept."""
+    """Have a model answer tasks, several times each: a model of yours with its adapter, or an endpoint. If interrupted, resume."""
 
 
 class ProofSettings(JudgeSpec):
@@ -269,7 +267,8 @@ class Writing(Settings):
 
 
 class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
-    """Always done afresh: replies and proofs are kept beside the stage, and nothing is asked or proved twice."""
+    """Have a model make tasks of kernels, and prove them: two references agree, and on a GPU the program is right. Resumes with all replies
+    and proofs, which are kept: nothing is asked or proved twice."""
 
     @property
     def proof(self) -> ProofSettings:
@@ -277,12 +276,8 @@ class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
         return ProofSettings(**{key: getattr(self, key) for key in ProofSettings.model_fields})
 
 
-class _Prove(ProofSettings, _Workers):
-    pass
-
-
-class ProveSettings(StageSettings, _Prove, _Fresh):
-    """A row is kept when its program compiles and passes every case every time."""
+class ProveSettings(StageSettings, ProofSettings, _Workers, _Fresh):
+    """Compile every program and run every case twice in the judge's sandbox; keep what passes. If interrupted, resume."""
 
 
 class _Lengths(Settings):
@@ -309,7 +304,8 @@ class _Select(_Near):
 
 
 class SelectSettings(StageSettings, _Select, _Lengths):
-    """Always done afresh: it depends on all rows together."""
+    """Of answers that are alike keep the fastest; keep the best, in balance; report lengths. Always done afresh: it depends on all rows
+    together."""
 
 
 class _Export(Settings):
@@ -332,11 +328,18 @@ class _Export(Settings):
 
 
 class ExportSettings(StageSettings, _Export, _Lengths):
-    """Always done afresh."""
+    """Write LLaMA-Factory data with its dataset_info.json entry and a data card, split by task."""
 
     @property
     def target(self) -> Path:
         return self.output or self.folder / "dataset"
+
+
+STAGE_SETTINGS: dict[str, type[Settings]] = {
+    "import": ImportSettings, "split": SplitSettings, "deduplicate": DeduplicateSettings, "write": WriteSettings, "adapt": AdaptSettings,
+    "answer": AnswerSettings, "prove": ProveSettings, "select": SelectSettings, "export": ExportSettings,
+}  # fmt: skip
+"""The stages in their order."""
 
 
 def _checked(model: type[Settings]) -> BeforeValidator:
@@ -354,7 +357,7 @@ def _checked(model: type[Settings]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-class RunSettings(_Stage, _SourceKeys, _Deduplicate, _Prove, _Select, _Export, _Lengths, _Fresh):
+class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Select, _Export, _Lengths, _Fresh):
     """The keys of every stage, and the sources. What stands here of a source holds for those that do not say it."""
 
     positional: ClassVar[tuple[str, ...]] = ("folder", "sources")
