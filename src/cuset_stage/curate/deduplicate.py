@@ -16,7 +16,7 @@ import numpy as np
 from ..files import write_atomically
 from ..progress import Progress
 from .contamination import Benchmarks, Contamination
-from .folders import Keys, input_rows
+from .folders import input_rows
 from .near import Sketches, Texts
 from .prints import device_sketch, prints_of
 from .settings import DeduplicateSettings
@@ -58,11 +58,9 @@ class _Decided:
 
     def __init__(self, rows: StageRows, settings: DeduplicateSettings, benchmarks: Benchmarks) -> None:
         self.names, self.contaminated = Texts(settings.folder), dict[int, Contamination]()
-        sketches, seen = Sketches(settings.near, settings.folder), Keys()
+        sketches = Sketches(settings.near, settings.folder)
         programs, whole = array("Q"), array("b")
-        for item in Progress(rows, desc="compare", unit="row", total=rows.total):
-            if item.row is None or not seen.add(item.key):
-                continue  # run_stage reports the one, and counts the other as repeated
+        for item in Progress(rows.distinct(), desc="compare", unit="row", total=rows.total):
             row, number = item.row, len(programs)
             prints = prints_of(row)
             if (found := benchmarks.find(row)) is not None:

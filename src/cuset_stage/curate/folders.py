@@ -9,9 +9,8 @@ import logging
 import os
 import re
 import shutil
-from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,7 +19,7 @@ from typing import Any
 
 from ..files import file_sha256, write_atomically
 from .settings import STAGE_SETTINGS, StageSettings
-from .stage_rows import CurationError, StageRows
+from .stage_rows import CurationError, StageRows, short_key
 
 
 logger = logging.getLogger(__name__)
@@ -111,53 +110,14 @@ def empty(folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-class Keys:
-    """A set of keys by 61 bits of each, 32 bytes of memory a key at most; of ten million keys two have the same in one of 40,000 cases."""
-
-    def __init__(self) -> None:
-        self._slots, self._count = array("Q", bytes(8 << 10)), 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __contains__(self, key: str) -> bool:
-        return self._slots[self._place(_bits(key))] != 0
-
-    def add(self, key: str) -> bool:
-        """Whether it was not there."""
-        bits = _bits(key)
-        place = self._place(bits)
-        if self._slots[place]:
-            return False
-        self._slots[place] = bits
-        self._count += 1
-        if 2 * self._count > len(self._slots):
-            old, self._slots = self._slots, array("Q", bytes(16 * len(self._slots)))
-            for each in filter(None, old):
-                self._slots[self._place(each)] = each
-        return True
-
-    def _place(self, bits: int) -> int:
-        slots, last = self._slots, len(self._slots) - 1
-        place = bits & last
-        while slots[place] not in (0, bits):
-            place = (place + 1) & last
-        return place
-
-
-def _bits(key: str) -> int:
-    return int(key, 16) % ((1 << 61) - 1) + 1  # 0 is an empty place
-
-
 @dataclass
 class Journal:
-    """Which items have a result, how many of them were kept, in how many rows, and how many dropped for which reason.
+    """Which items have a result (`short_key`), how many rows go on, and how many items were dropped for which reason.
 
     whole: bytes of rows.jsonl up to the last item all of whose rows were written.
     """
 
-    keys: Keys = field(default_factory=Keys)
-    items: int = 0
+    keys: set[int] = field(default_factory=set)
     kept: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     whole: int = 0
@@ -176,8 +136,8 @@ def read_journal(folder: Path) -> Journal:
             here, at = here + 1, at + len(line)
             if here < of:
                 continue
-            if journal.keys.add(key):
-                journal.items += not reason
+            if key not in journal.keys:
+                journal.keys.add(key)
                 journal.kept += 0 if reason else of
                 journal.reasons += Counter([reason] if reason else ())
             here = 0
@@ -185,14 +145,14 @@ def read_journal(folder: Path) -> Journal:
     return journal
 
 
-def forget(folder: Path, without: Keys) -> None:
+def forget(folder: Path, without: Set[int]) -> None:
     """Take out the results of all items but those; each file is replaced at once."""
     for path in (folder / name for name in JOURNAL):
         write_atomically(path, (line.decode("utf-8") for key, _, _, line in _entries(path) if key in without))
 
 
-def _entries(path: Path) -> Iterator[tuple[str, int, str, bytes]]:
-    """Key, how many rows its item has, reason of a dropped one, and the line."""
+def _entries(path: Path) -> Iterator[tuple[int, int, str, bytes]]:
+    """`short_key`, how many rows its item has, reason of a dropped one, and the line."""
     if not path.is_file():
         return
     with path.open("rb") as stream:
@@ -205,7 +165,7 @@ def _entries(path: Path) -> Iterator[tuple[str, int, str, bytes]]:
                     f"{path}: a line does not begin with the key, or the reason, that this stage writes; the file was edited. "
                     "Move the folder away, or run the stage with fresh=true."
                 )
-            yield match[1].decode(), int(match[2] or 1), (match[3] or b"").decode(), line
+            yield short_key(match[1]), int(match[2] or 1), (match[3] or b"").decode(), line
 
 
 def hashes(root: Path, files: Iterable[Path]) -> dict[str, str]:

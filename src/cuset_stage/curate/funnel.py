@@ -56,14 +56,13 @@ def read_funnel(folder: Path) -> list[Step]:
         summaries = [read_state(path, ("unsettled", "seconds", "peak_memory_mib", "name")) for path in ended]
         journals = [read_journal(path) for path in begun]
         kept, reasons = sum(each.kept for each in journals), sum((each.reasons for each in journals), Counter())
+        settled = sum(len(each.keys) for each in journals)
         unsettled, stopped = sum(each["unsettled"] for each in summaries), len(ended) < len(begun)
         if stopped and stage != "import":
-            unsettled = max(
-                0, (steps[-1].kept if steps else 0) - sum(each.items for each in journals) - reasons.total()
-            )
+            unsettled = max(0, (steps[-1].kept if steps else 0) - settled)
         step = Step(
             stage=stage,
-            read=sum(each.items for each in journals) + reasons.total() + unsettled,
+            read=settled + unsettled,
             kept=kept,
             dropped=reasons.total(),
             unsettled=unsettled,

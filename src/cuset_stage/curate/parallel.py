@@ -40,6 +40,10 @@ class WorkerLost(str):
     """In place of a result: why there is none, of an item whose process or machine Ray has lost, also when it was tried again."""
 
 
+Results = Iterator[tuple[Given, Result | WorkerLost]]
+"""(item, result) as the results come in."""
+
+
 def cpu_count() -> int:
     """The CPUs this process may use."""
     return len(os.sched_getaffinity(0))
@@ -53,8 +57,8 @@ def unordered_map(
     processes: bool = False,
     ray: bool = False,
     per_gpu: int | None = None,
-) -> Iterator[tuple[Given, Result | WorkerLost]]:
-    """(item, result) as the results come in; at most twice as many items as workers are held, or as many chunks of them.
+) -> Results:
+    """Take items through `work`; at most twice as many items as workers are held, or as many chunks of them.
 
     Args:
         work: raises nothing that should not end the run; for Ray it has to be picklable.
@@ -76,19 +80,16 @@ def unordered_map(
     return _pool(partial(ThreadPoolExecutor, count, thread_name_prefix="curate"), work, items, count)
 
 
-def _in_chunks(
-    work: Callable[[Given], Result], items: Iterator[Given], workers: int | None, ray: bool
-) -> Iterator[tuple[Given, Result | WorkerLost]]:
+def _in_chunks(work: Callable[[Given], Result], items: Iterator[Given], workers: int | None, ray: bool) -> Results:
     first = list(islice(items, CHUNK))
     if len(first) < CHUNK:
         yield from ((item, work(item)) for item in first)
         return
-    count, items = workers or cpu_count(), chain(first, items)
     context = multiprocessing.get_context("forkserver")
     # Imported once, and shared by the processes: SciPy and what else comes with the stages.
     context.set_forkserver_preload([name for name in sys.modules if name.startswith(__package__)])
 
-    def in_chunks(items: Iterator[Given], size: int) -> Iterator[tuple[Given, Result | WorkerLost]]:
+    def in_chunks(items: Iterator[Given], size: int, count: int) -> Results:
         chunks = iter(lambda: list(islice(items, size)), [])
         each = partial(_each, work)
         make = partial(ProcessPoolExecutor, count, mp_context=context, initializer=_end_with_parent)
@@ -96,13 +97,13 @@ def _in_chunks(
             yield from zip(chunk, repeat(results) if isinstance(results, WorkerLost) else results, strict=False)
 
     lost = []
-    for item, result in in_chunks(items, CHUNK):
+    for item, result in in_chunks(chain(first, items), CHUNK, workers or cpu_count()):
         if isinstance(result, WorkerLost):
             lost.append(item)
         else:
             yield item, result
-    count = 1  # which of them it was: the others were in its chunk, or worked on beside it
-    yield from in_chunks(iter(lost), 1)
+    # Which of them it was: the others were in its chunk, or worked on beside it.
+    yield from in_chunks(iter(lost), 1, 1)
 
 
 def _each(work: Callable[[Given], Result], items: list[Given]) -> list[Result]:
@@ -119,10 +120,27 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait_for_parent, daemon=True).start()
 
 
-def _pool(
-    make: Callable[[], Executor], work: Callable[[Given], Result], items: Iterable[Given], workers: int
-) -> Iterator[tuple[Given, Result | WorkerLost]]:
+def _in_flight(
+    submit: Callable[[Given], Future[Result]], items: Iterable[Given], most: int
+) -> Iterator[tuple[Given, Future[Result]]]:
+    """(item, its future) as they end. most: items that are begun and have not ended."""
     waiting: dict[Future[Result], Given] = {}
+
+    def ended() -> Iterator[tuple[Given, Future[Result]]]:
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            yield waiting.pop(future), future
+
+    for item in items:
+        waiting[submit(item)] = item
+        if len(waiting) >= most:
+            yield from ended()
+    while waiting:
+        yield from ended()
+
+
+def _pool(
+    make: Callable[[], Executor], work: Callable[[Given], Result], items: Iterable[Given], count: int
+) -> Results:
     pool = make()
 
     def submit(item: Given) -> Future[Result]:
@@ -133,55 +151,31 @@ def _pool(
             pool = make()
             return pool.submit(work, item)
 
-    def finished() -> Iterator[tuple[Given, Result | WorkerLost]]:
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
-            item = waiting.pop(future)
-            try:
-                result = future.result()
-            except BrokenExecutor as error:
-                result = WorkerLost(f"its process was lost: {one_line(error, 500)}")
-            yield item, result
-
     try:
-        for item in items:
-            waiting[submit(item)] = item
-            if len(waiting) >= (2 * workers if workers > 1 else 1):
-                yield from finished()
-        while waiting:
-            yield from finished()
+        for item, future in _in_flight(submit, items, 2 * count if count > 1 else 1):
+            try:
+                yield item, future.result()
+            except BrokenExecutor as error:
+                yield item, WorkerLost(f"its process was lost: {one_line(error, 500)}")
     finally:
         # After Ctrl-C: what has not begun never does; what runs ends in its own time limit.
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ray(
-    work: Callable[[Given], Result], items: Iterable[Given], workers: int | None, per_gpu: int | None
-) -> Iterator[tuple[Given, Result | WorkerLost]]:
+def _ray(work: Callable[[Given], Result], items: Iterable[Given], workers: int | None, per_gpu: int | None) -> Results:
     ray = _cluster()
     _, width, options = _places(ray, per_gpu)
     # Ray tries again what was lost; a row has one result all the same, because only this process writes it.
     remote = ray.remote(max_retries=RAY_RETRIES, **options)(_called)
     shared = ray.put(work)  # sent to a machine once, not with every row
-    waiting: dict[object, Given] = {}
-
-    def finished() -> Iterator[tuple[Given, Result | WorkerLost]]:
-        (reference,), _ = ray.wait(list(waiting), num_returns=1)
+    for item, future in _in_flight(lambda item: remote.remote(shared, item).future(), items, 2 * (workers or width)):
         try:
-            result = ray.get(reference)
+            yield item, future.result()
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None  # what `work` raised
         except ray.exceptions.RayError as error:
             why = f"{type(error).__name__}: {one_line(error, 500)}"
-            result = WorkerLost(f"its process or machine was lost, also when it was tried again: {why}")
-        yield waiting.pop(reference), result
-
-    for item in items:
-        waiting[remote.remote(shared, item)] = item
-        if len(waiting) >= 2 * (workers or width):
-            yield from finished()
-    while waiting:
-        yield from finished()
+            yield item, WorkerLost(f"its process or machine was lost, also when it was tried again: {why}")
 
 
 def on_each_machine(call: Callable[[], Result], *, per_gpu: int | None = None) -> list[Result]:

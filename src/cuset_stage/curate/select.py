@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
-from .folders import Keys, input_rows
+from .folders import input_rows
 from .near import Sketches, Texts
 from .prints import device_sketch, prints_of
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
@@ -99,11 +99,9 @@ class _Decided:
 def _decide(rows: StageRows, settings: SelectSettings) -> _Decided:
     tokens = token_counter(settings.tokenizer)
     columns = {name: array(kind) for name, kind in _COLUMNS.items()}
-    names, sketches, groups, seen = Texts(settings.folder), Sketches(settings.near, settings.folder), Groups(), Keys()
+    names, sketches, groups = Texts(settings.folder), Sketches(settings.near, settings.folder), Groups()
     families: dict[str, int] = {}
-    for item in rows:
-        if item.row is None or not seen.add(item.key):
-            continue  # run_stage reports the one, and counts the other as repeated
+    for item in rows.distinct():
         row = item.row
         line = {
             "order": _number(item.key),

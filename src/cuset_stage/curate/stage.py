@@ -31,9 +31,9 @@ from .. import __version__
 from ..files import write_atomically
 from ..jsonl import Appender, to_line
 from ..progress import Progress
-from .folders import JOURNAL, Keys, empty, forget, hashes, locked, read_journal, read_state
+from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
-from .stage_rows import CurationError, Item, Row, StageRows, as_json, with_provenance
+from .stage_rows import CurationError, Item, Row, StageRows, as_json, short_key, with_provenance
 
 
 REPORTED = 20  # unsettled rows that a summary names
@@ -136,7 +136,7 @@ def run_stage(
         # Before they are read: what is appended shows as a change.
         inputs = hashes(folder.parent, items.files if whole else ())
         count: Counter[str] = Counter()
-        seen = Keys()
+        seen: set[int] = set()
         unsettled: list[dict[str, Any]] = []
         kept_path, dropped_path = (folder / each for each in JOURNAL)
         with (
@@ -152,9 +152,11 @@ def run_stage(
                 """The items without a result, read as they are asked for. A row given twice counts once."""
                 for item in items:
                     count["read"] += 1
-                    is_new = seen.add(item.key)
-                    if not is_new or item.key in done.keys:
-                        count["resumed" if is_new else "repeated"] += 1
+                    key = short_key(item.key)
+                    is_repeated = key in seen
+                    seen.add(key)
+                    if is_repeated or key in done.keys:
+                        count["repeated" if is_repeated else "resumed"] += 1
                         bar.update()
                     else:
                         yield item
