@@ -17,6 +17,7 @@ LEAVES = {
     "files",
     "jsonl",
     "named_functions",
+    "pages",
     "text",
     "settings",
     "progress",

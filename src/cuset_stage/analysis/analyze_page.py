@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Column, Table
 
+from ..pages import template
 from ..stage.artifacts import CUDA_COLOR
-from .heatmap import template
 from .windows import READINGS
 
 
@@ -115,7 +115,7 @@ def render(record: dict[str, Any]) -> str:
     first = next(iter(record["models"].values()))
     of = record["settings"]
     source = ", ".join(map(str, of["code"] or of["dataset"]))
-    return template("analyze.html").render(
+    return template("analysis/analyze.html").render(
         record=record,
         source=source,
         first=first,

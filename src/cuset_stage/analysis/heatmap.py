@@ -5,17 +5,16 @@ under the pointer.
 """
 
 from dataclasses import asdict
-from functools import cache
 from html import escape
 from itertools import groupby
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from ..pages import template
 from ..text import one_line
 from .confidence import Sample
 from .requests import HeatmapSettings
@@ -32,15 +31,6 @@ COLUMNS = {
     "region_confidence": ("least confident window", "{:.4f}"),
     "sample_weight": ("sample weight", "{:.4f}"),
 }
-
-
-@cache
-def template(name: str) -> jinja2.Template:
-    """A page of this folder. Everything it is given is escaped, except Markup."""
-    loader = jinja2.PackageLoader("cuset_stage.analysis", ".")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    return environment.get_template(name)
 
 
 def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
@@ -63,7 +53,7 @@ def numbers(samples: list[Sample], settings: HeatmapSettings) -> dict[str, Any]:
 def render(samples: list[Sample], settings: HeatmapSettings) -> str:
     """The page as HTML. A sample's readings are shown side by side, on a narrow screen below each other."""
     page = numbers(samples, settings)
-    return template("heatmap.html").render(
+    return template("analysis/heatmap.html").render(
         title=page["title"],
         mask=settings,
         trained=settings.trained_mask(),

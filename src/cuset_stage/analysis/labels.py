@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..pages import template
 from ..spans import KINDS, LABEL_VERSION
 from ..stage.loading import LabelledRows, open_rows, open_tokenizer
 from ..stage.pretrained import explained
 from ..stage.token_labels import LabelRules, multiplied
-from .heatmap import template
 from .requests import LabelSettings
 
 
@@ -185,7 +185,7 @@ def render(summary: LabelSummary) -> str:
         for each in record["length_histogram"]
     ]
     shares = [(f"{each['from']:.0%} to {each['to']:.0%}", each["rows"]) for each in record["cuda_share_histogram"]]
-    return template("label_page.html").render(
+    return template("analysis/label_page.html").render(
         record=record,
         figures=figures(record),
         histograms={"Length of rows in tokens": lengths, "Share of CUDA in the response": shares},

@@ -1,5 +1,6 @@
 """Tables as data: columns of cells, each with a text, a value and the filter behind it; and how numbers are written."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,12 @@ class Table:
     @property
     def rows(self) -> list[tuple[Cell, ...]]:
         return list(zip(*(column.cells for column in self.columns), strict=True))
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The group of neighbouring columns, and how many these are."""
+        runs = itertools.groupby(self.columns, key=lambda column: column.group)
+        return [(group, len(list(columns))) for group, columns in runs]
 
 
 def text_column(name: str, texts: Iterable[str], group: str = "") -> Column:

@@ -6,23 +6,20 @@ when it is asked for: a program is some 5 KB and the samples of a task resemble 
 
 import base64
 import hashlib
-import itertools
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
 
-from jinja2 import Environment
 from markupsafe import Markup
 
 from ..judge.results import content_sha256
+from ..pages import template
 from ..progress import Progress
 from ..tasks.answers_file import AnswersError, read_answers
 from ..text import shorten
-from .cells import percent
 from .collection import CRITERIA, NOT_JUDGED, Collection, Run, TaskInfo
 from .numbers import Report
 from .sections import methods, sections, summary
@@ -37,16 +34,9 @@ ERROR_LINE = re.compile(r"\.(?:cu|cpp|cc|py)(?:\((\d+)\)|:(\d+):\d+): (?:fatal |
 
 def render_html(report: Report) -> str:
     """The page. What programs and models wrote is escaped, and a content security policy lets no script run but the page's own."""
-    files = resources.files(__package__)
-    template, style, script = (files.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    script = resources.files(__package__).joinpath("page.js").read_text("utf-8")
     notes: list[str] = []
     answers = {run.label: _answers(run, notes) for run in report.collection.runs}
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"digits": digits, "duration": duration, "percent": percent}
-    environment.filters["fragment"] = lambda link: "#" + urlencode(link, quote_via=quote)  # the page's script reads it
-    environment.filters["runs"] = lambda columns: [
-        (group, len(list(of_group))) for group, of_group in itertools.groupby(columns, key=lambda column: column.group)
-    ]
     sets = _sets(report)
     tasks = [(task, list(_samples(report.collection, task, answers, sets))) for task in report.collection.tasks]
     with Progress(total=len(tasks), unit="task", desc="page", leave=False) as bar:
@@ -55,8 +45,7 @@ def render_html(report: Report) -> str:
             bar.update()
             return base64.b64encode(zlib.compress(text.encode(errors="replace"), 9)).decode()
 
-        environment.filters["packed"] = packed
-        return environment.from_string(template).render(
+        return template("report/page.html", digits=digits, duration=duration, packed=packed).render(
             report=report,
             summary=summary(report),
             sections=sections(report),
@@ -64,7 +53,6 @@ def render_html(report: Report) -> str:
             notes=notes,
             tasks=tasks,
             filters=_filters(report.collection, sets),
-            style=Markup(style),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         )

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import jinja2
 import pandas as pd
 
 from ..files import write_atomically
+from ..pages import template
 from ..report.cells import Table, number_column, text_column
 from ..report.markdown import escape, render_table
 from ..report.write import table_frame
@@ -44,14 +44,10 @@ def write_report(settings: StudySettings) -> list[Path]:
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
     for table in tables:
         write_atomically(folder / f"{table.key}.csv", table_frame(table).to_csv(index=False))
-    loader = jinja2.ChoiceLoader(
-        [jinja2.PackageLoader(package, ".") for package in ("cuset_stage.study", "cuset_stage.analysis")]
-    )
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     images = {
         name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items() if path is not None
     }
-    page = environment.get_template("page.html").render(title=title, summary=summary, tables=tables, pictures=images)
+    page = template("study/page.html").render(title=title, summary=summary, tables=tables, pictures=images)
     write_atomically(folder / "report.html", page)
     return [results, *sorted(folder.iterdir())]
 
