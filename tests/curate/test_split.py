@@ -76,7 +76,7 @@ def test_an_item_whose_rows_were_written_in_part_is_done_again(tmp_path):
     split(tmp_path)
     path = tmp_path / "split" / "rows.jsonl"
     whole = path.read_text().splitlines(keepends=True)
-    assert len(whole) == 10 and read_journal(path.parent).items == 5
+    assert len(whole) == 10 and len(read_journal(path.parent).keys) == 5
     for left in (whole[:7], [*whole[:6], whole[6][:50]]):
         path.write_text("".join(left))
         assert split(tmp_path).kept == 10 and sorted(path.read_text().splitlines(keepends=True)) == sorted(whole)
