@@ -34,6 +34,10 @@ from .windows import READINGS, windows
 DENSITY_BINS = 50  # of confidence, 0 to 1
 EXAMPLES = 3  # rows whose windows the record holds one by one
 CLASSES = ("sensitive", "neutral")
+RECORDED = {
+    *("code", "prompt", "dataset", "template", "cutoff_len", "language"),
+    *("samples", "tau", "window", "resamples", "seed"),
+}  # of the settings
 
 
 def notions(settings: AnalyzeSettings) -> dict[str, tuple[str, ...]]:
@@ -49,22 +53,7 @@ def analyze(settings: AnalyzeSettings) -> dict[str, Any]:
     """
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    shown = settings.model_dump(
-        include={
-            "code",
-            "prompt",
-            "dataset",
-            "template",
-            "cutoff_len",
-            "language",
-            "samples",
-            "tau",
-            "window",
-            "resamples",
-            "seed",
-        },
-        mode="json",
-    )
+    shown = settings.model_dump(include=RECORDED, mode="json")
     models = {name: _read_model(name, request, settings) for name, request in settings.models.items()}
     record = {"cuset_stage": __version__, "settings": shown, "notions": notions(settings), "models": models}
     return _plain(record)
@@ -200,11 +189,9 @@ class _FirstPass:
         tokens.save(self._spool)
         if len(self.examples) < EXAMPLES:
             self.examples.append(row.name)
-        self.rows, self.samples, self.tokens = (
-            self.rows + 1,
-            self.samples + len(tokens.lengths),
-            self.tokens + len(tokens.log_p),
-        )
+        self.rows += 1
+        self.samples += len(tokens.lengths)
+        self.tokens += len(tokens.log_p)
         confidence = np.exp(tokens.log_p.astype(np.float64))
         bins = log_odds_bins(tokens.log_p)
         tenths = np.minimum((confidence * DENSITY_BINS).astype(np.int64), DENSITY_BINS - 1)

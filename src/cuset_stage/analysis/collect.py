@@ -30,11 +30,9 @@ def collect(settings: HeatmapSettings) -> list[Sample]:
     rows = _rows(settings, tokenizer)
     samples = [make_sample(tokenizer, row, source, asked) for source, row, asked in rows]
 
-    readings = [("after", settings.model, settings.adapter)]
+    readings = [("after" if settings.compared else "model", settings.model, settings.adapter)]
     if settings.compared:
         readings.insert(0, ("before", settings.compared, None))
-    else:
-        readings = [("model", settings.model, settings.adapter)]
     with Progress(total=len(readings) * len(rows), unit="sample") as bar:
         for name, path, adapter in readings:
             bar.set_description_str(name, refresh=False)

@@ -22,6 +22,17 @@ def _checked_language(value: str) -> str:
 
 
 Kinds = Annotated[Names, _spans_check("check_kinds")]
+Aliases = Annotated[Names, _spans_check("check_aliases"), Field(description="as cuset_kernel_aliases")]
+Language = Annotated[
+    str, AfterValidator(_checked_language), Field(description="the kernels' language, as cuset_language")
+]
+DatasetDir = Annotated[str, Field(description="the folder with dataset_info.json")]
+Template = Annotated[str, Field(description="LLaMA-Factory's chat template, as in the recipe")]
+Device = Annotated[str, Field(description="auto, cpu, cuda:0, ...")]
+BatchTokens = Annotated[int, Field(description="tokens of a forward pass; halved whenever memory runs out", ge=1)]
+Concurrency = Annotated[int, Field(description="requests to a server in flight", ge=1)]
+ApiKeyEnv = Annotated[str, Field(description="environment variable with the server's key")]
+TrustRemoteCode = Annotated[bool, Field(description="run code that comes with the models")]
 DEFAULT_KINDS = ("kernel_body", "launch_config")
 MASK_KEYS = {
     "tau": "cuset_tau",
@@ -37,14 +48,12 @@ class RowSettings(Settings):
 
     model: str = Field(description="a model's folder or its name on the Hub; only its tokenizer is loaded")
     dataset: Names = Field(description="names in dataset_info.json", min_length=1)
-    dataset_dir: str = Field("data", description="the folder with dataset_info.json")
-    template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
+    dataset_dir: DatasetDir = "data"
+    template: Template = "qwen"
     cutoff_len: int = Field(4096, description="tokens a row is cut to, as in the recipe", ge=2)
     kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span the CUDA mask covers, as cuset_sensitive_kinds")
-    aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
-    language: Annotated[str, AfterValidator(_checked_language)] = Field(
-        "cuda", description="the kernels' language, as cuset_language"
-    )
+    aliases: Aliases = ()
+    language: Language = "cuda"
     trust_remote_code: bool = Field(False, description="run code that comes with the model")
 
     def options(self) -> dict[str, Any]:
@@ -75,7 +84,7 @@ class HeatmapSettings(RowSettings):
     window: int = Field(256, description="window length l in tokens; not given: as the model trained", ge=1)
     tau: float = Field(0.1, description="confidence threshold; not given: as the model trained", ge=0, lt=1)
     lam: float = Field(1.0, description="weight lambda of CUDA tokens; not given: as the model trained", ge=0)
-    device: str = Field("auto", description="auto, cpu, cuda:0, ...")
+    device: Device = "auto"
     numbers: bool = Field(False, description="write the numbers as JSON beside the page")
 
     def trained_mask(self) -> dict[str, str]:
@@ -151,15 +160,20 @@ def _checked_models(value: dict[str, Any]) -> dict[str, ModelRequest]:
     return found
 
 
-Models = Annotated[dict[str, Any], BeforeValidator(_named_models), AfterValidator(_checked_models)]
+Models = Annotated[
+    dict[str, Any],
+    BeforeValidator(_named_models),
+    AfterValidator(_checked_models),
+    Field(
+        description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
+        + ", ".join(ModelRequest.model_fields)
+    ),
+]
 """Models by name: `a,b` on the command line; in YAML a list, or a mapping from names to folders or to the keys of `ModelRequest`."""
 
 
 class AnalyzeSettings(Settings):
-    models: Models = Field(
-        description="models to read with: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
-        + ", ".join(ModelRequest.model_fields)
-    )
+    models: Models
     code: Annotated[tuple[Path, ...], BeforeValidator(split_names)] = Field(
         (), description="files of code, or folders of them; instead of dataset"
     )
@@ -169,15 +183,13 @@ class AnalyzeSettings(Settings):
         description="with code: the user message that it answers, under the template; without one it stands alone",
     )
     dataset: Names = Field((), description="names in dataset_info.json; instead of code")
-    dataset_dir: str = Field("data", description="the folder with dataset_info.json")
-    template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
+    dataset_dir: DatasetDir = "data"
+    template: Template = "qwen"
     cutoff_len: int = Field(4096, description="tokens a row or file is cut to, as in the recipe", ge=2)
     samples: int | None = Field(None, description="only so many files, or rows of each data set", ge=1)
     kinds: Kinds = Field(DEFAULT_KINDS, description="kinds of span of Eq. 3, as cuset_sensitive_kinds")
-    aliases: Annotated[Names, _spans_check("check_aliases")] = Field((), description="as cuset_kernel_aliases")
-    language: Annotated[str, AfterValidator(_checked_language)] = Field(
-        "cuda", description="the kernels' language, as cuset_language"
-    )
+    aliases: Aliases = ()
+    language: Language = "cuda"
     tau: float = Field(0.1, description="shares of tokens whose confidence is at most this", ge=0, lt=1)
     window: int = Field(64, description="length of the sliding window in tokens", ge=1)
     resamples: int = Field(1000, description="draws of the bootstrap over files", ge=100)
@@ -186,11 +198,11 @@ class AnalyzeSettings(Settings):
     save_confidence: Path | None = Field(
         None, description="a folder for each model's token probabilities, for cuset_confidence of a recipe"
     )
-    device: str = Field("auto", description="auto, cpu, cuda:0, ...")
-    batch_tokens: int = Field(8192, description="tokens of a forward pass; halved whenever memory runs out", ge=1)
-    concurrency: int = Field(8, description="requests to a server in flight", ge=1)
-    api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the server's key")
-    trust_remote_code: bool = Field(False, description="run code that comes with the models")
+    device: Device = "auto"
+    batch_tokens: BatchTokens = 8192
+    concurrency: Concurrency = 8
+    api_key_env: ApiKeyEnv = "OPENAI_API_KEY"
+    trust_remote_code: TrustRemoteCode = False
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

@@ -31,9 +31,8 @@ class PairsMetric:
 
     def __init__(self, name: str, count: int | None) -> None:
         self.pairs = evenly([pair for pair in read_pairs(name) if not pair.is_floor], count)
-        self._known: tuple[int, dict[str, float]] | None = (
-            None  # with several evaluation sets a step asks several times
-        )
+        # With several evaluation sets a step asks several times.
+        self._known: tuple[int, dict[str, float]] | None = None
 
     def __call__(self, trainer: Any) -> dict[str, float]:
         step = trainer.state.global_step

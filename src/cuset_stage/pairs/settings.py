@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from ..analysis.requests import ModelRequest, Models
+from ..analysis.requests import ApiKeyEnv, BatchTokens, Concurrency, Device, Models, Template, TrustRemoteCode
 from ..judge.judge_spec import JudgeSpec
 from ..settings import Names, OutputFile, Settings
 
@@ -44,17 +44,14 @@ class PairsSettings(Settings):
     positional: ClassVar[tuple[str, ...]] = ("pairs",)
 
     pairs: str = Field("cuset_mini", description="a pair file (JSONL), or cuset_mini: the bundled one")
-    models: Models = Field(
-        description="models to ask: folders or Hub names, comma-separated; or in YAML a name for each, with its keys "
-        + ", ".join(ModelRequest.model_fields)
-    )
+    models: Models
     tasks: Path | None = Field(None, description="the task set with the prompts of pairs that bring none")
     samples: PositiveInt | None = Field(None, description="only so many pairs, evenly over tasks")
-    template: str = Field("qwen", description="LLaMA-Factory's chat template, as in the recipe")
+    template: Template = "qwen"
     output: OutputFile = Field(Path("pairs.json"), description="the results (JSON), which `cuset report` takes")
-    device: str = Field("auto", description="auto, cpu, cuda:0, ...")
-    batch_tokens: int = Field(8192, description="tokens of a forward pass; halved whenever memory runs out", ge=1)
+    device: Device = "auto"
+    batch_tokens: BatchTokens = 8192
     seed: NonNegativeInt = Field(0, description="of the bootstrap over tasks and of the test")
-    concurrency: int = Field(8, description="requests to a server in flight", ge=1)
-    api_key_env: str = Field("OPENAI_API_KEY", description="environment variable with the server's key")
-    trust_remote_code: bool = Field(False, description="run code that comes with the models")
+    concurrency: Concurrency = 8
+    api_key_env: ApiKeyEnv = "OPENAI_API_KEY"
+    trust_remote_code: TrustRemoteCode = False

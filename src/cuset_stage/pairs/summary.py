@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import permutation_test, spearmanr
 
 from ..report.statistics import estimate_means, holm, mcnemar_exact
 from .likelihood import Difference
-from .rows import Pair
+from .rows import FLOOR, Pair
 
 
 MEASURES = ("whole", "from_change", "changed", "following", "per_token")
@@ -37,75 +38,50 @@ def summarise(pairs: Sequence[Pair], found: Sequence[Difference], seed: int = 0)
     interval over tasks (95 %); `floor` is the same share over pairs of two right programs, in which the one called right counts as right:
     the task's own one, of kind `alternative` either. `floor_kinds` has the two kinds apart.
     """
-    wrong = np.array([not pair.is_floor for pair in pairs])
-    tasks = [pair.task for pair in pairs]
-    columns = {}
-    for measure in MEASURES:
-        preferred = preferences(found, measure)
-        columns["accuracy", measure] = np.where(wrong, preferred, np.nan)
-        columns["floor", measure] = np.where(wrong, np.nan, preferred)
-    main = columns["accuracy", "from_change"]
     kinds = np.array([pair.kind for pair in pairs])
-    for kind in dict.fromkeys(kinds[wrong]):
-        columns["kind", kind] = np.where(kinds == kind, main, np.nan)
-    longer = np.array([np.sign(one.longer) for one in found])
-    for name, sign in LENGTHS.items():
-        columns["length", name] = np.where(longer == sign, main, np.nan)
-    columns["length", "prefer_shorter"] = np.where(wrong, (longer + 1) / 2, np.nan)
-    for kind in dict.fromkeys(kinds[~wrong]):
-        columns["floor_kind", kind] = np.where(kinds == kind, columns["floor", "from_change"], np.nan)
-    estimates = dict(zip(columns, estimate_means(_by_task(tasks, list(columns.values())), seed=seed), strict=True))
+    tasks = [pair.task for pair in pairs]
+    is_wrong = np.array([not pair.is_floor for pair in pairs])
+    longer = np.array([one.longer for one in found])
+    gaps = np.array([one.changed + one.following for one in found])
+    preferred = {measure: preferences(found, measure) for measure in MEASURES}
+    main = preferred["from_change"]
+    counted = {("lengths", name): (main, is_wrong & (np.sign(longer) == sign)) for name, sign in LENGTHS.items()}
+    counted["lengths", "prefer_shorter"] = (np.sign(longer) + 1) / 2, is_wrong
+    for measure, values in preferred.items():
+        counted["accuracy", measure], counted["floor", measure] = (values, is_wrong), (values, ~is_wrong)
+    for kind in dict.fromkeys(pair.kind for pair in pairs):
+        counted["floor_kinds" if kind in FLOOR else "kinds", kind] = main, kinds == kind
 
-    def group(name: str, keys: Sequence[str]) -> dict[str, Any]:
-        return {key: estimates[name, key] and asdict(estimates[name, key]) for key in keys}
-
-    def by_kind(name: str) -> dict[str, Any]:
-        found = group(name, [key for group_name, key in columns if group_name == name])
-        return {str(kind): {"pairs": int((kinds == kind).sum()), **(value or {})} for kind, value in found.items()}
-
-    gaps, extra = ([value for value, is_wrong in zip(values, wrong, strict=True) if is_wrong] for values in (
-        [one.changed + one.following for one in found], [one.longer for one in found]
-    ))  # fmt: skip
-    return {
-        "accuracy": group("accuracy", MEASURES),
-        "floor": group("floor", MEASURES),
-        "kinds": by_kind("kind"),
-        "floor_kinds": by_kind("floor_kind"),
-        "lengths": {
-            **group("length", [*LENGTHS, "prefer_shorter"]),
-            "pairs": {name: int(((longer == sign) & wrong).sum()) for name, sign in LENGTHS.items()},
-            "mean_tokens_longer": float(np.mean(extra)) if extra else None,
-            "rank_correlation": _correlation(extra, gaps),
-        },
-        "tasks": _task_means(tasks, main),
+    columns = _task_means(tasks, [np.where(which, values, np.nan) for values, which in counted.values()])
+    record: dict[str, Any] = {group: {} for group in ("accuracy", "floor", "kinds", "floor_kinds", "lengths")}
+    for (group, name), estimate in zip(counted, estimate_means(columns, seed=seed), strict=True):
+        value = estimate and asdict(estimate)
+        is_kind = group in ("kinds", "floor_kinds")
+        record[group][name] = {"pairs": int((kinds == name).sum()), **(value or {})} if is_kind else value
+    record["lengths"] |= {
+        "pairs": {name: int(counted["lengths", name][1].sum()) for name in LENGTHS},
+        "mean_tokens_longer": float(longer[is_wrong].mean()) if is_wrong.any() else None,
+        "rank_correlation": _correlation(longer[is_wrong], gaps[is_wrong]),
     }
+    known = _task_means(tasks, [np.where(is_wrong, main, np.nan)])[0].dropna()
+    return record | {"tasks": known.to_dict()}
 
 
-def _correlation(extra: Sequence[int], gaps: Sequence[float]) -> float | None:
+def _correlation(extra: NDArray[np.int64], gaps: NDArray[np.float64]) -> float | None:
     """Spearman's, of the tokens that the wrong response has more and how much the right one is preferred; None where one does not vary."""
     if len(set(extra)) < 2 or len(set(gaps)) < 2:
         return None
     return float(spearmanr(extra, gaps).statistic)
 
 
-def _by_task(tasks: Sequence[str], columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The mean of each column's known values in each task, NaN where there are none: [tasks, columns]."""
-    means = [_task_means(tasks, column) for column in columns]
-    return np.array([[mean.get(task, np.nan) for mean in means] for task in dict.fromkeys(tasks)])
-
-
-def _task_means(tasks: Sequence[str], column: NDArray[np.float64]) -> dict[str, float]:
-    known: dict[str, list[float]] = {}
-    for task, value in zip(tasks, column, strict=True):
-        if not np.isnan(value):
-            known.setdefault(task, []).append(float(value))
-    return {task: float(np.mean(values)) for task, values in known.items()}
+def _task_means(tasks: Sequence[str], columns: Sequence[NDArray[np.float64]]) -> pd.DataFrame:
+    """The mean of each column's known values in each task, NaN where there are none; tasks as they first occur."""
+    return pd.DataFrame(dict(enumerate(columns))).groupby(np.array(tasks, dtype=object), sort=False).mean()
 
 
 def mean_over_tasks(tasks: Sequence[str], values: Sequence[float]) -> float:
     """The mean of the tasks' means; NaN without a pair."""
-    means = _task_means(tasks, np.asarray(values, dtype=np.float64))
-    return float(np.mean(list(means.values()))) if means else float("nan")
+    return float(_task_means(tasks, [np.array(values, dtype=np.float64)])[0].mean())
 
 
 def compare_models(
@@ -124,14 +100,14 @@ def compare_models(
     results = []
     for later, second in enumerate(names):
         for first in names[:later]:
-            gaps = _by_task(tasks, [preferred[second] - preferred[first]])
+            gaps = _task_means(tasks, [preferred[second] - preferred[first]]).to_numpy()
             (estimate,) = estimate_means(gaps, bounds=(-1.0, 1.0), seed=seed)
             decided = [np.where(preferred[name] == 0.5, np.nan, preferred[name]) for name in (second, first)]
             results.append(
                 {
                     "first": second,
                     "second": first,
-                    "difference": asdict(estimate),
+                    "difference": estimate and asdict(estimate),
                     "p_value": sign_flip_test(gaps[:, 0], seed),
                     "p_pairs": mcnemar_exact(*decided).p_value,
                 }

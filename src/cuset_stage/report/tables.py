@@ -20,25 +20,21 @@ RULE_TEXTS = {
     Rule.UNBIASED: "pass@k by the unbiased estimator of Chen et al. 2021: 1 − C(n−c, k) / C(n, k) for c right ones of n samples, "
     "the mean over all choices of k.",
 }
-VERDICTS = {
-    verdict: verdict.replace("_", " ")
-    for verdict in (
-        *(
-            "passed",
-            "compiled",
-            "no_gpu_work",
-            "memory_error",
-            "race",
-            "undefined",
-            "mismatch",
-            "missing_output",
-            "timeout",
-            "runtime_error",
-            "compile_timeout",
-        ),
-        *("compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
-    )
-} | {"compiled": "compiled (not run)"}
+ORDER = (
+    *(
+        "passed",
+        "compiled",
+        "no_gpu_work",
+        "memory_error",
+        "race",
+        "undefined",
+        "mismatch",
+        "missing_output",
+        "timeout",
+    ),
+    *("runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
+)
+VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
 
 
 def named_verdicts(collection: Collection) -> dict[str, str]:

@@ -55,10 +55,8 @@ def score_table(rows: pd.DataFrame, criterion: str, k: int) -> Mapping[tuple[str
 
     What the judge failed at (infra_error) is unknown and leaves its task out where fewer than k samples are known.
     """
-    unknown = [
-        "infra_error",
-        *(["compiled"] if criterion == "passed" else []),
-    ]  # `compiled`: with compile_only nothing ran
+    # `compiled`: with compile_only nothing ran.
+    unknown = ["infra_error", "compiled"] if criterion == "passed" else ["infra_error"]
     known = rows.assign(score=rows[criterion].astype(float).where(~rows["verdict"].isin(unknown)))
     return {key: _scores(of_method, k) for key, of_method in known.groupby(["model", "method"], sort=False)}
 

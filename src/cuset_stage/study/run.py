@@ -51,7 +51,7 @@ def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
     found = []
     for (name, kind), members in groups.items():
         model = settings.models[name]
-        records = [record for job in members if (record := _record(settings.output, job)) is not None]
+        records = [record for job in members if (record := _record(settings.output, job.name)) is not None]
         measured = sum(record["seconds"] for record in records) / len(records) / 3600 if records else None
         hours = measured if measured is not None else model.hours.get(members[0].kind)
         disk = model.disk_gib if kind == "train" else None
@@ -61,17 +61,14 @@ def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
 
 def gpu_hours(settings: StudySettings, run: Run, kind: Kind) -> float | None:
     """What a job of a run has taken; None while it is not done."""
-    record = _read_record(settings.output / "done" / kind / f"{run.name}.json")
+    record = _record(settings.output, f"{kind}/{run.name}")
     return None if record is None else record["seconds"] / 3600 * record["gpus"]
 
 
-def _record(output: Path, job: Job) -> dict[str, Any] | None:
-    return _read_record(output / "done" / f"{job.name}.json")
-
-
-def _read_record(path: Path) -> dict[str, Any] | None:
+def _record(output: Path, job: str) -> dict[str, Any] | None:
+    """What a job that is done has left; None of another, and of a record that is broken."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads((output / "done" / f"{job}.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
 
@@ -106,12 +103,9 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
     for job in jobs:
         file = settings.output / "jobs" / f"{job.name}.yaml"
         text = yaml.safe_dump(dict(job.settings), sort_keys=False, allow_unicode=True)
-        begun = (settings.output / "logs" / f"{job.name}.log").exists() or _record(settings.output, job) is not None
-        if (
-            file.exists()
-            and begun
-            and (old := yaml.safe_load(file.read_text(encoding="utf-8"))) != yaml.safe_load(text)
-        ):
+        has_begun = _log(settings, job).exists() or _record(settings.output, job.name) is not None
+        old = yaml.safe_load(file.read_text(encoding="utf-8")) if has_begun and file.exists() else None
+        if old is not None and old != yaml.safe_load(text):
             differing = sorted(key for key in {*old, *job.settings} if old.get(key) != job.settings.get(key))
             raise StudyError(
                 f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or remove "
@@ -126,10 +120,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "quarters": round(job.gpus * SHARES),
             "cores": cores_of(job, processors(settings)),
             "command": command,
-            "module": [
-                "cuset_stage" if job.kind == "train" else "cuset_stage.cli",
-                *command[1:],
-            ],
+            "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
             "run": {"model": job.run.model, "method": job.run.method, "seed": job.run.seed},
         }
     study = {
@@ -146,9 +137,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
 def gpu_names(settings: StudySettings) -> list[str]:
     """GPUs of this machine that the study may use, as CUDA_VISIBLE_DEVICES names them."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    names = (
-        [one for one in visible.split(",") if one] if visible is not None else [str(gpu.index) for gpu in list_gpus()]
-    )
+    names = [str(gpu.index) for gpu in list_gpus()] if visible is None else list(filter(None, visible.split(",")))
     return names[: settings.gpus]
 
 
@@ -172,9 +161,8 @@ def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
         *(("--resources", f"gpu={gpus * SHARES}") if settings.executor == "local" else ()),
         *settings.snakemake,
     ]
-    with file_lock(
-        settings.output / "locks" / "study", wait=False
-    ) as held:  # Snakemake's own outlives a process that was killed
+    # Snakemake's own lock outlives a process that was killed.
+    with file_lock(settings.output / "locks" / "study", wait=False) as held:
         if not held:
             raise StudyError(f"{settings.output}: this study is running already.")
         return subprocess.run(command).returncode
@@ -182,7 +170,9 @@ def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> Mapping[str, Path]:
     """Jobs that have run and not ended well, with their logs."""
-    logs = {
-        job.name: settings.output / "logs" / f"{job.name}.log" for job in jobs if _record(settings.output, job) is None
-    }
-    return {name: log for name, log in logs.items() if log.exists()}
+    left = [job for job in jobs if _record(settings.output, job.name) is None]
+    return {job.name: log for job in left if (log := _log(settings, job)).exists()}
+
+
+def _log(settings: StudySettings, job: Job) -> Path:
+    return settings.output / "logs" / f"{job.name}.log"

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from ..report.cells import ABSENT, Cell, Column, Table, number, number_column, p_text, text_column
-from ..report.statistics import holm
+from ..report.cells import ABSENT, Cell, Column, Table, estimate_cell, number, number_column, p_text, text_column
+from ..report.collection import CRITERIA
+from ..report.statistics import Estimate, holm
 from .results import score_table
 from .statistics import Crossed, crossed
 
 
-CRITERIA = {"compiled": "Compilation", "passed": "Function"}  # the paper's words
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 Published = Mapping[str, Sequence[float]]
 
@@ -42,13 +42,7 @@ def rate_table(
 def _rate(found: Crossed | None) -> Cell:
     if found is None:
         return Cell(ABSENT)
-    low, high = found.rate_interval()
-    return Cell(
-        f"{100 * found.value:.1f}",
-        round(100 * found.value, 4),
-        f"{100 * low:.1f}–{100 * high:.1f}",
-        (100 * low, 100 * high),
-    )
+    return estimate_cell(Estimate(found.value, *found.rate_interval(), found.tasks, left_out=0))
 
 
 def _published(values: Sequence[float] | None, place: int) -> Cell:
