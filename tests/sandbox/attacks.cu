@@ -16,6 +16,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
@@ -34,6 +35,7 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static std::string reference, victim;
@@ -215,6 +217,25 @@ static std::map<std::string, std::function<int()>> attacks = {
         while (total < TOO_MUCH && pipe2(ends, O_NONBLOCK) == 0) { fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
             for (ssize_t count; (count = write(ends[1], piece, sizeof piece)) > 0;) total += count; }
         return total < TOO_MUCH ? 1 : held(); }},
+    {"memory_in_netlink", [] { int size = 64 << 20; static char piece[16384]; size_t total = 0;
+        while (total < 2 * TOO_MUCH / 3) {
+            int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_USERSOCK); sockaddr_nl own{}; own.nl_family = AF_NETLINK; socklen_t length = sizeof own;
+            auto* address = reinterpret_cast<sockaddr*>(&own);
+            if (fd < 0 || bind(fd, address, length) || getsockname(fd, address, &length)) return 1;
+            setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+            ssize_t count, before = total;
+            while ((count = sendto(fd, piece, sizeof piece, MSG_DONTWAIT, address, length)) > 0) total += count;
+            if (total == size_t(before)) return 1; }
+        return held(); }},
+    {"memory_in_tcp", [] { int listener = socket(AF_INET, SOCK_STREAM, 0); sockaddr_in address{}; address.sin_family = AF_INET;
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr); socklen_t length = sizeof address; static char piece[65536]; size_t total = 0;
+        if (bind(listener, reinterpret_cast<sockaddr*>(&address), length) || listen(listener, 8)) return 1;
+        getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
+        for (int i = 0; i < 450 && total < TOO_MUCH; i++) { int fd = socket(AF_INET, SOCK_STREAM, 0);
+            if (connect(fd, reinterpret_cast<sockaddr*>(&address), length)) return 1;
+            int other = accept(listener, nullptr, nullptr); fcntl(fd, F_SETFL, O_NONBLOCK);
+            (void)other; for (int tries = 0; tries < 20; tries++) { ssize_t sent; while ((sent = write(fd, piece, sizeof piece)) > 0) total += sent; usleep(500); } }
+        return total < TOO_MUCH ? 1 : held(); }},
     {"memory_behind_a_dead_leader", [] { pthread_t thread; pthread_create(&thread, nullptr, hold_and_win, nullptr); pthread_exit(nullptr); return 0; }},
     // disk
     {"disk_mapped_files", [] { for (int i = 0; i < 32; i++) { int fd = full_file("data/gone", 16 << 20); shared_block(4096, fd);
@@ -304,6 +325,12 @@ static std::map<std::string, std::function<int()>> attacks = {
     {"opens_other_sockets", [] { for (int family = 0; family < 64; family++) for (int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET})
         if (family != AF_UNIX && family != AF_NETLINK && family != AF_INET && family != AF_INET6 && socket(family, kind, 0) >= 0) return good();
         return 1; }},
+    {"changes_modes", [] { struct stat now; chmod(victim.c_str(), 0700); stat(victim.c_str(), &now); bool won = (now.st_mode & 0777) == 0700;
+        chmod(victim.c_str(), 0777); return won ? good() : 1; }},
+    {"changes_times", [] { struct stat now; timespec times[2] = {{1, 0}, {1, 0}}; utimensat(AT_FDCWD, victim.c_str(), times, 0);
+        stat(victim.c_str(), &now); return now.st_mtime == 1 ? good() : 1; }},
+    {"writes_attributes", [] { bool won = setxattr(victim.c_str(), "user.cuset", "x", 1, 0) == 0;
+        removexattr(victim.c_str(), "user.cuset"); return won ? good() : 1; }},
     {"leaves_system_v", [] { int made = msgget(0x43555345, IPC_CREAT | 0600) >= 0; made += semget(0x43555345, 1, IPC_CREAT | 0600) >= 0;
         made += shmget(0x43555345, 4096, IPC_CREAT | 0600) >= 0; return made ? good() : 1; }},
     {"leaves_shared_memory", [] { shmget(0x43555345, 1 << 20, IPC_CREAT | 0600); int fd = open("/dev/shm/cuset-escaped", O_CREAT | O_RDWR, 0600);

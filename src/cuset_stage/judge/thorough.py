@@ -90,6 +90,7 @@ class Sanitizer:
             limits=replace(limits, **many),
             gpu=gpu,
             isolation=self.isolation,
+            network=True,  # compute-sanitizer talks to itself so
         )
         with running as ran:
             log = ""

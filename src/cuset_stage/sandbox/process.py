@@ -121,6 +121,7 @@ def run_sandboxed(
     channel: socket.socket | None = None,
     stop: threading.Event | None = None,
     take: Mapping[str, int | None] | None = None,
+    network: bool = False,
 ) -> Finished:
     """Run a command in `folder`, the only place it may write to, and return when it and all it started are dead.
 
@@ -135,6 +136,7 @@ def run_sandboxed(
         in memory of limits.folder_bytes in its place, which gets what is in the folder, and of which these alone come back, holes where
         they have more bytes (but see Bubblewrap.own_files).
     stop: ends the command when it is set ("judge" in `Finished.stopped`).
+    network: allows TCP and UDP, in the network of its own that bubblewrap gives it; under Landlock there are none.
     What the command does raises nothing. Raises SandboxError when this machine lacks the isolation, a user id or a file of `readonly`,
     ValueError for a name in `readonly` that leaves the folder.
     """
@@ -180,6 +182,7 @@ def run_sandboxed(
             "copies": {name: str(path) for name, path in readonly.items() if name not in mounted},
             "prefix": prefix,
             "landlock": landlock,
+            "network": network,
             "uid": uid,
         }
         return supervise(request, gpu, limits, channel, stop)
@@ -214,6 +217,7 @@ def run_program(
     limits: Limits = Limits(),  # noqa: B008  a frozen record
     gpu: Gpu | None = None,
     isolation: Isolation | str = Isolation.AUTO,
+    network: bool = False,
 ) -> Iterator[Ran]:
     """Run `binary` in a fresh folder that holds `program`, the inputs (read-only), `data/` and `tmp/`; yield what came out.
 
@@ -221,7 +225,7 @@ def run_program(
     optional: further files that are taken when they are there, however the program ended, and how many bytes at most (see `take` of
     run_sandboxed). environment: "{folder}" in a value becomes that folder. under: a tool and its options that start the program.
     stdin: less than 100 KiB.
-    gpu, visible: see run_sandboxed; hold a lease (lease_gpu) around the run.
+    gpu, visible, network: see run_sandboxed; hold a lease (lease_gpu) around the run.
     Raises SandboxError for a binary that is not there, and as run_sandboxed does.
     """
     for name in outputs:
@@ -250,6 +254,7 @@ def run_program(
             gpu=gpu,
             isolation=isolation,
             channel=channel,
+            network=network,
             take={name: max(sizes, default=None) for name, sizes in outputs.items()} | dict(optional),
         )
         yield _collect(finished, scratch, outputs, tuple(optional), limits)

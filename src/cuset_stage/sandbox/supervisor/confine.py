@@ -31,7 +31,7 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _TCP = 0b11
 _SCOPES = 0b11  # abstract sockets and signals reach no process outside
 
-# The seccomp filter, the same for both isolations but for `_OUTWARD`, for which bubblewrap has a network of its own. No program under test
+# The seccomp filter. Landlock's also holds what bubblewrap has namespaces and mounts for: `outward`, `changes`. No program under test
 # needs what is refused: new namespaces and mounts, other processes' memory and limits, memory and messages that stay or that nobody
 # counts (System V, POSIX queues, memfd, threads with descriptors of their own), kernel interfaces with a long record of holes.
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
@@ -44,6 +44,7 @@ _CLONE_FILES, _CLONE_THREAD, _CLONE_NEWUSER = 0x400, 0x10000, 0x10000000
 _CLONE3 = 435  # its flags lie in memory, where a filter cannot look: glibc falls back to clone
 # open_tree to fspick, io_uring, pidfd_getfd, mount_setattr, memfd_secret: one number everywhere
 _NEWER = (*range(428, 434), 425, 426, 427, 438, 442, 447)
+_NEWER_ATTRIBUTES, _NEWER_CHANGES = (463, 466), (452, 469)  # setxattrat, removexattrat; fchmodat2, file_setattr
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 
 
@@ -61,6 +62,10 @@ class _Calls(NamedTuple):
     priority: tuple[int, ...]  # setpriority, ioprio_set
     # connect; sendto; sendmsg and sendmmsg, which hand descriptors over, too
     outward: tuple[int, int, tuple[int, int]]
+    # of a file: setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr
+    attributes: tuple[int, ...]
+    # of a file: fchmod, fchmodat, fchown, fchownat, utimensat; where they are, chmod, chown, lchown, utime, utimes, futimesat
+    changes: tuple[int, ...]
     # shmget, semget, msgget, mq_open; unshare, setns, mount, umount2, pivot_root, ptrace, process_vm_readv, process_vm_writev, bpf,
     # perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module, finit_module, delete_module
     refused: tuple[int, ...]
@@ -70,10 +75,12 @@ class _Calls(NamedTuple):
 _MACHINES = {
     "x86_64": _Calls(
         0xC000003E, 56, 41, 302, 285, 319, (142, 144, 203, 314), (141, 251), (42, 44, (46, 307)),
+        (188, 189, 190, 197, 198, 199), (91, 268, 93, 260, 280, 90, 92, 94, 132, 235, 261),
         (29, 64, 68, 240, 272, 308, 165, 166, 155, 101, 310, 311, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176),
     ),
     "aarch64": _Calls(
         0xC00000B7, 220, 198, 261, 47, 279, (118, 119, 122, 274), (140, 30), (203, 206, (211, 269)),
+        (5, 6, 7, 14, 15, 16), (52, 53, 55, 54, 88),
         (194, 190, 186, 180, 97, 268, 40, 39, 41, 117, 270, 271, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106),
     ),
 }
@@ -148,11 +155,13 @@ def _by_argument(number: int, index: int, values: Sequence[int], then: int, othe
     return [*steps, _step(_RETURN, otherwise)]
 
 
-def build_filter(*, own_network: bool) -> bytes | None:
+def build_filter(*, contained: bool, network: bool = False, same_user: bool = False) -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose numbers are not in the table.
 
-    own_network: there is a network namespace around the program. Else there are no TCP, no UDP, and no way to a socket that the
-    program has not made itself as one of a pair: services of the machine and of its user listen on Unix sockets.
+    contained: there are namespaces and mounts around the program. Else there is no way to a socket that it has not made itself as one of
+    a pair, as services of the machine and of its user listen on Unix sockets, and no way to change attributes of a file, which Landlock does
+    not hold; with same_user, where the judge's files are its own, neither modes, owners and times. network: with TCP and UDP, whose data
+    in flight not every kernel counts.
     """
     calls = _MACHINES.get(os.uname().machine)
     if calls is None:
@@ -171,9 +180,13 @@ def build_filter(*, own_network: bool) -> bytes | None:
         steps += _by_argument(number, 0, [0], _ALLOW, nothing_done)
     for number in calls.priority:
         steps += _answer(number, nothing_done)
-    families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if own_network else ())]
+    families = [_AF_UNIX, _AF_NETLINK, *((_AF_INET, _AF_INET6) if network else ())]
     steps += _by_argument(calls.socket, 0, families, _ALLOW, refused)
-    if not own_network:
+    if not contained:
+        for number in (*calls.attributes, *_NEWER_ATTRIBUTES):
+            steps += _answer(number, _ERRNO | _EOPNOTSUPP)
+        for number in (*calls.changes, *_NEWER_CHANGES) if same_user else ():
+            steps += _answer(number, nothing_done)  # a linker makes its output executable: that is left to the judge
         connect, send_to, messages = calls.outward
         steps += _answer(connect, _ERRNO | _ECONNREFUSED)
         for number in messages:
@@ -184,9 +197,9 @@ def build_filter(*, own_network: bool) -> bytes | None:
     return b"".join([*steps, ALLOW_ALL])
 
 
-def install_filter() -> None:
+def install_filter(*, same_user: bool) -> None:
     """For this process and all it starts; needs no_new_privs. Raises OSError where there is no filter, or no table for it."""
-    program = build_filter(own_network=False)
+    program = build_filter(contained=False, same_user=same_user)
     if program is None:
         raise OSError(_ENOSYS, f"no table of system calls for {os.uname().machine}")
     steps = ctypes.create_string_buffer(program, len(program))
@@ -200,7 +213,7 @@ def probe() -> str | None:
     try:
         judge, same_user = os.getppid(), os.geteuid() != 0
         restrict_files([], [], same_user=same_user)
-        install_filter()
+        install_filter(same_user=same_user)
         for what, attempt in (
             ("open a file", lambda: os.open("/", os.O_RDONLY)),
             ("open a socket", lambda: socket.socket(socket.AF_INET)),
@@ -247,7 +260,7 @@ def _confine(request: dict) -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if request["landlock"] is not None:
-        install_filter()
+        install_filter(same_user=uid is None)
 
 
 def become_program(request: dict, stdout: int, stderr: int, report: int, own: list[int]) -> None:

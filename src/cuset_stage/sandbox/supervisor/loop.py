@@ -79,7 +79,7 @@ class Run:
         self.seconds = 0.0
         self.next_count = 0.0
         self.least_free, self.most_used = math.inf, 0  # on the disk, when it was looked at
-        self.hidden_memory = 0.0
+        self.in_sockets = self.hidden_memory = 0.0
         unseen_bytes = min(self.most["file_bytes"], self.most["folder_bytes"])
         self.out_of_sight = OutOfSight(unseen_bytes, same_user=request["uid"] is None)
         self.own = 3 if request["prefix"] else 0  # bubblewrap's two processes and its shell
@@ -126,7 +126,7 @@ class Run:
         own: list[int] = []
         if prefix := self.request["prefix"]:
             filter_end, writing_end = os.pipe()
-            os.write(writing_end, build_filter(own_network=True) or ALLOW_ALL)
+            os.write(writing_end, build_filter(contained=True, network=self.request["network"]) or ALLOW_ALL)
             os.close(writing_end)
             own = [filter_end, report]
             prefix[1:1] = ["--seccomp", str(filter_end)]
@@ -204,8 +204,8 @@ class Run:
             return "disk"
         if self.memory(usage) - size > most["memory_bytes"]:
             return "memory"
-        if now >= self.next_count and (self.group is None or self.files is None):
-            self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
+        if now >= self.next_count:
+            self.in_sockets, self.hidden_memory, hidden_disk = self.out_of_sight.look(usage.threads_of[self.own :])
             if self.files is None:
                 size, entries = folder_usage(self.folder, most["folder_bytes"], most["folder_entries"])
                 disk = os.statvfs(self.folder)
@@ -217,13 +217,17 @@ class Run:
         return "wall" if time.monotonic() > self.begin + most["wall_s"] else None
 
     def memory(self, usage: Usage) -> float:
-        """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high."""
+        """Bytes of all processes: the control group's account, else what /proc shows, exactly where a quick sum is too high. Data in flight
+        in sockets, of which a group counts only those of some families, come on top.
+        """
         if self.group is not None:
-            return self.group.used()
+            return self.group.used() + self.in_sockets
         own, shared = usage.own, usage.shared
-        if own + max(shared, self.hidden_memory) + usage.files > self.most["memory_bytes"]:
+        if own + max(shared, self.hidden_memory) + self.in_sockets + usage.files > self.most["memory_bytes"]:
             own, shared = shared_fairly(usage.threads_of) or (own, shared)
-        return own + max(shared, self.hidden_memory)  # hidden files are in `shared` as far as they are mapped
+        return (
+            own + max(shared, self.hidden_memory) + self.in_sockets
+        )  # hidden files are in `shared` as far as they are mapped
 
     def take_out(self) -> None:
         """Copy what is to be kept of a file system of its own to the folder on the disk; no process of the program is left."""

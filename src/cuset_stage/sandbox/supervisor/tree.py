@@ -151,29 +151,29 @@ class OutOfSight:
         self._may_look = same_user or bool(int(table("/proc/self/status")[b"CapEff"], 16) & _CAP_SYS_PTRACE)
         self._sizes: dict[object, tuple[bool, float]] = {}  # what -> whether it is in memory, bytes
         self._before = self._sizes
+        self._sockets: set[str] = set()
 
-    def look(self, threads_of: list[int]) -> tuple[float, float]:
-        """Bytes of (memory, disk). A socket counts for all that it may hold."""
-        self._before, self._sizes = self._sizes, {}
+    def look(self, threads_of: list[int]) -> tuple[float, float, float]:
+        """Bytes in (sockets, memory, disk). A socket counts for all that it may hold."""
+        self._before, self._sizes, self._sockets = self._sizes, {}, set()
         for pid in threads_of:
             try:
                 self._look_at(pid)
             except PermissionError:
                 if self._may_look and _has_memory(pid):
-                    return float("inf"), 0
+                    return float("inf"), 0, 0
             except OSError:
                 continue
         both = self._sizes.values()
-        return sum(size for in_memory, size in both if in_memory), sum(
-            size for in_memory, size in both if not in_memory
-        )
+        memory, disk = (sum(size for in_memory, size in both if in_memory is wanted) for wanted in (True, False))
+        return len(self._sockets) * socket_bytes(), memory, disk
 
     def _look_at(self, pid: int) -> None:
         for link in (f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")):
             with contextlib.suppress(OSError):
                 target = os.readlink(link)
                 if target.startswith("socket:"):
-                    self._sizes[target] = True, socket_bytes()
+                    self._sockets.add(target)
                 elif target.endswith(_DELETED):
                     self._add(link, target)
         with contextlib.suppress(PermissionError), open(f"/proc/{pid}/maps") as maps:
