@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp
 from cuset_stage.analysis.analyze import analyze
 from cuset_stage.analysis.requests import AnalyzeSettings
 from cuset_stage.objective import TokenTerms
-from cuset_stage.stage.confidence_log import confidence_rows, summary
+from cuset_stage.stage.confidence_log import ROWS, confidence_rows, summary
 
 
 ROOT = Path(__file__).parents[2]
@@ -114,6 +114,15 @@ def test_from_logits_and_without_evaluation_data(llamafactory, watched, changes)
             entries(watched)[0]["cuset/analyze_ks_distance"], abs=2e-3
         )
     assert math.isfinite(entry["cuset/analyze_cuda_confidence"])
+
+
+def test_evaluation_reads_all_its_rows(llamafactory):
+    """With persistent workers the Trainer keeps the loader of its evaluation data, which has more rows than are read here."""
+    changes = {"eval_dataset": None, "val_size": ROWS + 6, "max_samples": ROWS + 8, "cutoff_len": 200, "max_steps": 1}
+    changes |= {"eval_strategy": "steps", "per_device_eval_batch_size": 10, "cuset_analyze_steps": 1}
+    run = llamafactory(RECIPE | changes | {"dataloader_num_workers": 1, "dataloader_persistent_workers": True})
+    (found,) = run.evaluations
+    assert found["eval_runtime"] * found["eval_samples_per_second"] == pytest.approx(ROWS + 6, rel=0.01)
 
 
 def test_a_wrong_number_is_refused(llamafactory):

@@ -79,6 +79,6 @@ class ConfidenceLog(TrainerCallback):
             data = trainer.train_dataset
         data = data.select(range(min(ROWS, len(data)))) if hasattr(data, "select") else data.take(ROWS)
         with torch.random.fork_rng(devices=[]):  # a loader takes a random number; training goes on as without this
-            rows = trainer.read_confidence(trainer.get_eval_dataloader(data))
+            rows = trainer.read_confidence(trainer.get_test_dataloader(data))
         if rows is not None:
             trainer.log(summary(rows))
