@@ -1,7 +1,7 @@
 """The registry of rules: `cuset_objective` names one of them (torch only).
 
 A rule is a function from `Tokens`, what is known of the supervised tokens, to their weights, the constant factors of
-their negative log-likelihoods. The objectives of the package are the rules below and in `peers.py`; others are found by
+their negative log-likelihoods. The objectives of the package are the rules below; others are found by
 `module:function`, by `path/to/file.py:function`, or as entry points of the group `cuset_stage.objectives`.
 
     def focal(tokens):

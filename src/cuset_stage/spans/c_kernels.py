@@ -1,9 +1,6 @@
-"""Kernels and launches of OpenCL and Metal, with the lexer that reads CUDA. Standard library only.
+"""Kernels and launches of OpenCL and Metal, with the lexer that reads CUDA. What counts as one: `languages.LANGUAGES`.
 
-| | kernel | launch |
-|---|---|---|
-| OpenCL | a function with `__kernel` or `kernel` | the arguments of `clEnqueueNDRangeKernel`, or of `enqueueNDRangeKernel` of its C++ wrapper |
-| Metal | a function with `kernel` or `[[kernel]]` | the arguments of `dispatchThreads` and `dispatchThreadgroups`, in C++, Swift, Rust or Objective-C |
+Standard library only.
 """
 
 from __future__ import annotations
@@ -11,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from .kinds import Extents
 from .lexer import Lexed, kernels, lex
 from .patterns import signature
 
-
-Extents = dict[str, list[tuple[int, int]]]
 
 # A kernel returns void, and what stands between may be attributes.
 _OPENCL = r"(?<!\w)(?:__kernel\b|kernel(?=\s+(?:void|__attribute__)\b))"

@@ -52,6 +52,10 @@ class Span(NamedTuple):
     kind: str
 
 
+Extents = dict[str, list[tuple[int, int]]]
+"""Where the spans of each kind are."""
+
+
 def check_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     """Return the kinds in the order of `KINDS`, each once.
 
@@ -94,3 +98,12 @@ def merged(extents: Iterable[tuple[int, int]], touching: bool) -> list[tuple[int
         elif start < end:
             found.append((start, end))
     return found
+
+
+def spans_at(extents: Extents, kinds: Iterable[str], offset: int = 0) -> set[Span]:
+    """The spans of these kinds, moved by `offset`; extents that overlap are one span, of bodies also those that touch."""
+    return {
+        Span(offset + start, offset + end, kind)
+        for kind in kinds
+        for start, end in merged(extents.get(kind, ()), kind == "kernel_body")
+    }

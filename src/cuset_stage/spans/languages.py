@@ -11,36 +11,32 @@ from typing import Any, NamedTuple
 from ..named_functions import is_function_name, load_function
 from ..text import InputError, nearest, one_line
 from .c_kernels import metal, opencl
-from .kinds import KINDS, Span, merged
+from .kinds import KINDS, Extents, Span, merged, spans_at
 from .python_kernels import cute, tilelang, triton
 from .regions import other_regions
 
 
 KEY = "cuset_language"
-Extents = dict[str, list[tuple[int, int]]]
 
 
 class Language(NamedTuple):
     """A language beside CUDA.
 
     find: source -> extents by kind. kernel, launch: what they are, for people. hint: what a text must hold for `find` to be worth its time.
-    sign: what only this language has; `auto` looks for it. takes_aliases: whether `find` knows other names of the kernel's keyword.
+    sign: what only this language has; `auto` looks for it. python: whether it is Python; if not, `find` takes aliases of the kernel's keyword.
     """
 
-    name: str
     find: Callable[..., Extents]
     kernel: str
     launch: str
     hint: re.Pattern[str]
     sign: re.Pattern[str]
     python: bool = True
-    takes_aliases: bool = False
 
 
 CUDA = ("cuda", "hip")  # one lexer
 LANGUAGES: dict[str, Language] = {
     "triton": Language(
-        "Triton",
         triton,
         "a function under `@triton.jit`, among whatever other decorators, or in `triton.jit(function)`; helpers, too, because nothing tells "
         "them apart",
@@ -49,7 +45,6 @@ LANGUAGES: dict[str, Language] = {
         re.compile(r"\btriton\b|\bgluon\b"),
     ),
     "cute": Language(
-        "CuTe DSL",
         cute,
         "a function under `@cute.kernel`; those under `@cute.jit` are of the kind `device_function`",
         "the arguments of `kernel(...).launch(grid=..., block=...)`",
@@ -57,7 +52,6 @@ LANGUAGES: dict[str, Language] = {
         re.compile(r"\bcute\b|\bcutlass\.(?:kernel|jit)\b"),
     ),
     "tilelang": Language(
-        "TileLang",
         tilelang,
         "a function under `@T.prim_func`, else the block under `with T.Kernel(...)`; those under `@T.macro` are of the kind "
         "`device_function`",
@@ -66,7 +60,6 @@ LANGUAGES: dict[str, Language] = {
         re.compile(r"\btilelang\b|\bprim_func\b|\bT\.(?:Kernel|macro)\b"),
     ),
     "opencl": Language(
-        "OpenCL C",
         opencl,
         "a function with `__kernel` or `kernel`, also in the string literals of a host program",
         "the arguments of `clEnqueueNDRangeKernel` and of the C++ wrapper's `enqueueNDRangeKernel`",
@@ -75,10 +68,8 @@ LANGUAGES: dict[str, Language] = {
             r"\b__kernel\b|(?:```|~~~)[ \t]*(?:opencl|cl)\b|\bKERNEL_FQ\b|nqueueNDRangeKernel|\bkernel\s+(?:void|__attribute__)\b"
         ),
         python=False,
-        takes_aliases=True,
     ),
     "metal": Language(
-        "Metal",
         metal,
         "a function with `kernel` or `[[kernel]]`, also in the string literals of a host program",
         "the arguments of `dispatchThreads` and `dispatchThreadgroups` in C++, Swift, Rust or Objective-C",
@@ -87,21 +78,20 @@ LANGUAGES: dict[str, Language] = {
             r"\bmetal_stdlib\b|(?:```|~~~)[ \t]*(?:metal|msl)\b|\[\[\s*(?:kernel|buffer|thread_position)|\bMTL\w|\bdispatch_?[tT]hread"
         ),
         python=False,
-        takes_aliases=True,
     ),
 }
 NAMES = (*CUDA, *LANGUAGES, "auto")
 
 
-def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
+def check_language(language: object) -> tuple[str, ...]:
     """The languages that a value names: one, several separated by commas, `auto`, or a function of the user's own (which is not loaded).
 
     Raises:
-        InputError: an unknown language, or `auto` beside others; names `key` and the fix.
+        InputError: an unknown language, or `auto` beside others; names the key and the fix.
     """
     if not isinstance(language, str) or not language.strip():
         raise InputError(
-            f"{key}={language!r}: expected one of {', '.join(NAMES)}, several separated by commas, or my_module:find_spans."
+            f"{KEY}={language!r}: expected one of {', '.join(NAMES)}, several separated by commas, or my_module:find_spans."
         )
     if is_function_name(language):
         return (language.strip(),)
@@ -109,10 +99,10 @@ def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
     for name in names:
         if name not in NAMES:
             raise InputError(
-                f"{key}={language!r}: {name!r} is no language; {nearest(name, NAMES)} For spans of your own: my_module:find_spans."
+                f"{KEY}={language!r}: {name!r} is no language; {nearest(name, NAMES)} For spans of your own: my_module:find_spans."
             )
     if "auto" in names and len(names) > 1:
-        raise InputError(f"{key}={language!r}: auto reads every language by itself; name it alone.")
+        raise InputError(f"{KEY}={language!r}: auto reads every language by itself; name it alone.")
     return names
 
 
@@ -129,7 +119,7 @@ def load_language(language: object) -> None:
 def language_spans(text: str, name: str, kinds: tuple[str, ...], aliases: tuple[str, ...], *, sure: bool) -> set[Span]:
     """The spans of one of `LANGUAGES` in an answer. sure: read a stretch also if nothing in it is this language's alone."""
     language = LANGUAGES[name]
-    find = partial(language.find, aliases=aliases) if language.takes_aliases else language.find
+    find = language.find if language.python else partial(language.find, aliases=aliases)
 
     def has_code(stretch: str) -> bool:
         return language.hint.search(stretch) is not None
@@ -139,12 +129,7 @@ def language_spans(text: str, name: str, kinds: tuple[str, ...], aliases: tuple[
     spans: set[Span] = set()
     for regions in other_regions(text, has_code, python=language.python):
         for region in regions:
-            extents = find(region.text)
-            spans |= {
-                Span(region.start + start, region.start + end, kind)
-                for kind in kinds
-                for start, end in merged(extents.get(kind, ()), kind == "kernel_body")
-            }
+            spans |= spans_at(find(region.text), kinds, region.start)
         if spans:  # what stands outside of blocks counts if no block has anything
             break
     return spans
@@ -168,14 +153,11 @@ def own_spans(text: str, name: str, kinds: tuple[str, ...]) -> list[Span]:
             raise InputError(
                 f"{KEY}={name!r} returned {tuple(two)} after {tuple(one)}. Return the spans sorted by start and end."
             )
-    return [
+    return sorted(
         Span(start, end, kind)
-        for start, end, kind in sorted(
-            Span(start, end, kind)
-            for kind in kinds
-            for start, end in merged(((span.start, span.end) for span in spans if span.kind == kind), False)
-        )
-    ]
+        for kind in kinds
+        for start, end in merged(((span.start, span.end) for span in spans if span.kind == kind), False)
+    )
 
 
 def _own_span(text: str, name: str, item: Any) -> Span:

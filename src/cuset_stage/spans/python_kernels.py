@@ -1,10 +1,6 @@
-"""Kernels and launches of the languages that are Python: Triton, the CuTe DSL, TileLang. Standard library only.
+"""Kernels and launches of the languages that are Python: Triton, the CuTe DSL, TileLang. What counts as one: `languages.LANGUAGES`.
 
-| | kernel | launch |
-|---|---|---|
-| Triton | a function under `@triton.jit` (`@gluon.jit`), whatever other decorators it has, or in `triton.jit(function)` | `kernel[grid](...)` |
-| CuTe DSL | a function under `@cute.kernel` | `kernel(...).launch(grid=..., block=...)` |
-| TileLang | a function under `@T.prim_func`, or else the block under `with T.Kernel(...)` | `T.Kernel(blocks, threads=...)` |
+Standard library only.
 """
 
 from __future__ import annotations
@@ -12,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from .kinds import Extents
 from .python_source import Block, Source, bracket_pairs, functions, read_python, with_blocks
 
-
-Extents = dict[str, list[tuple[int, int]]]
 
 _TRITON_JIT = r"(?:triton(?:\.\w+)*|gluon)\.jit\b"
 _JIT_IMPORT = re.compile(r"^[ \t]*from[ \t]+triton[\w.]*[ \t]+import[^\n]*\bjit\b", re.MULTILINE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..named_functions import is_function_name
-from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Span, check_aliases, check_kinds, merged
+from .kinds import DEFAULT_KINDS, KERNEL_ALIASES, Extents, Span, check_aliases, check_kinds, spans_at
 from .languages import CUDA, LANGUAGES, check_language, language_spans, own_spans
 from .lexer import device_functions, kernels, launches, lex
 from .patterns import might_match, pattern_spans, signature
@@ -46,11 +46,7 @@ def find_spans(
     for name in others:
         spans |= language_spans(text, name, chosen, extra, sure=not auto)
     if len(others) + (spans != set()) > 1:  # of several languages: spans of one kind must not overlap
-        spans = {
-            Span(start, end, kind)
-            for kind in chosen
-            for start, end in merged(((a, b) for a, b, found in spans if found == kind), kind == "kernel_body")
-        }
+        spans = spans_at({kind: [(a, b) for a, b, found in spans if found == kind] for kind in chosen}, chosen)
     return sorted(spans)
 
 
@@ -82,7 +78,7 @@ def _cuda_spans(text: str, chosen: tuple[str, ...], extra: tuple[str, ...]) -> s
 def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ...]) -> set[Span]:
     lexed = lex(region.text, aliases)
     bodies = kernels(lexed) if "kernel_body" in kinds or "kernel_signature" in kinds else []
-    found: dict[str, list[tuple[int, int]]] = {
+    found: Extents = {
         "kernel_body": [piece for body in bodies for piece in body.pieces],
         "kernel_signature": [signature(lexed, body.head, body.pieces[0][0]) for body in bodies],
     }
@@ -90,10 +86,5 @@ def _region_spans(region: Region, kinds: tuple[str, ...], aliases: tuple[str, ..
         found["launch_config"] = launches(lexed)
     if "device_function" in kinds:
         found["device_function"] = [(body.head, body.pieces[-1][1]) for body in device_functions(lexed)]
-    return {
-        Span(region.start + start, region.start + end, kind)
-        for kind in kinds
-        for start, end in merged(
-            found[kind] if kind in found else pattern_spans(lexed.full, kind), kind == "kernel_body"
-        )
-    }
+    found |= {kind: pattern_spans(lexed.full, kind) for kind in kinds if kind not in found}
+    return spans_at(found, kinds, region.start)
