@@ -43,7 +43,7 @@ def together(judge: ProgramJudge, task: ProgramTask, source: str) -> list[Verdic
     built = judge.build(task, source)
     assert built.product is not None, built.judgement.message
     judge.prepare(task)
-    return [run.result.verdict for run in judge.runner.run_together(task, built.product, Clock()) or ()]
+    return [run.result.verdict for run in judge.run_together(task, built.product, Clock()) or ()]
 
 
 # Right outputs only where this is the first call of main, or the last of three.
@@ -94,16 +94,18 @@ def test_a_program_that_crashes_when_it_ends_fails(judge: ProgramJudge, task: Pr
     assert (judged.verdict, judged.case) == (Verdict.RUNTIME_ERROR, "right")
 
 
-def test_with_few_queues_no_failure_counts(judge: ProgramJudge, task: ProgramTask) -> None:
-    few = replace(judge.runner, few_queues=True)
+def test_with_few_queues_no_failure_counts(
+    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ProgramJudge, "few_queues", True)
     binary = judge.build(task, program()).product
     judge.prepare(task)
-    assert [run.result.verdict for run in few.run_together(task, binary, Clock())] == [Verdict.PASSED] * 3
-    assert few.run_together(task, judge.build(task, THIRD).product, Clock()) == []
+    assert [run.result.verdict for run in judge.run_together(task, binary, Clock())] == [Verdict.PASSED] * 3
+    assert judge.run_together(task, judge.build(task, THIRD).product, Clock()) == []
     shows = program(
         ("int mode = -1;", 'if (getenv("CUDA_DEVICE_MAX_CONNECTIONS")) return 1;\n  int mode = -1;'), STDLIB
     )
-    assert few.run_together(task, judge.build(task, shows).product, Clock()) == []
+    assert judge.run_together(task, judge.build(task, shows).product, Clock()) == []
     assert judge.judge(task, shows).passed
 
 
@@ -128,14 +130,8 @@ def test_what_a_task_asks_for_is_within_the_limits(judge: ProgramJudge, task: Pr
     assert (limits.memory_bytes, limits.file_bytes, limits.folder_bytes) == (2 * 820, None, 1 << 40)
 
 
-@pytest.mark.parametrize("limit, value", [("MOST_BYTES", 100), ("together", False)])
-def test_one_process_a_case(
-    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
-) -> None:
-    if limit == "together":
-        judge = replace(judge, together=False)
-    else:
-        monkeypatch.setattr(case_runs, limit, value)
+def test_one_process_a_case(judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(case_runs, "MOST_BYTES", 100)
     assert together(judge, task, program()) == []
     assert judge.judge(task, program()).passed
 
@@ -145,7 +141,7 @@ def test_a_case_that_the_cache_has_dropped_is_not_waited_for(
 ) -> None:
     judge = replace(judge, cases=CaseCache(tmp_path / "cases"))
     built = judge.build(task, program())
-    assert judge.runner.run_together(task, built.product, Clock()) is None
+    assert judge.run_together(task, built.product, Clock()) is None
     assert judge.execute(task, built, None).passed
 
 

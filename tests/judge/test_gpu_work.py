@@ -181,15 +181,15 @@ def test_a_program_does_not_see_in_which_run_it_is(
         resolve_isolation(isolation)
     except SandboxError as error:
         pytest.skip(str(error))
-    runner = replace(judge, isolation=isolation).runner
+    judge = replace(judge, isolation=isolation)
     binary = judge.build(task, LOOKS_ROUND).product
-    prepared = [runner.case(task, case) for case in task.cases]
+    prepared = [judge.case(task, case) for case in task.cases]
 
     def seen(withheld: bytes | None, together: bool) -> str:
         if together:
-            running = runner._running_together(task, prepared, binary, Clock(), withheld)
+            running = judge._running_together(task, prepared, binary, Clock(), withheld)
         else:
-            running = runner._running(task, binary, Clock(), inputs=prepared[1].inputs, withheld=withheld)
+            running = judge._running(task, binary, Clock(), inputs=prepared[1].inputs, withheld=withheld)
         with running as (ran, *_):
             said = ran.finished.stdout
         assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said

@@ -39,7 +39,7 @@ def same_inputs(task: ProgramTask, *caches: CaseCache) -> bool:
 
 def test_built_in_outputs_pass_on_public_inputs_alone(judge: ProgramJudge, tmp_path: Path) -> None:
     task = make_task(tmp_path, "right")
-    answer = remembering(judge.runner.case(task, task.cases[0]))
+    answer = remembering(judge.case(task, task.cases[0]))
     assert judge.judge(task, answer).verdict is Verdict.PASSED
     assert drawn(judge, 1).judge(task, answer).verdict is Verdict.MISMATCH
     assert drawn(judge, 1).judge(task, task.solution).verdict is Verdict.PASSED

@@ -71,7 +71,9 @@ class Bench:
             check_options(compiler)
             cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
             self.limits = spec.limited(Limits())
-            self.judge = ProgramJudge(compiler, cases, self.pool, self.limits, self.isolation, spec.compile_only)
+            self.judge = ProgramJudge(
+                compiler, cases, self.pool, self.limits, self.isolation, compile_only=spec.compile_only
+            )
             if self.pool and isinstance(spec, EvaluationSpec):
                 recorder = working_recorder(compiler, self.pool)
                 works = isinstance(recorder, Recorder)

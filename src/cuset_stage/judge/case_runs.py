@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from ..sandbox import Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, run_program
+from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, run_program
 from ..tasks import Case, ProgramTask
 from .comparison import check_oracle, compare_outputs
 from .devices import GpuPool
@@ -25,7 +25,7 @@ from .gpu_counters import counting
 from .gpu_work import Withheld, blocks_of, gpu_use, plan
 from .judgement import CaseResult, Clock
 from .libraries import build_library
-from .oracle import CaseCache, OracleError, PreparedCase
+from .oracle import CaseCache, PreparedCase
 
 
 logger = logging.getLogger(__name__)
@@ -60,33 +60,61 @@ class CaseRun:
         return self.result.verdict is Verdict.PASSED
 
 
-@dataclass(frozen=True)
+@dataclass
 class CaseRunner:
-    """Where and how programs run; the fields are `ProgramJudge`'s. library: what `library` built; without it each case has a process of its
-    own, and no inputs are withheld.
+    """Runs programs on the cases of their tasks.
 
-    few_queues: whether a first try is with FEW_QUEUES, because no times are measured.
+    Args:
+        compiler: Compiles, with its cache.
+        cases: Prepares inputs and expected outputs, with its cache; None where nothing is run.
+        gpus: Where programs run, one at a time; None runs them without a GPU.
+        limits: Of each run of a program.
+        recorder: Records what programs do on their GPU; None: nothing is known of that.
+        confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
     """
 
+    compiler: Compiler
     cases: CaseCache | None
-    gpus: GpuPool | None
-    limits: Limits
-    isolation: Isolation
-    recorder: Recorder | None
-    library: Path | None = None
-    together: bool = True
-    few_queues: bool = False
+    gpus: GpuPool | None = None
+    limits: Limits = field(default_factory=Limits)
+    isolation: Isolation = Isolation.AUTO
+    recorder: Recorder | None = None
+    confirms: bool = True
+
+    @property
+    def library(self) -> Path | None:
+        """all_cases.so; without it each case has a process of its own, and no inputs are withheld."""
+        return build_all_cases(self.compiler.toolkit)
+
+    @property
+    def few_queues(self) -> bool:
+        """Whether a first try is with FEW_QUEUES, because no times are measured."""
+        return self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The data of one case, from the cache.
 
         Raises OracleError, also when compare.py refuses the reference: no answer is run then, whatever it would have done.
         """
-        if self.cases is None:
-            raise OracleError("a judge that runs programs needs a CaseCache")
         prepared = self.cases.prepare(task, case)
         check_oracle(task, prepared)
         return prepared
+
+    def runs(self, task: ProgramTask, binary: Path, clock: Clock) -> Iterator[CaseRun]:
+        """A run on each case in order, in one process as far as that goes. What fails on a shared GPU, among other cases or by itself, is
+        run once more with no other program on it. Raises what `run` raises."""
+        shares = self.gpus is not None and self.gpus.per_gpu > 1 and self.confirms
+        together = self.run_together(task, binary, clock)
+        for index, case in enumerate(task.cases):
+            # Where the process of all cases ended, the case has failed beside other programs.
+            alone = shares and together is not None and index == len(together)
+            if together and index < len(together):
+                run = together[index]
+            else:
+                run = self.run(task, case, binary, clock, alone=alone)
+            if not run.passed and shares and not alone:
+                run = self.run(task, case, binary, clock, alone=True)
+            yield run
 
     def run(
         self,
@@ -210,16 +238,11 @@ class CaseRunner:
             ]
             yield ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), found
 
-    def run_all(self, task: ProgramTask, binary: Path, clock: Clock) -> list[CaseRun]:
-        """A run on each case, whether it passes or not; raises what `run` raises."""
-        runs = self.run_together(task, binary, clock) or []
-        return [*runs, *(self.run(task, case, binary, clock) for case in task.cases[len(runs) :])]
-
     def _all_there(self, task: ProgramTask) -> list[PreparedCase] | None:
         """The data of all cases, where they may share a process and the cache has them: who holds some must not wait for others."""
         size = sum(case.nbytes for case in task.cases)
         useful = size <= MOST_BYTES if len(task.cases) > 1 else self.few_queues
-        if self.library is None or not self.together or self.cases is None or task.project or not useful:
+        if self.library is None or task.project or not useful:
             return None
         found = [self.cases.find(task, case) for case in task.cases]
         return None if None in found else found
@@ -314,7 +337,7 @@ class CaseRunner:
 
 
 @functools.lru_cache(maxsize=8)
-def library(toolkit: Toolkit) -> Path | None:
+def build_all_cases(toolkit: Toolkit) -> Path | None:
     """What calls a program's `main` for each case; None where it cannot be built: then each case has a process of its own."""
     try:
         return build_library("all_cases.so", [SOURCE], toolkit)

@@ -87,8 +87,8 @@ def hold_driver(uuids: tuple[str, ...]) -> subprocess.Popen[bytes]:
     )
 
 
-class NoGpuLeft(SandboxError):
-    """Every GPU of the run was lost."""
+class NoGpuLeft(RuntimeError):
+    """Every GPU of the run was lost: another try is of no use."""
 
 
 class Exclusive:

@@ -38,7 +38,7 @@ class Job:
 
 def describe(error: BaseException) -> str:
     """The judge's own errors speak for themselves; of others the type is the better half."""
-    if isinstance(error, OracleError | SandboxError):
+    if isinstance(error, OracleError | SandboxError | NoGpuLeft):
         return str(error)
     return f"{type(error).__name__}: {error}"
 

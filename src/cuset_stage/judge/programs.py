@@ -14,9 +14,6 @@ from typing import Any
 
 from ..sandbox import (
     Compiled,
-    Compiler,
-    Isolation,
-    Limits,
     SandboxError,
     Verdict,
     resolve_isolation,
@@ -24,9 +21,7 @@ from ..sandbox import (
 from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
-from .case_runs import CaseRun, CaseRunner, library
-from .devices import GpuPool, NoGpuLeft
-from .gpu_activity import Recorder
+from .case_runs import CaseRun, CaseRunner
 from .gpu_counters import TENSOR, tensor_cores
 from .gpu_work import (
     INVENTED,
@@ -39,49 +34,26 @@ from .gpu_work import (
     kernel_uses,
 )
 from .judgement import JUDGE_VERSION, Built, CaseResult, Clock, Judge, Judgement, infra_error
-from .oracle import CaseCache, OracleError, PreparedCase
-from .oracle_runs import preparation_cost
+from .oracle import PreparedCase
+from .oracle_runs import OracleError, preparation_cost
 from .thorough import Examiner, Sanitizer
 
 
 @dataclass
-class ProgramJudge(Judge):
+class ProgramJudge(CaseRunner, Judge):
     """Judges programs.
 
     Args:
-        compiler: Compiles, with its cache.
-        cases: Prepares inputs and expected outputs, with its cache; None with compile_only.
-        gpus: Where programs run, one at a time; None runs them without a GPU.
-        limits: Of each run of a program.
         compile_only: The verdict of what compiles is `compiled`.
-        confirms: Whether what fails beside other programs on its GPU is run once more alone, and that is what counts.
-        recorder: Records what programs do on their GPU; None: nothing is known of that.
         require_gpu: The verdict of what is flagged as no work of the GPU is `no_gpu_work`.
         sanitizer: With it, what passes is looked at again (thorough.py).
-        together: Whether the cases of a task may share a process (case_runs.py).
     """
 
-    compiler: Compiler
-    cases: CaseCache | None
-    gpus: GpuPool | None = None
-    limits: Limits = field(default_factory=Limits)
-    isolation: Isolation = Isolation.AUTO
     compile_only: bool = False
-    confirms: bool = True
-    recorder: Recorder | None = None
     require_gpu: bool = False
     sanitizer: Sanitizer | None = None
-    together: bool = True
     _references: dict[str, Timed | None] = field(default_factory=dict, init=False, repr=False)
     _measuring: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-
-    @property
-    def runner(self) -> CaseRunner:
-        preloaded = library(self.compiler.toolkit)
-        few_queues = self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
-        return CaseRunner(
-            self.cases, self.gpus, self.limits, self.isolation, self.recorder, preloaded, self.together, few_queues
-        )
 
     @cached_property
     def _examiner(self) -> Examiner:
@@ -160,7 +132,7 @@ class ProgramJudge(Judge):
             return f"task {task.id}: its own solution does not compile here: {compiled.message}"
         if case is None:
             return ""
-        run = self.runner.run(task, case, compiled.binary, Clock())
+        run = self.run(task, case, compiled.binary, Clock())
         return "" if run.passed else f"task {task.id}: its own solution fails here: {run.message}"
 
     def preparation_cost(self, task: ProgramTask) -> float:
@@ -171,61 +143,41 @@ class ProgramJudge(Judge):
         waits for another's room would wait for ever."""
         made = None
         for case in task.cases:
-            made = self.runner.case(task, case)
+            made = self.case(task, case)
         return made if len(task.cases) == 1 else None
 
     def execute(self, task: ProgramTask, built: Built, prepared: PreparedCase | None) -> Judgement:
-        """Run the program on every case in order, up to the first that fails: in one process as far as that goes (case_runs.py).
+        """Run the program on every case in order, up to the first that fails.
 
-        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others. What fails on a shared
-        GPU, among other cases or by itself, is run once more with no other program on it.
+        The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
         """
         clock = Clock()
-        runner = self.runner
         runs: list[CaseRun] = []
-        together: list[CaseRun] | None = None
-        shares = bool(self.gpus and self.gpus.per_gpu > 1 and self.confirms)
-        sizes = [sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases]
-        looks = self.recorder and runner.library and not task.project  # of a project its tests compare, not we
-        examined = case_to_examine(sizes) if looks else None
-        known = built.judgement
-        for index, case in enumerate(task.cases):
-            try:
-                if not index:
-                    together = runner.run_together(task, built.product, clock)
-                # Where the process of all cases ended, the case has failed beside other programs.
-                alone = shares and together is not None and index == len(together)
-                if together and index < len(together):
-                    run = together[index]
-                else:
-                    run = runner.run(task, case, built.product, clock, alone=alone)
-                if not run.passed and shares and not alone:
-                    run = runner.run(task, case, built.product, clock, alone=True)
+        try:
+            for case, run in zip(task.cases, self.runs(task, built.product, clock), strict=False):
                 if not run.passed and task.project:
                     with clock.excluded():
                         if problem := self._own_failure(task, case):
                             raise SandboxError(problem)
-            except NoGpuLeft:
-                raise
-            except (OracleError, SandboxError) as error:
-                run = CaseRun(CaseResult(case.name, Verdict.INFRA_ERROR, 0.0), str(error))
-            runs.append(run)
-            if not run.passed:
-                break
+                runs.append(run)
+                if not run.passed:
+                    break
+        except (OracleError, SandboxError) as error:
+            at = task.cases[len(runs)].name
+            runs.append(CaseRun(CaseResult(at, Verdict.INFRA_ERROR, 0.0), str(error)))
+        last = runs[-1]
         known = replace(
-            known,
-            verdict=run.result.verdict,
-            message=shorten(run.message),
-            case=None if run.passed else run.result.name,
+            built.judgement,
+            verdict=last.result.verdict,
+            message=shorten(last.message),
+            case=None if last.passed else last.result.name,
             cases=tuple(run.result for run in runs),
             run_s=sum(run.result.run_s for run in runs),
             compare_s=sum(run.compare_s for run in runs),
         )
         if known.passed and self.recorder:
             try:
-                known = self._account(task, built, known, runs, examined, clock)
-            except NoGpuLeft:
-                raise
+                known = self._account(task, built, known, runs, clock)
             except (OracleError, SandboxError) as error:
                 known = infra_error(str(error), known)
         if isinstance(task.oracle, ScriptOracle):
@@ -234,15 +186,12 @@ class ProgramJudge(Judge):
         return self._examiner.examine(task, built, known) if known.passed and self.sanitizer else known
 
     def _account(
-        self,
-        task: ProgramTask,
-        built: Built,
-        known: Judgement,
-        runs: Sequence[CaseRun],
-        examined: int | None,
-        clock: Clock,
+        self, task: ProgramTask, built: Built, known: Judgement, runs: Sequence[CaseRun], clock: Clock
     ) -> Judgement:
         """What is known of a right program with what its runs did on the GPU, and its speed-up, which takes a case that can be examined."""
+        examined = None
+        if self.library and not task.project:  # of a project its tests compare, not we
+            examined = case_to_examine([sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases])
         timed = _timed(runs)
         known = replace(known, kernel_s=timed.kernel_s, kernels=kernel_uses(run.activity for run in runs))
         flag = None if all(run.activity.works and run.activity.complete for run in runs) else NOTHING_RAN
@@ -250,7 +199,7 @@ class ProgramJudge(Judge):
             flag = INVENTED
         if flag is None and examined is not None:
             most = 10 + 3 * known.run_s  # on zeros some programs never end: these need their inputs
-            brief = replace(self.runner, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
+            brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
             flag = examine(brief.run_withheld(task, examined, built.product, clock, runs), built.code)
         if flag is not None:
             known = replace(known, flags=(*known.flags, flag))
@@ -280,7 +229,7 @@ class ProgramJudge(Judge):
                 if compiled.binary is None or compiled.binary == product:
                     self._references[task.fingerprint] = timed if compiled.binary else None
                 else:
-                    runs = self.runner.run_all(task, compiled.binary, Clock())
+                    runs = list(self.runs(task, compiled.binary, Clock()))
                     known = all(run.passed and run.activity.complete for run in runs)
                     self._references[task.fingerprint] = _timed(runs) if known else None
             return self._references[task.fingerprint]

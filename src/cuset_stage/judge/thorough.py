@@ -18,6 +18,7 @@ from ..mutants.adverse import CONTROL, VARIANTS, make_adverse
 from ..sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Toolkit, Verdict, run_program
 from ..tasks import Case, ProgramTask
 from ..text import shorten
+from .devices import NoGpuLeft
 from .judgement import Built, Judgement
 from .oracle import OracleError, PreparedCase
 
@@ -156,7 +157,7 @@ class Examiner:
         unfinished: list[str] = []
         try:
             found = self._sanitized(task, built.product, judgement, unfinished) or self._adverse(task, built.code)
-        except (OracleError, SandboxError) as error:
+        except (OracleError, SandboxError, NoGpuLeft) as error:
             found = None
             unfinished.append(f"the judge ({error})")
         if unfinished:
@@ -176,7 +177,7 @@ class Examiner:
         limits = replace(limits, wall_s=min(limits.wall_s, 12.0 + 10.0 * took))
         for tool, verdict in TOOLS.items():
             for case in examined_cases(task):
-                prepared = self.judge.runner.case(task, case)
+                prepared = self.judge.case(task, case)
                 reported = self._run(tool, binary, prepared, limits)
                 errors = reported.errors
                 if errors:

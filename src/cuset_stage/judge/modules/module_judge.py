@@ -21,7 +21,6 @@ from typing import Any
 from ...sandbox import Limits, SandboxError, Verdict, resolve_isolation, scratch_folder
 from ...tasks import ModuleTask
 from ...text import shorten
-from ..devices import NoGpuLeft
 from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
 from ..oracle_runs import OracleError
 from .process import BUILD_LIMITS, Worker, keep_extensions
@@ -139,8 +138,6 @@ class ModuleJudge(Worker, Judge):
             lease = self.gpus.lease(alone=True) if self.gpus else nullcontext()
             with clock.waiting(lease) as gpu:
                 judgement = Trial(self, task, built, gpu, clock, seed).judge()
-        except NoGpuLeft:
-            raise
         except (OracleError, SandboxError, OSError) as error:
             judgement = infra_error(str(error), built.judgement)
         return replace(judgement, overhead_s=built.judgement.overhead_s + clock.own())
