@@ -8,7 +8,6 @@ from ...sandbox import Isolation, scratch_folder
 from ...tasks.base import ModuleTask
 from ..closeness import MODULE_TOLERANCES, read_values
 from ..modules.process import Worker
-from ..modules.reference import reference
 from ..modules.session import Content, Saved
 from ..oracle_runs import OracleError
 from .findings import Code, Finding, Severity
@@ -27,12 +26,12 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
     """
     found: list[tuple[Code, Severity, str]] = []
     worker = Worker("cpu", isolation=isolation)
-    with scratch_folder() as files, reference(worker, task, None) as model:
+    with scratch_folder() as files, worker.reference(task, None) as model:
         init = model.draw(None, files / "init")
         given = [model.draw(seed, files / f"given-{seed}") for seed in SEEDS]
         if "time" in task.reference:
             time.sleep(1.1)  # a generator may be seeded with the time in seconds
-        with reference(worker, task, None) as other:
+        with worker.reference(task, None) as other:
             again = [other.draw(None, files / "again"), *(other.draw(seed, files / f"again-{seed}") for seed in SEEDS)]
         if _digests([init, *given]) != _digests(again):
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"

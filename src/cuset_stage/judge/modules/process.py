@@ -4,7 +4,8 @@ import functools
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from ...sandbox import (
     SandboxError,
     find_toolkit,
     python_paths,
+    remove_tree,
     run_sandboxed,
+    scratch_folder,
 )
-from ...sandbox.folders import remove_tree
+from ...tasks import ModuleTask
 from ..devices import GpuPool, Turns
 from ..gpu_activity import Activity, Recorder
 from .session import Module
@@ -68,10 +71,10 @@ class Worker:
         folder: Path,
         gpu: Gpu | None,
         limits: Limits | None = None,
-        kind: type[Module] = Module,
         recorder: Recorder | None = None,
+        reference_of: str | None = None,
     ) -> Module:
-        """`folder/answer.py` in a process of its own; recorder: its work on the GPU is recorded (`Module.leave`).
+        """`folder/answer.py` in a process of its own. recorder: its work on the GPU is recorded (`Module.leave`). reference_of: see `Module`.
 
         Every process has `folder/work` to itself, fresh but for a copy of `folder/extensions`, so that none finds what an earlier
         one left. The path is the same each time: ninja's files name it. Raises SandboxError when the judge's side failed.
@@ -105,7 +108,16 @@ class Worker:
                 **channel,
             )
 
-        return kind(run, work, limits.wall_s)
+        return Module(run, work, limits.wall_s, reference_of)
+
+    @contextmanager
+    def reference(self, task: ModuleTask, gpu: Gpu | None, recorder: Recorder | None = None) -> Iterator[Module]:
+        """The task's own module, imported: what all answers are held against. Raises OracleError when it fails."""
+        with scratch_folder() as folder:
+            (folder / "answer.py").write_text(task.reference, encoding="utf-8", newline="\n")
+            with self.hold(folder, gpu, recorder=recorder, reference_of=task.id) as module:
+                module.find("Model")
+                yield module
 
     def _environment(self, work: Path) -> dict[str, str]:
         number = self.arch.removeprefix("sm_")

@@ -25,6 +25,7 @@ from ...sandbox.folders import out_of_room, take_output
 from ...tasks.base import FILE_BYTES
 from ..closeness import Distance, module_distance
 from ..gpu_activity import RECORD, Activity, read_activity
+from ..oracle_runs import OracleError
 from . import handover
 
 
@@ -111,12 +112,14 @@ class Module:
     """A module in its process. Use it in a `with` block: when that ends, nothing of the process is left.
 
     Methods raise ModuleFailed, and SandboxError where the judge's side failed.
+
+    reference_of: the task whose own module it is. That is believed, and when it fails, the judge's side fails: OracleError.
     """
 
-    believed = False  # so its outputs are held against their digest
-
-    def __init__(self, run: Callable[..., Finished], work: Path, patience_s: float) -> None:
-        self._run, self._work, self._left = run, work, patience_s
+    def __init__(
+        self, run: Callable[..., Finished], work: Path, patience_s: float, reference_of: str | None = None
+    ) -> None:
+        self._run, self._work, self._left, self._reference_of = run, work, patience_s, reference_of
         self._socket, self._its = socket.socketpair()
         self._stop = threading.Event()
         self._finished: Finished | BaseException | None = None
@@ -184,7 +187,7 @@ class Module:
         with self._checked(self.ask("outputs")) as said:
             inputs = [str(digest) for digest in said["inputs"]]
             outputs = self._take(said["outputs"], folder, most_bytes)
-        if not self.believed and digest_of_all(outputs) != call.digest:
+        if self._reference_of is None and digest_of_all(outputs) != call.digest:
             raise self._problem(
                 "what it returned is not what it was when the call was over: written to later, such as by work on a side stream that "
                 "nobody waits for"
@@ -329,7 +332,11 @@ class Module:
             lacking := finished.lacked_memory(str(error)) or out_of_room(self._work, finished.room)
         ):
             return SandboxError(lacking)  # the module is not to blame
-        return ModuleFailed(error or {}, finished, self._doing)
+        failed = ModuleFailed(error or {}, finished, self._doing)
+        if self._reference_of is None:
+            return failed
+        said = failed.error.get("message", failed.first_line)
+        return OracleError(f"task {self._reference_of}: the reference's {self._doing} failed: {said[-1000:]}")
 
     def _problem(self, message: str) -> Exception:
         return self.failure({"type": "Problem", "message": message})

@@ -27,7 +27,6 @@ from ..oracle_runs import OracleError
 from .account import Counts, calls_of, second_opinion
 from .precision import lower_precision
 from .process import Worker
-from .reference import reference
 from .session import Call, Content, Module, ModuleFailed, Saved
 
 
@@ -79,7 +78,7 @@ class Trial:
 
     def judge(self) -> Judgement:
         self.known = self.built.judgement
-        with scratch_folder() as self.files, reference(self.worker, self.task, self.gpu) as self.right:
+        with scratch_folder() as self.files, self.worker.reference(self.task, self.gpu) as self.right:
             with self.clock.excluded():
                 self.init = self.right.draw(None, self.files / "init")
                 self.right.build("Model", self.init, double=True)
@@ -214,7 +213,7 @@ class Trial:
         recorded, name = self.worker.recorded, self.task.fingerprint
         if name not in recorded:
             recorded[name] = None
-            with suppress(OracleError), reference(self.worker, self.task, self.gpu, recorder) as right:
+            with suppress(OracleError), self.worker.reference(self.task, self.gpu, recorder) as right:
                 recorded[name] = calls(right, "Model")
         if (own := recorded[name]) is not None:
             try:
