@@ -139,4 +139,4 @@ def test_it_needs_a_gpu(tmp_path):
     said = CliRunner().invoke(
         app, ["evaluate", "a.jsonl", "tasks=t.jsonl", f"output={tmp_path}/o", "thorough=true", "no_gpu=true"]
     )
-    assert said.exit_code == 2 and "thorough looks at programs that run on a GPU" in said.output
+    assert said.exit_code == 2 and "thorough and no_gpu contradict each other" in said.output

@@ -71,8 +71,6 @@ def test_a_measured_speedup_reaches_the_report(tmp_path: Path) -> None:
 
         def discard(self, built: Built) -> None: ...
 
-        def release(self, prepared: None) -> None: ...
-
         def execute(self, task: Any, built: Built, prepared: Any) -> Judgement:
             speed = speeds[int(task.id[-1])]
             flags = ("speed-up over 10x",) if speed == 4.0 else ()

@@ -148,20 +148,16 @@ def check_options(compiler: Compiler) -> None:
     Raises:
         SandboxError: It does not compile, or is no program (with -c, say); the message has the options and what was said.
     """
-    with scratch_folder() as folder:
-        _check_smallest(replace(compiler, cache=folder / "programs"))
-
-
-def _check_smallest(compiler: Compiler) -> None:
-    compiled = compiler.compile(SMALLEST)
-    if compiled.verdict is Verdict.INFRA_ERROR:
-        raise SandboxError(compiled.message)
     options = f"with flags='{' '.join(compiler.flags)}' and arch={compiler.arch}"
-    if compiled.binary is None:
-        raise SandboxError(f"nvcc {compiler.toolkit.version} compiles nothing {options}: {compiled.message}")
-    with run_program(compiled.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
-        if ran.verdict is not None:
-            raise SandboxError(f"what nvcc makes of the smallest program {options} does not run: {ran.message}")
+    with scratch_folder() as folder:
+        compiled = replace(compiler, cache=folder / "programs").compile(SMALLEST)
+        if compiled.verdict is Verdict.INFRA_ERROR:
+            raise SandboxError(compiled.message)
+        if compiled.binary is None:
+            raise SandboxError(f"nvcc {compiler.toolkit.version} compiles nothing {options}: {compiled.message}")
+        with run_program(compiled.binary, inputs={}, outputs={}, isolation=compiler.isolation) as ran:
+            if ran.verdict is not None:
+                raise SandboxError(f"what nvcc makes of the smallest program {options} does not run: {ran.message}")
 
 
 def working_recorder(compiler: Compiler, pool: GpuPool) -> Recorder | str:

@@ -146,24 +146,18 @@ class GpuPool:
         return sorted({gpu.name for gpu in self.gpus})
 
     @contextmanager
-    def lease(self, wanted: Gpu | None = None, *, alone: bool = False) -> Iterator[Gpu]:
-        """A GPU for one run, as soon as one is free, or as soon as `wanted` is. alone: with no other run on it.
-
-        Raises NoGpuLeft when none of them works any more, SandboxError when the wanted one does not.
-        """
+    def lease(self, *, alone: bool = False) -> Iterator[Gpu]:
+        """A GPU for one run, as soon as one is free. alone: with no other run on it. Raises NoGpuLeft when none works any more."""
         working = [gpu for gpu in self.gpus if gpu.uuid not in self.lost]
         if not working:
             raise NoGpuLeft(f"no GPU left: {'; '.join(self.lost.values())}")
-        if wanted is not None and wanted not in working:
-            raise SandboxError(f"lost meanwhile: {self.lost[wanted.uuid]}")
-        chosen = [wanted] if wanted else random.sample(working, len(working))
         if alone:
-            gpu = chosen[0]
+            gpu = random.choice(working)
             with self._exclusive[gpu.uuid].taken(lambda: lease_gpu([gpu], slots=self.per_gpu, alone=True)):
                 yield gpu
-            return
-        with lease_gpu(chosen, slots=self.per_gpu) as gpu:
-            yield gpu
+        else:
+            with lease_gpu(random.sample(working, len(working)), slots=self.per_gpu) as gpu:
+                yield gpu
 
     def blame(self, gpu: Gpu, failed: Finished, said: str = "") -> str | None:
         """What is wrong with the GPU of a run that failed, or None. A lost one is leased no more.

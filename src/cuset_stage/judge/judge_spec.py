@@ -5,7 +5,7 @@ Imports pydantic alone, for the sake of `cuset --help`.
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
@@ -31,6 +31,8 @@ Gibibytes = Annotated[float, Field(ge=1 / 1024, le=2**20)]
 
 class JudgeSpec(Settings):
     """How answers are judged."""
+
+    needs_gpus: ClassVar[tuple[str, ...]] = ("gpus", "thorough")
 
     arch: str | None = Field(None, description="nvcc's -arch; without it that of the GPUs, else sm_90")
     flags: Annotated[str, AfterValidator(_splittable)] = Field("-O3 -std=c++17", description="nvcc's further options")
@@ -66,13 +68,10 @@ class JudgeSpec(Settings):
 
     @model_validator(mode="after")
     def _check_gpus(self) -> Self:
-        if self.gpus is not None and (self.no_gpu or self.compile_only):
-            other = "no_gpu" if self.no_gpu else "compile_only"
-            raise ValueError(f"gpus and {other} contradict each other: leave one out")
-        if self.thorough and not self.runs_on_gpus:
-            raise ValueError(
-                "thorough looks at programs that run on a GPU: leave out thorough, no_gpu and compile_only"
-            )
+        for name in self.needs_gpus:
+            if getattr(self, name) and not self.runs_on_gpus:
+                other = "no_gpu" if self.no_gpu else "compile_only"
+                raise ValueError(f"{name} and {other} contradict each other: leave one out")
         return self
 
     @property
@@ -96,15 +95,10 @@ class JudgeSpec(Settings):
 class EvaluationSpec(JudgeSpec):
     """How answers are judged, and on which inputs."""
 
+    needs_gpus: ClassVar[tuple[str, ...]] = (*JudgeSpec.needs_gpus, "require_gpu")
+
     require_gpu: bool = Field(False, description="programs whose work the GPU did not do fail: no_gpu_work")
     seed: NonNegativeInt | None = Field(
         None,
         description="what inputs are drawn from, where tasks bring their generator; without it drawn for each results file",
     )
-
-    @model_validator(mode="after")
-    def _check_require_gpu(self) -> Self:
-        if self.require_gpu and not self.runs_on_gpus:
-            other = "no_gpu" if self.no_gpu else "compile_only"
-            raise ValueError(f"require_gpu and {other} contradict each other: leave one out")
-        return self

@@ -117,8 +117,8 @@ class Judge(Protocol):
 
     `settings` is what a verdict depends on beside task and code: a result is reused only under equal settings. `prepare` is called
     once a task and raises when the judge's side fails; what its `preparation_cost` is, in any unit, says which tasks are begun first, and
-    0 that it waits for an answer that was built. `discard` and `release` remove what `build` and `prepare` left beside their caches; a
-    judge that derives from this class and leaves nothing needs none.
+    0 that it waits for an answer that was built. `discard` removes what `build` left beside its cache; a judge that derives
+    from this class and leaves nothing needs none.
     """
 
     def settings(self) -> Mapping[str, Any]: ...
@@ -129,7 +129,6 @@ class Judge(Protocol):
     def prepare(self, task: Any) -> Any: ...
     def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
     def discard(self, built: Built) -> None: ...
-    def release(self, prepared: Any) -> None: ...
 
 
 class Clock:

@@ -40,7 +40,7 @@ class PreparedCase:
     references: Mapping[str, Path]
     tolerance: Mapping[str, tuple[float, float]]
     self_check: Said | None
-    held: tuple[Held, ...] = ()
+    held: Held | None = None
 
     @property
     def sha256(self) -> dict[str, str]:
@@ -89,7 +89,7 @@ class CaseCache:
             raise OracleError(self._failures[key])
         try:
             found, held = self._entries.take(key, _read, lambda place: self._make(task, case, place))
-            return replace(found, held=(held,))
+            return replace(found, held=held)
         except OSError as error:
             raise SandboxError(f"task {task.id}, case {case.name}: the cache {self.folder} failed: {error}") from error
         except OracleError as error:
@@ -99,7 +99,7 @@ class CaseCache:
     def find(self, task: ProgramTask, case: Case) -> PreparedCase | None:
         """The case's files, if the cache has them: nothing is made, and nobody is waited for."""
         found, held = self._entries.find(self._key(task, case), _read)
-        return found and replace(found, held=(held,))
+        return found and replace(found, held=held)
 
     def _key(self, task: ProgramTask, case: Case) -> str:
         """Of what decides its data; random streams and results may differ with the versions."""

@@ -205,15 +205,10 @@ class Pipeline:
         raise CancelledError
 
     def _tidy(self, task: Task, built: Built | None) -> None:
-        """Remove what was kept for this answer, and for its task when this was the last one."""
+        """Let go of what was kept for this answer, and for its task when this was the last one."""
         if built is not None:
             self._judge.discard(built)
         with self._guard:
             self._left[task.fingerprint] -= 1
-            ready = None if self._left[task.fingerprint] else self._prepared.pop(task.fingerprint, None)
-        if ready is not None:
-            ready.add_done_callback(self._release)
-
-    def _release(self, ready: Future[Any]) -> None:
-        if not ready.cancelled() and ready.exception() is None:
-            self._judge.release(ready.result())
+            if not self._left[task.fingerprint]:
+                self._prepared.pop(task.fingerprint, None)

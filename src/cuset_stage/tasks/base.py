@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -46,11 +46,6 @@ class Tensor:
         """Bytes of the file; None for a dtype that is not in FILE_BYTES."""
         item = FILE_BYTES.get(self.dtype)
         return None if item is None else math.prod(self.shape) * item
-
-    @property
-    def as_list(self) -> list[Any]:
-        """As fingerprints have it."""
-        return [self.name, self.dtype, list(self.shape)]
 
     @property
     def file(self) -> str:
@@ -142,8 +137,8 @@ class ProgramTask:
             {
                 "name": case.name,
                 "parameters": dict(case.parameters),
-                "inputs": [tensor.as_list for tensor in case.inputs],
-                "outputs": [tensor.as_list for tensor in case.outputs],
+                "inputs": [astuple(tensor) for tensor in case.inputs],
+                "outputs": [astuple(tensor) for tensor in case.outputs],
             }
             for case in self.cases
         ]

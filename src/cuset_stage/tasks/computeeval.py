@@ -116,7 +116,8 @@ def read_task(row: Row) -> ProgramTask | None:
     read = row.read(_TaskRow)
     if read.type != "cuda_cpp":
         return None
-    files = {file.path: file.content for file in (*read.context_files, *read.test_files)}
+    given = {file.path: file.content for file in read.context_files}
+    files = given | {file.path: file.content for file in read.test_files}
     solution = read.baseline_solution.files if read.baseline_solution else []
     if len(solution) > 1:
         row.fail("baseline_solution.files", f"has {len(solution)} files; expected one, as an answer is one file")
@@ -129,7 +130,7 @@ def read_task(row: Row) -> ProgramTask | None:
         id=read.task_id,
         name=read.task_id,
         family=group,
-        prompts={1: computeeval_prompt(read.prompt, answer, read.build_command, _texts(read.context_files))},
+        prompts={1: computeeval_prompt(read.prompt, answer, read.build_command, given)},
         system=COMPUTEEVAL_SYSTEM,
         cases=(_TOKEN,),
         oracle=_ORACLE,
@@ -144,10 +145,6 @@ def read_task(row: Row) -> ProgramTask | None:
         ),
         time_limit=read.timeout_seconds,
     )
-
-
-def _texts(files: list[_FileRow]) -> dict[str, str]:
-    return {file.path: file.content for file in files}
 
 
 def _options(row: Row, read: _TaskRow, files: Mapping[str, str], solution: str | None) -> tuple[list[str], str]:

@@ -122,16 +122,6 @@ It should be as fast as possible."""
 
 def shot_prompt(statement: str, example: str, example_answer: str, code: str, instruction: str) -> str:
     """A task of MultiKernelBench as the user puts it: the set's own statement, example and instruction."""
-    blocks = [f"```python\n{part.strip()}\n```" for part in (example, example_answer, code)]
-    return "\n\n".join(
-        [
-            statement.strip(),
-            "An example:",
-            blocks[0],
-            "Its answer:",
-            blocks[1],
-            "Your task:",
-            blocks[2],
-            instruction.strip(),
-        ]
-    )
+    shown = {"An example": example, "Its answer": example_answer, "Your task": code}
+    blocks = [f"{what}:\n\n```python\n{part.strip()}\n```" for what, part in shown.items()]
+    return "\n\n".join([statement.strip(), *blocks, instruction.strip()])

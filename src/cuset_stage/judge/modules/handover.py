@@ -13,7 +13,7 @@ import numpy as np
 
 
 KEY_BYTES, SEED_BYTES, DIGEST_BYTES = 16, 8, 32
-PIECE, HASH = 512, 32
+PIECE = 512
 CHUNK = 1 << 24
 
 
