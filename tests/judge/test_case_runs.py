@@ -7,9 +7,8 @@ import pytest
 from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
-from cuset_stage.judge.case_runs import limits_for, read_report
+from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
-from cuset_stage.judge.judgement import Clock
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, resolve_isolation
@@ -43,7 +42,7 @@ def together(judge: ProgramJudge, task: ProgramTask, source: str) -> list[Verdic
     built = judge.build(task, source)
     assert built.product is not None, built.judgement.message
     judge.prepare(task)
-    return [run.result.verdict for run in judge.run_together(task, built.product, Clock()) or ()]
+    return [run.result.verdict for run in judge.run_together(Program(task, built.product)) or ()]
 
 
 # Right outputs only where this is the first call of main, or the last of three.
@@ -100,12 +99,12 @@ def test_with_few_queues_no_failure_counts(
     monkeypatch.setattr(ProgramJudge, "few_queues", True)
     binary = judge.build(task, program()).product
     judge.prepare(task)
-    assert [run.result.verdict for run in judge.run_together(task, binary, Clock())] == [Verdict.PASSED] * 3
-    assert judge.run_together(task, judge.build(task, THIRD).product, Clock()) == []
+    assert [run.result.verdict for run in judge.run_together(Program(task, binary))] == [Verdict.PASSED] * 3
+    assert judge.run_together(Program(task, judge.build(task, THIRD).product)) == []
     shows = program(
         ("int mode = -1;", 'if (getenv("CUDA_DEVICE_MAX_CONNECTIONS")) return 1;\n  int mode = -1;'), STDLIB
     )
-    assert judge.run_together(task, judge.build(task, shows).product, Clock()) == []
+    assert judge.run_together(Program(task, judge.build(task, shows).product)) == []
     assert judge.judge(task, shows).passed
 
 
@@ -141,7 +140,7 @@ def test_a_case_that_the_cache_has_dropped_is_not_waited_for(
 ) -> None:
     judge = replace(judge, cases=CaseCache(tmp_path / "cases"))
     built = judge.build(task, program())
-    assert judge.run_together(task, built.product, Clock()) is None
+    assert judge.run_together(Program(task, built.product)) is None
     assert judge.execute(task, built, None).passed
 
 

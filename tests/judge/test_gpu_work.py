@@ -13,6 +13,7 @@ from fake_gpus import path_with_gpus
 from host_programs import MODES, PROGRAM, answer_row, make_task
 
 from cuset_stage.judge import case_runs
+from cuset_stage.judge.case_runs import Program
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
 from cuset_stage.judge.gpu_counters import TENSOR, Counted
@@ -31,7 +32,6 @@ from cuset_stage.judge.gpu_work import (
     examine,
     kernel_uses,
 )
-from cuset_stage.judge.judgement import Clock
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Verdict, resolve_isolation
@@ -182,14 +182,14 @@ def test_a_program_does_not_see_in_which_run_it_is(
     except SandboxError as error:
         pytest.skip(str(error))
     judge = replace(judge, isolation=isolation)
-    binary = judge.build(task, LOOKS_ROUND).product
+    looks = Program(task, judge.build(task, LOOKS_ROUND).product)
     prepared = [judge.case(task, case) for case in task.cases]
 
     def seen(withheld: bytes | None, together: bool) -> str:
         if together:
-            running = judge._running_together(task, prepared, binary, Clock(), withheld)
+            running = judge._running_together(looks, prepared, withheld)
         else:
-            running = judge._running(task, binary, Clock(), inputs=prepared[1].inputs, withheld=withheld)
+            running = judge._running(looks, inputs=prepared[1].inputs, withheld=withheld)
         with running as (ran, *_):
             said = ran.finished.stdout
         assert said.count("LANG=C.UTF-8") >= 4 and said.count("all_cases.so") >= 2 and "data/x.bin" in said

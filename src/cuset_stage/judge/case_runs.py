@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..sandbox import Compiler, Isolation, Limits, Ran, SandboxError, Toolkit, Verdict, run_program
 from ..tasks import Case, ProgramTask
@@ -37,6 +38,24 @@ FEW_QUEUES = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
 """The driver makes one queue between host and GPU in place of 8, in half the time. Work in several streams then waits for each other."""
 MOST_REPORT = 1 << 16  # bytes
 MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: they share its limits
+
+
+@dataclass(frozen=True)
+class Program:
+    """What runs: the compiled answer to a task. clock: of the judge's own time."""
+
+    task: ProgramTask
+    binary: Path
+    clock: Clock = field(default_factory=Clock)
+
+
+class Together(NamedTuple):
+    """A process that ran on all cases. calls: what `read_report` says of it. outputs: of each case, those that are there."""
+
+    ran: Ran
+    activity: Activity
+    calls: list[tuple[int, int]]
+    outputs: list[dict[str, Path]]
 
 
 @dataclass(frozen=True)
@@ -100,85 +119,60 @@ class CaseRunner:
         check_oracle(task, prepared)
         return prepared
 
-    def runs(self, task: ProgramTask, binary: Path, clock: Clock) -> Iterator[CaseRun]:
+    def runs(self, program: Program) -> Iterator[CaseRun]:
         """A run on each case in order, in one process as far as that goes. What fails on a shared GPU, among other cases or by itself, is
         run once more with no other program on it. Raises what `run` raises."""
         shares = self.gpus is not None and self.gpus.per_gpu > 1 and self.confirms
-        together = self.run_together(task, binary, clock)
-        for index, case in enumerate(task.cases):
+        together = self.run_together(program)
+        for index, case in enumerate(program.task.cases):
             # Where the process of all cases ended, the case has failed beside other programs.
             alone = shares and together is not None and index == len(together)
-            if together and index < len(together):
-                run = together[index]
-            else:
-                run = self.run(task, case, binary, clock, alone=alone)
+            run = together[index] if together and index < len(together) else self.run(program, case, alone=alone)
             if not run.passed and shares and not alone:
-                run = self.run(task, case, binary, clock, alone=True)
+                run = self.run(program, case, alone=True)
             yield run
 
-    def run(
-        self,
-        task: ProgramTask,
-        case: Case,
-        binary: Path,
-        clock: Clock,
-        *,
-        alone: bool = False,
-        withheld: bytes | None = None,
-    ) -> CaseRun:
+    def run(self, program: Program, case: Case, *, alone: bool = False, withheld: bytes | None = None) -> CaseRun:
         """One run on a case. withheld: blocks of the right outputs: the GPU is given none of the inputs.
 
         The GPU is given back before outputs are compared. Raises OracleError or SandboxError when the judge's side fails.
         """
-        prepared = self.case(task, case)
-        running = self._running(
-            task,
-            binary,
-            clock,
-            inputs=prepared.inputs,
-            outputs={tensor.file: prepared.sizes(tensor) for tensor in case.outputs},
-            alone=alone,
-            withheld=withheld,
-        )
+        prepared = self.case(program.task, case)
+        outputs = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
+        running = self._running(program, inputs=prepared.inputs, outputs=outputs, alone=alone, withheld=withheld)
         with running as (ran, activity):
             if ran.verdict is not None:
                 return self._failed(case, ran, activity)
-            run = self._compared(task, case, prepared, ran.outputs, ran.finished.seconds, activity)
+            run = self._compared(program.task, case, prepared, ran.outputs, ran.finished.seconds, activity)
             return replace(run, process=activity)
 
-    def run_withheld(
-        self, task: ProgramTask, index: int, binary: Path, clock: Clock, earlier: Sequence[CaseRun]
-    ) -> Withheld:
+    def run_withheld(self, program: Program, index: int, earlier: Sequence[CaseRun]) -> Withheld:
         """One more run of a program that has passed all cases, on case number `index` in the way in which it passed there, and the GPU is
         given none of the inputs. Raises what `run` raises."""
-        own = earlier[index]
+        task, own = program.task, earlier[index]
         prepared = self._all_there(task) if own.together else None
         if prepared is None:
             earlier = [own]
-            run = self.run(task, task.cases[index], binary, clock, withheld=own.blocks)
+            run = self.run(program, task.cases[index], withheld=own.blocks)
             activity, passed, ended = run.activity, run.passed, run.process is not None
         else:
-            with self._running_together(task, prepared, binary, clock, withheld=own.blocks) as (
-                ran,
-                activity,
-                calls,
-                found,
-            ):
+            with self._running_together(program, prepared, own.blocks) as (ran, activity, calls, outputs):
                 ended = ran.verdict is None and len(calls) == len(prepared)
-                given = task, task.cases[index], prepared[index], found[index], ran.finished.seconds, activity
+                given = task, task.cases[index], prepared[index], outputs[index], ran.finished.seconds, activity
                 passed = ended and self._compared(*given).passed
         sizes = (sum(run.input_bytes for run in earlier), sum(run.output_bytes for run in earlier))
         return Withheld(activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
 
-    def run_together(self, task: ProgramTask, binary: Path, clock: Clock) -> list[CaseRun] | None:
+    def run_together(self, program: Program) -> list[CaseRun] | None:
         """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed (with `few_queues` no
         failure counts). Empty where a process of its own tells better how the first one failed; None where none was run, because each case
         needs one. Raises what `run` raises.
         """
+        task = program.task
         prepared = self._all_there(task)
         if prepared is None:
             return None
-        with self._running_together(task, prepared, binary, clock) as (ran, activity, calls, found):
+        with self._running_together(program, prepared) as (ran, activity, calls, found):
             if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
                 return [] if calls or self.few_queues else [self._failed(task.cases[0], ran, activity)]
             runs: list[CaseRun] = []
@@ -200,14 +194,10 @@ class CaseRunner:
 
     @contextmanager
     def _running_together(
-        self,
-        task: ProgramTask,
-        prepared: Sequence[PreparedCase],
-        binary: Path,
-        clock: Clock,
-        withheld: bytes | None = None,
-    ) -> Iterator[tuple[Ran, Activity, list[tuple[int, int]], list[dict[str, Path]]]]:
-        """As `_running`, on all cases; with what `read_report` says, and the outputs of each case that are there."""
+        self, program: Program, prepared: Sequence[PreparedCase], withheld: bytes | None = None
+    ) -> Iterator[Together]:
+        """As `_running`, on all cases."""
+        cases = program.task.cases
         places = ["", *(f"{FOLDER}/{number}/" for number in range(1, len(prepared)))]
         inputs = {
             f"{place}{name}": path
@@ -216,17 +206,11 @@ class CaseRunner:
         }
         files = [
             {f"{place}{tensor.file}": max(one.sizes(tensor), default=None) for tensor in case.outputs}
-            for place, case, one in zip(places, task.cases, prepared, strict=True)
+            for place, case, one in zip(places, cases, prepared, strict=True)
         ]
-        running = self._running(
-            task,
-            binary,
-            clock,
-            inputs=inputs,
-            optional={REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()},
-            environment=FEW_QUEUES if self.few_queues else {},
-            withheld=withheld,
-        )
+        optional = {REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()}
+        environment = FEW_QUEUES if self.few_queues else {}
+        running = self._running(program, inputs=inputs, optional=optional, environment=environment, withheld=withheld)
         with running as (ran, activity):
             found = [
                 {
@@ -234,9 +218,9 @@ class CaseRunner:
                     for tensor, name in zip(case.outputs, names, strict=True)
                     if name in ran.outputs
                 }
-                for case, names in zip(task.cases, files, strict=True)
+                for case, names in zip(cases, files, strict=True)
             ]
-            yield ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), found
+            yield Together(ran, activity, read_report(ran.outputs.get(REPORT), ran.finished.seconds), found)
 
     def _all_there(self, task: ProgramTask) -> list[PreparedCase] | None:
         """The data of all cases, where they may share a process and the cache has them: who holds some must not wait for others."""
@@ -250,9 +234,7 @@ class CaseRunner:
     @contextmanager
     def _running(
         self,
-        task: ProgramTask,
-        binary: Path,
-        clock: Clock,
+        program: Program,
         *,
         inputs: Mapping[str, Path],
         environment: Mapping[str, str] = MappingProxyType({}),
@@ -262,7 +244,7 @@ class CaseRunner:
         withheld: bytes | None = None,
     ) -> Iterator[tuple[Ran, Activity]]:
         """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`."""
-        stdin = plan(inputs, withheld)
+        clock, stdin = program.clock, plan(inputs, withheld)
         if self.library:
             inputs = {**inputs, LIBRARY: self.library}
         if self.recorder:
@@ -275,14 +257,14 @@ class CaseRunner:
                 clock.waiting(counting(gpu if timed else None)) as counted,
             ):
                 running = run_program(
-                    binary,
+                    program.binary,
                     inputs=inputs,
                     outputs=outputs,
                     optional={**optional, **({RECORD: MAX_RECORD_BYTES} if self.recorder else {})},
                     under=UNDER if self.library else (),
                     stdin=stdin if self.library else b"",
                     environment=environment,
-                    limits=limits_for(task, self.limits),
+                    limits=limits_for(program.task, self.limits),
                     gpu=gpu,
                     isolation=self.isolation,
                 )

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from ..sandbox import (
@@ -21,7 +20,7 @@ from ..sandbox import (
 from ..spans.scrub import scrub
 from ..tasks import Case, ProgramTask, ScriptOracle
 from ..text import shorten
-from .case_runs import CaseRun, CaseRunner
+from .case_runs import CaseRun, CaseRunner, Program
 from .gpu_counters import TENSOR, tensor_cores
 from .gpu_work import (
     INVENTED,
@@ -132,7 +131,7 @@ class ProgramJudge(CaseRunner, Judge):
             return f"task {task.id}: its own solution does not compile here: {compiled.message}"
         if case is None:
             return ""
-        run = self.run(task, case, compiled.binary, Clock())
+        run = self.run(Program(task, compiled.binary), case)
         return "" if run.passed else f"task {task.id}: its own solution fails here: {run.message}"
 
     def preparation_cost(self, task: ProgramTask) -> float:
@@ -152,9 +151,10 @@ class ProgramJudge(CaseRunner, Judge):
         The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
         """
         clock = Clock()
+        program = Program(task, built.product, clock)
         runs: list[CaseRun] = []
         try:
-            for case, run in zip(task.cases, self.runs(task, built.product, clock), strict=False):
+            for case, run in zip(task.cases, self.runs(program), strict=False):
                 if not run.passed and task.project:
                     with clock.excluded():
                         if problem := self._own_failure(task, case):
@@ -177,7 +177,7 @@ class ProgramJudge(CaseRunner, Judge):
         )
         if known.passed and self.recorder:
             try:
-                known = self._account(task, built, known, runs, clock)
+                known = self._account(program, built.code, known, runs)
             except (OracleError, SandboxError) as error:
                 known = infra_error(str(error), known)
         if isinstance(task.oracle, ScriptOracle):
@@ -185,11 +185,9 @@ class ProgramJudge(CaseRunner, Judge):
         known = replace(known, overhead_s=known.overhead_s + clock.own())
         return self._examiner.examine(task, built, known) if known.passed and self.sanitizer else known
 
-    def _account(
-        self, task: ProgramTask, built: Built, known: Judgement, runs: Sequence[CaseRun], clock: Clock
-    ) -> Judgement:
+    def _account(self, program: Program, code: str, known: Judgement, runs: Sequence[CaseRun]) -> Judgement:
         """What is known of a right program with what its runs did on the GPU, and its speed-up, which takes a case that can be examined."""
-        examined = None
+        task, examined = program.task, None
         if self.library and not task.project:  # of a project its tests compare, not we
             examined = case_to_examine([sum(tensor.nbytes or 0 for tensor in case.inputs) for case in task.cases])
         timed = _timed(runs)
@@ -200,14 +198,14 @@ class ProgramJudge(CaseRunner, Judge):
         if flag is None and examined is not None:
             most = 10 + 3 * known.run_s  # on zeros some programs never end: these need their inputs
             brief = replace(self, limits=replace(self.limits, wall_s=min(self.limits.wall_s, most)))
-            flag = examine(brief.run_withheld(task, examined, built.product, clock, runs), built.code)
+            flag = examine(brief.run_withheld(program, examined, runs), code)
         if flag is not None:
             known = replace(known, flags=(*known.flags, flag))
             if self.require_gpu and flag.startswith(NO_GPU_WORK):
                 known = replace(known, verdict=Verdict.NO_GPU_WORK, message=flag)
         elif examined is not None and self.gpus and self.gpus.per_gpu == 1 and len(self.gpus.names) == 1:
-            with clock.excluded():
-                reference = self._reference(task, built.product, timed)
+            with program.clock.excluded():
+                reference = self._reference(program, timed)
             if reference:
                 known = replace(known, reference_s=reference.kernel_s, speedup=reference.kernel_s / timed.kernel_s)
                 if timed.hides_more_than(reference):
@@ -216,20 +214,21 @@ class ProgramJudge(CaseRunner, Judge):
                     known = replace(known, flags=(*known.flags, TENSOR))
         return known
 
-    def _reference(self, task: ProgramTask, product: Path, timed: Timed) -> Timed | None:
+    def _reference(self, program: Program, timed: Timed) -> Timed | None:
         """The task's own program over all cases, measured once in the same way; None where it has none that passes.
 
-        product, timed: an answer that has been measured, which may be that program.
+        program, timed: an answer that has been measured, which may be that program.
         """
+        task = program.task
         if task.solution is None:
             return None
         with self._measuring:
             if task.fingerprint not in self._references:
                 compiled = self.compile(task, task.solution)
-                if compiled.binary is None or compiled.binary == product:
+                if compiled.binary is None or compiled.binary == program.binary:
                     self._references[task.fingerprint] = timed if compiled.binary else None
                 else:
-                    runs = list(self.runs(task, compiled.binary, Clock()))
+                    runs = list(self.runs(Program(task, compiled.binary)))
                     known = all(run.passed and run.activity.complete for run in runs)
                     self._references[task.fingerprint] = _timed(runs) if known else None
             return self._references[task.fingerprint]
