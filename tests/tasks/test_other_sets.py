@@ -209,8 +209,11 @@ def test_bad_multikernelbench(tmp_path, file, text, says):
 
 
 def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
-    with pytest.raises(TaskError, match=r"expected <task>/task.json .*robust-kbench.*MultiKernelBench"):
+    with pytest.raises(TaskError, match=r"expected <task>/task.json \(cuset\); or .*robust-kbench.*multikernelbench"):
         load_tasks(tmp_path)
+    for format in ("cuset", "kernelbench", "robust-kbench"):
+        with pytest.raises(TaskError, match=r"expected .* in it"):
+            load_tasks(tmp_path, format=format)
     path = write_lines(tmp_path / "problems.jsonl", computeeval_row())
     with pytest.raises(TaskError, match="a file; robust-kbench is a folder, give the path of your clone"):
         load_tasks(path, format="robust-kbench")

@@ -78,6 +78,8 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
             raise TaskError(f"{path}: a file; {chosen} is a folder, give the path of your clone")
         reader = ROWS[chosen]
         found = [reader.read_task(row) for row in rows]
+    if not found:
+        raise TaskError(f"{path}: expected {reader.LAYOUT} in it")
     tasks = [task for task in found if task is not None]
     left_out = f"{len(found) - len(tasks)} {reader.LEFT_OUT}" if len(tasks) < len(found) else ""
     if not tasks:
@@ -105,10 +107,8 @@ def _folder_format(path: Path) -> str:
     for name, reader in FOLDERS.items():
         if reader.is_folder(path):
             return name
-    raise TaskError(
-        f"{path}: expected <task>/task.json (the cuset format), level1/*.py or *.parquet (KernelBench), <task>/config_forward.json "
-        "(robust-kbench), or reference/ and prompt_generators/ (MultiKernelBench) in it"
-    )
+    layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
+    raise TaskError(f"{path}: expected {layouts} in it")
 
 
 def _choose(whole: TaskSet, split: str | None, only: Sequence[str]) -> tuple[Task, ...]:

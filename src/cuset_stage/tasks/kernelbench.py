@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..row_checks import Count, RowModel
-from .base import ModuleTask, TaskError
+from .base import ModuleTask
 from .messages import MODULE_SYSTEM, module_prompt
 from .task_rows import NAME, Filled, MaybeText, Row, read_rows, read_text
 
 
 SIGN = {"code", "level", "problem_id"}
+LAYOUT = "level1/*.py or *.parquet"
 PARTS = ("Model", "get_inputs", "get_init_inputs")
 
 
@@ -37,8 +38,6 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
         rows, sha256 = read_rows(file)
         digest.update(sha256.encode())
         tasks += [read_task(row) for row in rows]
-    if not tasks:
-        raise TaskError(f"{path}: neither level1/*.py nor *.parquet is in it")
     return tasks, digest.hexdigest()
 
 

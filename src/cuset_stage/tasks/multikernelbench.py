@@ -16,6 +16,7 @@ from .task_rows import Row, read_text
 
 
 LEFT_OUT = "operators with get_input_groups"
+LAYOUT = "reference/<category>/<operator>.py and prompt_generators/ of a whole clone"
 _PROMPTS = "prompt_generators/prompt_utils.py"
 _TEXTS = ("template_statement", "template_instruction")
 _EXAMPLES = ("prompts/cuda_model_add.py", "prompts/cuda_new_model_add.py")
@@ -42,15 +43,14 @@ def read_folder(path: Path) -> tuple[list[ModuleTask | None], str]:
         task = model_task(Row(where, {}), code, file.parent.name, file.stem)
         prompt = shot_prompt(statement, *examples, code, instruction)
         tasks.append(replace(task, id=file.stem, prompts={1: prompt}, system=None))
-    if not tasks:
-        raise TaskError(f"{path}: reference/<category>/<operator>.py is missing; give a clone of the whole repository")
     return tasks, digest.hexdigest()
 
 
 def _templates(file: Path) -> list[str]:
     """The set's own texts, from constants in its source, which is not run."""
+    text = read_text(file)
     try:
-        tree = ast.parse(read_text(file))
+        tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         raise TaskError(f"{file}: not Python: {error}") from None
     constants = {

@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..row_checks import RowModel, Texts
-from .base import DTYPE_BYTES, Case, ProgramTask, ReferenceOracle, TaskError, Tensor
+from .base import DTYPE_BYTES, Case, ProgramTask, ReferenceOracle, Tensor
 from .shapes import ShapeError, evaluate_shape
 from .task_rows import Filled, MaybeText, Name, Row, check_names, check_text, read_json, read_text
 
 
 SIGN = {"id", "prompt", "inputs", "outputs", "reference"}
+LAYOUT = "<task>/task.json"
 _WORDINGS = ("prompt", "bare", "detailed")  # by level
 _FILES = {"prompt": "prompt.md", "reference": "reference.py"}
 _FILES_IF_THERE = {"bare": "bare.md", "detailed": "detailed.md", "solution": "kernel.cu", "alternative": "simple.cu"}
@@ -101,8 +102,6 @@ def is_folder(path: Path) -> bool:
 def read_folder(path: Path) -> tuple[list[ProgramTask], str]:
     """The tasks of <path>/<id>/ (or of `path` itself when it holds a task.json), sorted by id, and a SHA-256."""
     folders = [path] if (path / "task.json").is_file() else sorted(file.parent for file in path.glob("*/task.json"))
-    if not folders:
-        raise TaskError(f"{path}: no <task>/task.json in it")
     tasks, digest = [], hashlib.sha256()
     for folder in folders:
         values = read_json(folder / "task.json", dict)

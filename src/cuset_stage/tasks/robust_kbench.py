@@ -19,6 +19,7 @@ from .messages import KERNEL_SYSTEM, kernel_prompt
 from .task_rows import NAME, Row, check_text, read_json, read_text
 
 
+LAYOUT = "<task>/config_forward.json"
 DIRECTIONS = ("forward", "backward")
 MODEL = Path(__file__).with_name("settings_model.py")
 Settings = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # name -> arguments of Model, and of get_inputs
@@ -50,8 +51,6 @@ def read_folder(path: Path) -> tuple[list[ModuleTask], str]:
         task = _read_task(config, "_".join(parts), direction)
         digest.update(task.fingerprint.encode())
         tasks.append(task)
-    if not tasks:
-        raise TaskError(f"{path}: no <task>/config_forward.json in it")
     return tasks, digest.hexdigest()
 
 
