@@ -28,13 +28,13 @@ runs of three backticks anywhere, without a leading `cpp` or `c++`.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 MARKS_LIMIT = 100_000
@@ -361,19 +361,24 @@ def _is_mention(text: str, start: int, end: int) -> bool:
 
 @dataclass
 class _Fence:
-    """A run of backticks or tildes at `at`, and what follows it up to `end`; the reader goes on at `after`.
+    """A run of backticks or tildes at `at`, in the line from `line` to `next_line`, and what follows it up to `end`.
 
-    That is the next line, or an ending of reasoning right behind the fence (`ends_reasoning`). Each thing is found out once, and nothing
-    is copied: reasoning may cut what stands before it into a million pieces, and each of them meets the same fence.
+    The reader goes on at `after`: the next line, or an ending of reasoning right behind the fence. Properties are found out once, and
+    nothing is copied: reasoning may cut what stands before a fence into a million pieces, and each of them meets the same fence.
     """
 
     text: str
     at: int
     run: str
+    line: int
+    next_line: int
     end: int
     after: int
-    ends_reasoning: bool
     limit: int  # the end of the answer
+
+    @property
+    def ends_reasoning(self) -> bool:
+        return self.after < self.next_line
 
     @cached_property
     def info(self) -> int:
@@ -443,15 +448,22 @@ class _Line(NamedTuple):
         return self.has_margin or (fence.run[0] != "~" and fence.is_tag_alone and fence.has_code_below)
 
 
-class _Searched(NamedTuple):
-    """What the first match of a search from `start` on was, at `found` or at the end of the text: the same from all places between."""
-
-    start: int
-    found: int
-    what: Any = None
-
-    def knows(self, position: int) -> bool:
-        return self.start <= position <= self.found
+def _find_fences(text: str, end: int) -> list[_Fence]:
+    found: list[_Fence] = []
+    line = newline = last = 0  # where the line of a run begins and ends, and where its line ending begins
+    for match in islice(_RUN.finditer(text, 0, end), MARKS_LIMIT):
+        at, stop = match.span()
+        if newline <= at:
+            line = text.rfind("\n", newline, at) + 1
+            newline = text.find("\n", stop, end)
+            newline = last = newline if newline >= 0 else end
+            while text[last - 1] == "\r":
+                last -= 1
+        ending = _ENDING_BEHIND.match(text, stop, end)
+        next_line = min(newline + 1, end)
+        stop, after = (stop, ending.end()) if ending else (last, next_line)
+        found.append(_Fence(text, at, match[0], line, next_line, stop, after, end))
+    return found
 
 
 class _Reader:
@@ -467,23 +479,18 @@ class _Reader:
             None  # a block without a closing fence of its own, and where it ends at the latest
         )
         self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
-        self._fences_left = MARKS_LIMIT
-        self._run = self._newline = _Searched(-1, -1)
-        self._run_line = 0  # where the line of that run begins, if that is behind where the search began
+        self._fences = _find_fences(text, end)
+        self._places = [fence.at for fence in self._fences]
 
     def read(self) -> None:
         tags = _find_tags(self.text, self.end)
         partners = _find_partners(self.text, tags)
         number, behind = 0, -1  # the next tag, and the one that may stand right behind reasoning
-        line = self._next_fence(0, self.end)
         while True:
             while number < len(tags) and tags[number].start < self._position:
                 number += 1
             place = tags[number].start if number < len(tags) else self.end
-            if line is not None and line.fence.at < self._position:
-                line = self._next_fence(self._position, self.end)
-            elif line is not None and line.start < self._position:
-                line = line._replace(start=self._position)
+            line = self._next_fence(self._position, self.end)
             if self._open is not None and self._open[1] <= place:
                 self._end_block(self._open[0], self._open[1], self._open[1], False)
             elif self._open is None and line is not None and line.fence.at < place:
@@ -518,42 +525,17 @@ class _Reader:
             if end > until:
                 self._read_block(line, end, self.end, self.end)
             else:  # the lines up to there are known, but for the one that begins here
-                self._read_block(line, end, min(self._line_end(end).found + 1, until), until)
-
-    def _line_end(self, position: int) -> _Searched:
-        """The next newline or else the end, and `what`: where the line ends without its line ending."""
-        known = self._newline
-        if not known.knows(position):
-            newline = self.text.find("\n", position, known.start if position < known.start else self.end)
-            if newline < 0 and position < known.start:
-                self._newline = known._replace(start=position)
-            else:
-                newline = end = newline if newline >= 0 else self.end
-                while end > position and self.text[end - 1] == "\r":
-                    end -= 1
-                self._newline = _Searched(position, newline, end)
-        return self._newline
+                here = self._next_fence(end, until)
+                stop = min(here.fence.next_line, until) if here and here.start == end else end
+                self._read_block(line, end, stop, until)
 
     def _next_fence(self, position: int, end: int) -> _Line | None:
-        """The next line with a run of three backticks or tildes, and its first one; a line begins at `position`."""
-        if not self._fences_left or position >= end:
+        """The next fence, as the first one of a line; a line begins at `position`."""
+        index = bisect_left(self._places, position)
+        if index == len(self._places) or self._places[index] >= end:
             return None
-        if not self._run.knows(position):
-            run = _RUN.search(self.text, position, self.end)
-            at = run.start() if run else self.end
-            self._run = _Searched(position, at, run and self._fence(at, run[0]))
-            self._run_line = self.text.rfind("\n", position, at) + 1
-        if self._run.found >= end:
-            return None
-        self._fences_left -= 1
-        return _Line(max(position, self._run_line), self._run.what)
-
-    def _fence(self, at: int, run: str) -> _Fence:
-        stop = at + len(run)
-        if not self.text.startswith("\n", stop) and (ending := _ENDING_BEHIND.match(self.text, stop, self.end)):
-            return _Fence(self.text, at, run, stop, ending.end(), True, self.end)
-        line = self._line_end(stop)
-        return _Fence(self.text, at, run, max(stop, line.what), min(line.found + 1, self.end), False, self.end)
+        fence = self._fences[index]
+        return _Line(max(position, fence.line), fence)
 
     def _read_fence(self, line: _Line) -> None:
         """A line outside of blocks, with a fence."""
