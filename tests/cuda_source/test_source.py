@@ -7,11 +7,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cuset_stage import find_spans
-from cuset_stage.cuda_source import Source, answer_code, functions
+from cuset_stage.cuda_source import Function, Source, answer_code
 
 
 KERNELS = sorted((Path(__file__).parents[2] / "data" / "kernels").glob("*/kernel.cu"))
 BODY = "{ a[threadIdx.x] = 1; }"
+
+
+def functions(source: str) -> tuple[Function, ...]:
+    return Source(source).functions
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,7 @@ def test_a_kernel_is_found_however_it_is_written(head):
     source = f"int before() {{ return 0; }}\n{head} {BODY}\nint after() {{ return 1; }}\n"
     kernel = next(function for function in functions(source) if function.is_kernel)
     assert kernel.name == "k"
-    assert kernel.body_text(source) == BODY
+    assert source[slice(*kernel.body)] == BODY
     assert "k" in source[kernel.head : kernel.body[0]] and "before" not in source[kernel.head : kernel.body[0]]
     assert {"before", "after"} <= {function.name for function in functions(source)}
 
@@ -56,19 +60,19 @@ def test_a_kernel_is_found_however_it_is_written(head):
 )
 def test_the_body_is_whole_where_the_tree_has_errors(body):
     source = f"__global__ void k(int* a) {body}\n__global__ void next(int* a) {BODY}\n"
-    assert [(each.name, each.body_text(source)) for each in functions(source)] == [("k", body), ("next", BODY)]
+    assert [(each.name, source[slice(*each.body)]) for each in functions(source)] == [("k", body), ("next", BODY)]
 
 
 def test_kernels_of_macros_and_of_cut_off_programs():
     macro = "#define MAKE(T) \\\n  __global__ void k(T* a) { a[0] = 1; }\nMAKE(int)\n"
-    assert [each.body_text(macro) for each in functions(macro)] == ["{ a[0] = 1; }"]
+    assert [macro[slice(*each.body)] for each in functions(macro)] == ["{ a[0] = 1; }"]
     cut = "int f() { return 1; }\n__global__ void k(int* a) { if (a[0] > 1) { a[0]"
-    assert functions(cut)[-1].body_text(cut) == "{ if (a[0] > 1) { a[0]"
+    assert cut[slice(*functions(cut)[-1].body)] == "{ if (a[0] > 1) { a[0]"
 
 
 def test_a_body_in_each_branch():
     source = "__global__ void k(int* a)\n#ifdef A\n{ a[0] = 1; }\n#else\n{ a[0] = 2; }\n#endif\n"
-    assert [(each.name, each.body_text(source)) for each in functions(source)] == [
+    assert [(each.name, source[slice(*each.body)]) for each in functions(source)] == [
         ("k", "{ a[0] = 1; }"),
         ("k", "{ a[0] = 2; }"),
     ]
@@ -77,7 +81,7 @@ def test_a_body_in_each_branch():
 def test_a_missing_brace_does_not_hide_what_follows():
     source = f"void host() {{ if (x) {{ f(); }}\n__global__ void k(int* a) {BODY}\nint main() {{ return 0; }}"
     found = {each.name: each for each in functions(source)}
-    assert found["k"].is_kernel and found["k"].body_text(source) == BODY
+    assert found["k"].is_kernel and source[slice(*found["k"].body)] == BODY
 
 
 def test_functions_and_their_parameters():
@@ -113,7 +117,7 @@ def test_bundled_programs(path):
     assert {"main"} <= {each.name for each in found}
     for each in found:
         assert each.name.isidentifier() or each.name.startswith(("operator", "~")) or not each.parameters
-        assert each.body_text(source).startswith(("{", "try ")) and each.body_text(source).endswith("}")
+        assert source[slice(*each.body)].startswith(("{", "try ")) and source[slice(*each.body)].endswith("}")
         assert each.name in source[each.head : each.body[0]] and source[each.head] not in " \n};"
 
 

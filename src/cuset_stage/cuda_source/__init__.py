@@ -6,7 +6,7 @@ May import: tree_sitter, tree_sitter_cuda and `cuset_stage.spans`.
 
 from .excerpt import excerpts
 from .normal_form import kernel_features
-from .source import Function, Source, answer_code, functions
+from .source import Function, Source, answer_code
 from .tokens import Token, chosen_names, normalised, tokens
 
 
@@ -17,7 +17,6 @@ __all__ = [
     "answer_code",
     "chosen_names",
     "excerpts",
-    "functions",
     "kernel_features",
     "normalised",
     "tokens",

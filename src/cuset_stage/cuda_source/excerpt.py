@@ -14,17 +14,11 @@ from .tree import Range, child, declarators, declared, last_name, text_of, walk
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_INTO = {
-    "preproc_ifdef",
-    "preproc_if",
-    "preproc_else",
-    "preproc_elif",
-    "linkage_specification",
-    "declaration_list",
-    "ERROR",
-}
-_ALWAYS = {"preproc_include", "using_declaration", "namespace_alias_definition"}
 _OTHERWISE = {"preproc_else", "preproc_elif"}
+_INTO = {"preproc_ifdef", "preproc_if", *_OTHERWISE, "linkage_specification", "declaration_list", "ERROR"}
+_ALWAYS = {"preproc_include", "using_declaration", "namespace_alias_definition"}
+_TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
+_ON_DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr|[A-Z_]*DEVICE[A-Z_]*)\b")
 
 
 @dataclass(frozen=True)
@@ -85,8 +79,7 @@ def _units(source: Source, node: Node, namespaces: tuple[str, ...], seen: set[st
         kind, span = each.type, (each.start_byte, each.end_byte)
         if kind == "namespace_definition":
             name = child(each, "name")
-            inner = child(each, "body")
-            if inner is not None:
+            if (inner := child(each, "body")) is not None:
                 yield from _units(source, inner, (*namespaces, text_of(source.text, name) if name else ""), seen)
         elif kind in _INTO:
             first = {*seen}
@@ -113,19 +106,9 @@ def _introduced(source: Source, node: Node) -> Iterator[str]:
     elif kind == "function_definition":
         body = child(node, "body")
         head = source.code[node.start_byte : body.start_byte if body else node.end_byte]
-        is_device = re.search(r"\b(?:__device__|__global__|constexpr)\b", head) or re.search(
-            r"\b[A-Z_]*DEVICE[A-Z_]*\b", head
-        )
-        if is_device and (name := declared(node)) is not None:
+        if _ON_DEVICE.search(head) and (name := declared(node)) is not None:
             yield text_of(source.text, last_name(name))
-    elif kind in (
-        "struct_specifier",
-        "class_specifier",
-        "union_specifier",
-        "enum_specifier",
-        "declaration",
-        "type_definition",
-    ):
+    elif kind in {*_TYPES, "declaration", "type_definition"}:
         for each in declarators(node):
             if (name := declared(each)) is not None:
                 yield text_of(source.text, last_name(name))
@@ -142,12 +125,9 @@ def _written(source: Source, units: list[_Unit]) -> str:
     """The units as one text, each in its namespaces; what stands on one line together stays so."""
     parts = []
     for namespaces, group in groupby(units, key=lambda unit: unit.namespaces):
-        texts = [_ended(source, unit) for unit in group]
-        parts += [
-            *(f"namespace {name} {{".replace("  ", " ") for name in namespaces),
-            *texts,
-            *("}" for _ in namespaces),
-        ]
+        parts += [f"namespace {name} {{".replace("  ", " ") for name in namespaces]
+        parts += [_ended(source, unit) for unit in group]
+        parts += ["}"] * len(namespaces)
     return "\n".join(parts).strip() + "\n"
 
 

@@ -24,20 +24,18 @@ _SORTED = {"+", "*", "&", "|", "^", "==", "!=", "&&", "||"}
 _TURNED = {">": "<", ">=": "<="}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _NUMBERS = {
-    "number_literal",
-    "char_literal",
-    "true",
-    "false",
-    "null",
-    "nullptr",
-    "user_defined_literal",
-    "sizeof_expression",
-}
+    "number_literal", "char_literal", "true", "false", "null", "nullptr", "user_defined_literal", "sizeof_expression",
+}  # fmt: skip
 _TEXTS = {"string_literal", "raw_string_literal", "concatenated_string"}
 _WITHOUT_CODE = {
     "comment", "preproc_call", "preproc_def", "preproc_function_def", "preproc_include", "preproc_directive", "type_definition",
     "alias_declaration", "using_declaration", "static_assert_declaration", "identifier", "#endif", "else_clause",
 }  # fmt: skip
+_AROUND_CODE = {
+    "compound_statement", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "declaration_list",
+}  # fmt: skip
+_CASTS = {"primitive_type", "sized_type_specifier"}  # as a function: float(x)
+_TYPES = {*_CASTS, "type_descriptor", "type_identifier", "template_argument_list"}
 _THREAD = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 _LEAF = re.compile(r"(?<= )[^() ]+")  # a name or number in a form, and no operator
 _PART = re.compile(rf"\((?!\))|(?<!\()\)|{_LEAF.pattern}")  # and the brackets of a subtree, which `max()` has none of
@@ -97,12 +95,8 @@ class _Reader:
         nodes = self._flat(nodes)
         for index, node in enumerate(nodes):
             rest = nodes[index + 1 :]
-            if (
-                node.type == "if_statement"
-                and not child(node, "alternative")
-                and self._is_return(child(node, "consequence"))
-                and rest
-            ):
+            leaves = node.type == "if_statement" and self._is_return(child(node, "consequence"))
+            if leaves and rest and not child(node, "alternative"):
                 head = f"(if {self._negated(child(node, 'condition'))})"
                 self._add(within, head)
                 self._block(rest, head)
@@ -113,14 +107,7 @@ class _Reader:
         """Statements without the braces and the preprocessor's branches around them."""
         found = []
         for node in nodes:
-            if node.type in (
-                "compound_statement",
-                "preproc_if",
-                "preproc_ifdef",
-                "preproc_else",
-                "preproc_elif",
-                "declaration_list",
-            ):
+            if node.type in _AROUND_CODE:
                 found += self._flat(node.named_children)
             elif node.is_named and node.type not in _WITHOUT_CODE:
                 found.append(node)
@@ -133,14 +120,13 @@ class _Reader:
     def _statement(self, node: Node, within: str) -> None:
         kind = node.type
         if kind in ("for_statement", "while_statement"):
-            for part in ("initializer", "update"):  # the latter is a part of the body
-                if kind == "for_statement" and (each := child(node, part)) is not None and part == "initializer":
-                    self._statement(each, within)
+            if (first := child(node, "initializer")) is not None:
+                self._statement(first, within)
             condition = child(node, "condition")
             head = f"(loop {self._expression(condition) if condition else '#'})"
             self._add(within, head)
-            update = child(node, "update") if kind == "for_statement" else None
-            self._block([each for each in (child(node, "body"), update) if each is not None], head)
+            body = (child(node, "body"), child(node, "update"))
+            self._block([each for each in body if each is not None], head)
         elif kind == "if_statement":
             head = f"(if {self._expression(child(node, 'condition'))})"
             self._add(within, head)
@@ -159,17 +145,18 @@ class _Reader:
         elif kind == "declaration":
             for each in declarators(node):
                 name, value = declared(each), child(each, "value")
-                if name is not None:
-                    self._names[text_of(self._text, name)] = "v"
-                if name is not None and "__shared__" in self._text[node.start_byte : each.start_byte]:
-                    self._names[text_of(self._text, name)] = "s"
+                if name is None:
+                    continue
+                is_shared = "__shared__" in self._text[node.start_byte : each.start_byte]
+                self._names[text_of(self._text, name)] = own = "s" if is_shared else "v"
+                if is_shared:
                     self._add(within, "(shared)")
-                if value is not None and name is not None:
-                    self._add(within, f"(= {self._name(text_of(self._text, name))} {self._expression(value)})")
+                if value is not None:
+                    self._add(within, f"(= {own} {self._expression(value)})")
         elif kind == "comma_expression":
             for each in node.named_children:
                 self._statement(each, within)
-        elif kind == "expression_statement" or kind == "labeled_statement":
+        elif kind in ("expression_statement", "labeled_statement"):
             for each in self._flat(node.named_children):
                 self._statement(each, within)
         elif kind == "return_statement":
@@ -241,20 +228,14 @@ class _Reader:
             return self._call(node)
         if kind in ("qualified_identifier", "template_function"):
             return self._name(text_of(self._text, child(node, "name")).split("<")[0])
-        if kind in (
-            "primitive_type",
-            "type_descriptor",
-            "sized_type_specifier",
-            "type_identifier",
-            "template_argument_list",
-        ):
+        if kind in _TYPES:
             return ""
         return f"({kind} {' '.join(self._expression(each) for each in items(node))})"
 
     def _call(self, node: Node) -> str:
         function = child(node, "function")
         given = [self._expression(each) for each in items(child(node, "arguments"))]
-        if function.type in ("primitive_type", "sized_type_specifier") and len(given) == 1:  # float(x)
+        if function.type in _CASTS and len(given) == 1:
             return given[0]
         name = self._expression(function)
         name = "v" if name == "#" else name
@@ -280,10 +261,8 @@ class _Reader:
             if operator in _NEGATED:
                 return self._binary(_NEGATED[operator], node)
             if operator in ("&&", "||"):
-                return _joined(
-                    "&&" if operator == "||" else "||",
-                    [self._negated(child(node, "left")), self._negated(child(node, "right"))],
-                )
+                other = "&&" if operator == "||" else "||"
+                return _joined(other, [self._negated(child(node, side)) for side in ("left", "right")])
         return f"(! {self._expression(node)})"
 
     def _operator(self, node: Node) -> str:

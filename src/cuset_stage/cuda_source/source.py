@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -44,9 +44,6 @@ class Function:
     is_kernel: bool
     is_device: bool
     parameters: tuple[Parameter, ...] = field(default=(), compare=False)
-
-    def body_text(self, code: str) -> str:
-        return code[self.body[0] : self.body[1]]
 
 
 class Source:
@@ -96,15 +93,13 @@ class Source:
 
     def _parameters(self, definition: Node | None) -> tuple[Parameter, ...]:
         found = []
-        for node in walk(definition and child(definition, "declarator")):
-            if node.type == "parameter_list":
-                for each in items(node):
-                    if (name := child(each, "declarator") and declared(child(each, "declarator"))) is not None:
-                        words = [token.text for token in tokens(self.code[each.start_byte : name.start_byte])]
-                        kind = " ".join(word for word in words if word not in _NO_TYPE)
-                        array = self.code[name.end_byte : each.end_byte].lstrip().startswith("[")
-                        found.append(Parameter(f"{kind} *" if array else kind, text_of(self.text, name)))
-                break
+        below = walk(definition and child(definition, "declarator"))
+        for each in items(next((node for node in below if node.type == "parameter_list"), None)):
+            if (name := child(each, "declarator") and declared(child(each, "declarator"))) is not None:
+                words = [token.text for token in tokens(self.code[each.start_byte : name.start_byte])]
+                kind = " ".join(word for word in words if word not in _NO_TYPE)
+                array = self.code[name.end_byte : each.end_byte].lstrip().startswith("[")
+                found.append(Parameter(f"{kind} *" if array else kind, text_of(self.text, name)))
         return tuple(found)
 
 
@@ -129,12 +124,6 @@ def _name_in(head: str) -> str:
             break
     named = _CALLED.search(head[max(0, opening - 300) : max(0, opening)])
     return named[1] if named and named[1] != "__device__" else ""  # a lambda has none
-
-
-@lru_cache(maxsize=16)
-def functions(text: str) -> tuple[Function, ...]:
-    """The functions of a program, methods included; see `Source`. Never raises."""
-    return Source(text).functions
 
 
 def answer_code(answer: str) -> str:
