@@ -60,9 +60,11 @@ def test_no_document_has_a_held_out_pair(split):
 
 
 def test_a_shard_depends_on_its_seed_and_number_alone(split, tmp_path):
-    for name, seed, number in (("a", 0, 1), ("b", 0, 1), ("c", 0, 2), ("d", 1, 1)):
-        write_shard(tmp_path / name, split, seed, number, characters=50_000)
-    a, b, c, d = ((tmp_path / name).read_text() for name in "abcd")
+    made = []
+    for name, seed in (("a/1", 0), ("b/00001", 0), ("c/2", 0), ("d/1", 1)):
+        write_shard(tmp_path / name, split, seed, characters=50_000)
+        made.append((tmp_path / name).read_text())
+    a, b, c, d = made
     assert a == b and len({a, c, d}) == 3
     assert 50_000 <= sum(len(json.loads(line)["text"]) for line in a.splitlines()) < 60_000
 

@@ -5,7 +5,7 @@ import pytest
 
 from cuset_stage.miniature import PretrainSettings
 from cuset_stage.miniature.corpus import write_shard
-from cuset_stage.miniature.model import make_tokenizer
+from cuset_stage.miniature.model import make_tokenizer, submit_shards
 from cuset_stage.miniature.space import split_tasks
 from cuset_stage.settings import SettingsError
 
@@ -16,7 +16,7 @@ TINY = {"hidden_size": 32, "layers": 1, "heads": 2, "intermediate_size": 64, "le
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("miniature")
-    write_shard(folder / "corpus" / "00000.jsonl", split_tasks(0), 0, 0, characters=120_000)
+    write_shard(folder / "corpus" / "00000.jsonl", split_tasks(0), 0, characters=120_000)
     texts = (folder / "corpus" / "00000.jsonl").read_text().splitlines()
     make_tokenizer(texts, 512).save_pretrained(folder / "tokenizer")
     return folder
@@ -57,7 +57,6 @@ def test_rows_begin_with_documents_and_come_once_before_any_twice():
 
 def test_what_is_missing_is_named(data, tmp_path):
     from cuset_stage.miniature.pretrain import batches
-    from cuset_stage.miniature.shards import submit_shards
 
     with pytest.raises(SettingsError, match="cuset miniature data"):
         submit_shards(tmp_path, pool=None)

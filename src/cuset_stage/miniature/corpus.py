@@ -28,9 +28,12 @@ def documents(split: Split, rng: random.Random) -> Iterator[str]:
         yield make(with_constants(rng.choice(split.train), rng, split.depths), rng)
 
 
-def write_shard(path: Path, split: Split, seed: int, number: int, characters: int) -> None:
-    """Write documents of at least so many characters as JSONL, {"text": ...} a line: the same arguments give the same file."""
-    rng = random.Random(f"miniature/corpus/{seed}/{number}")
+def write_shard(path: Path, split: Split, seed: int, characters: int) -> None:
+    """Write documents of at least so many characters as JSONL, {"text": ...} a line; a shard's number is its file's name.
+
+    The same arguments give the same file.
+    """
+    rng = random.Random(f"miniature/corpus/{seed}/{int(path.stem)}")
 
     def lines() -> Iterator[str]:
         written = 0

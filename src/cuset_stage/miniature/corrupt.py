@@ -12,7 +12,6 @@ from ..mutants.generate import in_code
 from ..mutants.indexing import other_dimension, wrong_index
 from ..mutants.program import Program
 from ..spans import find_spans
-from ..spans.kinds import DEFAULT_KINDS
 from .style import wording
 
 
@@ -22,8 +21,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*[^\n]*?\*/")
 
 def count_tokens(text: str) -> tuple[int, int]:
     """(CUDA tokens, neutral tokens) of an answer."""
-    spans = [span for span in find_spans(text) if span.kind in DEFAULT_KINDS]
-    cuda = sum(len(_TOKEN.findall(text[span.start : span.end])) for span in spans)
+    cuda = sum(len(_TOKEN.findall(text[span.start : span.end])) for span in find_spans(text))
     return cuda, len(_TOKEN.findall(text)) - cuda
 
 
@@ -32,8 +30,7 @@ def corrupt_cuda(text: str, share: float, rng: random.Random) -> tuple[str, floa
 
     share: of the CUDA tokens; an answer has only so many places for such errors, so that what is reached may be less.
     """
-    program = Program(text)
-    spans = [span for span in find_spans(text) if span.kind in DEFAULT_KINDS]
+    program, spans = Program(text), find_spans(text)
     makers = (bound_off_by_one, drop_boundary_check, wrong_index, other_dimension)
     edits = sorted({edit for make in makers for edit in make(program) if in_code(program, edit)})
     edits = [edit for edit in edits if any(span.start <= edit.start and edit.end <= span.end for span in spans)]
@@ -58,11 +55,11 @@ def corrupt_neutral(text: str, share: float, rng: random.Random) -> tuple[str, f
     """
     _, neutral = count_tokens(text)
     pool = [line for lines in wording()["comments"].values() for line in lines]
-    changed, parts, at = 0, [], 0
-    spans = [(span.start, span.end) for span in find_spans(text) if span.kind in DEFAULT_KINDS]
+    changed = 0
+    spans = find_spans(text)
 
     def inside(position: int) -> bool:
-        return any(start < position < end for start, end in spans)
+        return any(span.start < position < span.end for span in spans)
 
     places = [(found.start(), found.end()) for found in _COMMENT.finditer(text) if not inside(found.start())]
     fence = text.find("```cpp\n")
@@ -77,7 +74,6 @@ def corrupt_neutral(text: str, share: float, rng: random.Random) -> tuple[str, f
         noise = f"// {rng.choice(pool)}" + (f", {rng.choice(pool)}" if rng.random() < 0.5 else "")
         edits.append((start, end, noise if end > start else f"{noise}\n"))
         changed += len(_TOKEN.findall(noise))
-    for start, end, noise in sorted(edits):
-        parts += [text[at:start], noise]
-        at = end
-    return "".join((*parts, text[at:])), changed / neutral if neutral else 0.0
+    for start, end, noise in sorted(edits, reverse=True):
+        text = text[:start] + noise + text[end:]
+    return text, changed / neutral if neutral else 0.0

@@ -85,24 +85,19 @@ def combine_kernel(task: Task, style: Style) -> Lines:
         f"    {const}int {style['source']} = {position(task, style, x_row, x_col)};",
     ]
     own = [f"    {const}int {style['place']} = {position(task, style, row, col)};"]
-    one, other = (
-        (f"__ldg(&{name}[{at}])" if style.flip() else f"__ldg({name} + {at})")
-        if task.memory == "readonly"
-        else f"{name}[{at}]"
-        for name, at in ((x, style["source"]), (y, style["place"]))
-    )
+    one, other = (_element(task, style, *at) for at in ((x, style["source"]), (y, style["place"])))
     result = f"{col} * {rows} + {row}" if task.transposed else f"{row} * {cols} + {col}"
     formula = operation(task, style, style["left"], style["right"], coefficients=task.memory == "constant")
-    loads = [
-        style.say("load"),
-        f"    {const}{kind} {style['left']} = {one};",
-        f"    {const}{kind} {style['right']} = {other};",
-    ]
+    said = style.say("load")
+
+    def loads(first: str) -> Lines:
+        return [f"    {const}{kind} {style['left']} = {first};", f"    {const}{kind} {style['right']} = {other};"]
+
     compute = [f"    {const}{kind} {value} = {formula};"]
     store = [style.say("store"), f"    {z}[{result}] = {value};"]
 
     if task.memory != "shared":
-        body = [*load_source, *own, *loads, *compute, *store]
+        body = [*load_source, *own, said, *loads(one), *compute, *store]
         return [*lines, style.say("guard"), *_guarded(style, inside, outside, body), "}"]
     slot = f"{style['tile']}[threadIdx.x]" if flat else f"{style['tile']}[threadIdx.y][threadIdx.x]"
     barrier = [] if style.flaw == "sync" else [style.say("sync"), "    __syncthreads();"]
@@ -111,15 +106,11 @@ def combine_kernel(task: Task, style: Style) -> Lines:
         if style.flip():
             lines.append(f"    {const}bool {style['inside']} = {inside};")
             test = style["inside"]
-        stage = [*load_source, f"    {slot} = {x}[{style['source']}];"]
-        loads = [
-            f"    {const}{kind} {style['left']} = {slot};",
-            f"    {const}{kind} {style['right']} = {y}[{style['place']}];",
-        ]
+        stage = [*load_source, f"    {slot} = {one};"]
         lines += [style.say("staged"), *_block(test, stage, style), *barrier]
-        return [*lines, style.say("guard"), *_block(test, [*own, *loads, *compute, *store], style), "}"]
+        return [*lines, style.say("guard"), *_block(test, [*own, *loads(slot), *compute, *store], style), "}"]
     # the block of the result is the mirrored one, so that neighbouring threads write neighbouring elements
-    stage = [*load_source, *own, *loads, *compute, f"    {slot} = {value};"]
+    stage = [*load_source, *own, said, *loads(one), *compute, f"    {slot} = {value};"]
     new_row, new_col = f"{row}{style.pick('T', '2', '_t', 'Out')}", f"{col}{style.pick('T', '2', '_t', 'Out')}"
     after = [
         f"    {const}int {new_row} = blockIdx.x * 16 + threadIdx.y;",
@@ -132,6 +123,12 @@ def combine_kernel(task: Task, style: Style) -> Lines:
         ),
     ]
     return [*lines, style.say("staged"), *_block(inside, stage, style), *barrier, *after, "}"]
+
+
+def _element(task: Task, style: Style, array: str, at: str) -> str:
+    if task.memory != "readonly":
+        return f"{array}[{at}]"
+    return f"__ldg(&{array}[{at}])" if style.flip() else f"__ldg({array} + {at})"
 
 
 def _tile_shape(task: Task) -> str:
@@ -166,9 +163,8 @@ def _bounds(task: Task, style: Style, *, flawed: bool = False) -> tuple[str, str
     rows, cols = style["rows"], style["cols"]
     pairs = [(style["i"], f"{rows} * {cols}")] if task.block == "256" else [(style["row"], rows), (style["col"], cols)]
     within, beyond = ("<=", ">") if flawed else ("<", ">=")
-    return " && ".join(f"{at} {within} {end}" for at, end in pairs), " || ".join(
-        f"{at} {beyond} {end}" for at, end in pairs
-    )
+    inside, outside = ([f"{at} {sign} {end}" for at, end in pairs] for sign in (within, beyond))
+    return " && ".join(inside), " || ".join(outside)
 
 
 def _block(condition: str, body: Lines, style: Style) -> Lines:
@@ -214,27 +210,16 @@ def neighbour_kernel(task: Task, style: Style, step: int) -> Lines:
 def neighbour(task: Task, style: Style, step: str, value: str, element: str, other: str) -> Lines:
     """Statements that add the neighbours to `value`. step: of Task.steps. element: the thread's own, with %s behind its index; other: a name that is free."""
     rows, cols, row, col, kind = style["rows"], style["cols"], style["row"], style["col"], task.cpp
+    sides = [(f"{col} > 0", element % " - 1"), (f"{col} + 1 < {cols}", element % " + 1")]
     if step == "weighted":
         add = f"{value} += {other};" if style.flip() else f"{value} = {value} + {other};"
-        before, after = (
-            f"{col} > 0 ? {element % ' - 1'} : {literal(task, 0)}",
-            f"{col} + 1 < {cols} ? {element % ' + 1'} : {literal(task, 0)}",
-        )
         if style.flip():
-            return [
-                f"{value} = {literal(task, 2)} * {value};",
-                f"{kind} {other} = {before};",
-                add,
-                f"{other} = {after};",
-                add,
-            ]
-        ifs = (
-            f"if ({col} > 0) {value} += {element % ' - 1'};",
-            f"if ({col} + 1 < {cols}) {value} += {element % ' + 1'};",
-        )
+            before, after = (f"{test} ? {beside} : {literal(task, 0)}" for test, beside in sides)
+            doubled = f"{value} = {literal(task, 2)} * {value};"
+            return [doubled, f"{kind} {other} = {before};", add, f"{other} = {after};", add]
+        ifs = [f"if ({test}) {value} += {beside};" for test, beside in sides]
         return [f"{value} *= {literal(task, 2)};", *(ifs if style.flip() else ifs[::-1])]
     if step == "absdiff":
-        sides = [(f"{col} > 0", element % " - 1"), (f"{col} + 1 < {cols}", element % " + 1")]
         if style.flip():
             return [f"if ({test} && {beside} > {value}) {value} = {beside};" for test, beside in sides]
         return [
@@ -263,14 +248,14 @@ def neighbour(task: Task, style: Style, step: str, value: str, element: str, oth
 def epilogue_kernel(task: Task, style: Style) -> Epilogue:
     """out from the last array before it [rows, cols], dense and row-major; the launch passes the sizes that it has."""
     z, out, rows, cols, kind = style[ARRAYS[len(task.steps)]], style["out"], style["rows"], style["cols"], task.cpp
-    name = style[task.epilogue]
+    name, parameters = style[task.epilogue], f"{kind}* {out}, int {rows}, int {cols}"
     if task.epilogue in ("row_sum", "row_max"):
-        head = f"__global__ void {name}(const {kind}* {z}, {kind}* {out}, int {rows}, int {cols}) {{"
+        head = f"__global__ void {name}(const {kind}* {z}, {parameters}) {{"
         threads = style.pick(32, 64, 128, 256)
         return Epilogue([head, *(_row_warp if threads == 32 else _row_tree)(task, style, threads), "}"], threads)
     i, value, const = style["i"], style["value"], style.const
     bias = f"const {kind}* {style['bias']}, " if task.epilogue == "bias_relu" else ""
-    lines: Lines = [f"__global__ void {name}(const {kind}* {z}, {bias}{kind}* {out}, int {rows}, int {cols}) {{"]
+    lines: Lines = [f"__global__ void {name}(const {kind}* {z}, {bias}{parameters}) {{"]
     if task.epilogue == "bias_relu":
         column = style["k"]
         zero = literal(task, 0)
@@ -290,23 +275,13 @@ def epilogue_kernel(task: Task, style: Style) -> Epilogue:
             f"    {out}[{i}] = {value};",
         ]
     if style.flip(0.4):
-        step = "gridDim.x * blockDim.x"
-        start = "blockIdx.x * blockDim.x + threadIdx.x"
-        lines += [
-            f"    for (int {i} = {start}; {i} < {rows} * {cols}; {i} += {step}) {{",
-            *indented(body),
-            "    }",
-            "}",
-        ]
+        start, step = "blockIdx.x * blockDim.x + threadIdx.x", "gridDim.x * blockDim.x"
+        loop = f"    for (int {i} = {start}; {i} < {rows} * {cols}; {i} += {step}) {{"
+        lines += [loop, *indented(body), "    }"]
     else:
         inside, outside = f"{i} < {rows} * {cols}", f"{i} >= {rows} * {cols}"
-        lines += [
-            *_global_index(style, i, "x"),
-            style.say("guard"),
-            *_guarded(style, inside, outside, body),
-            "}",
-        ]
-    return Epilogue(lines, 0)
+        lines += [*_global_index(style, i, "x"), style.say("guard"), *_guarded(style, inside, outside, body)]
+    return Epilogue([*lines, "}"], 0)
 
 
 def _fold(task: Task, into: str, value: str) -> str:

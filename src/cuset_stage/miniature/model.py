@@ -1,7 +1,17 @@
-"""A small model from nothing: its tokenizer and its shape. transformers and tokenizers are imported when used."""
+"""A small model from nothing: its tokenizer, its shape, and the corpus as its token ids.
+
+transformers and tokenizers are imported when used, torch never: many processes that tokenize start at once.
+"""
 
 from collections.abc import Iterable
+from concurrent.futures import Executor, Future
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from ..jsonl import read_objects
+from ..settings import SettingsError
 
 
 CHAT_TEMPLATE = (
@@ -57,3 +67,27 @@ def make_config(
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
     )
+
+
+def submit_shards(data: Path, pool: Executor) -> list[Future[np.ndarray]]:
+    """A result a shard of `cuset miniature data`: its token ids, uint16, with an end token after each document.
+
+    They are kept beside the shard as .npy.
+    """
+    shards = sorted((data / "corpus").glob("*.jsonl"))
+    if not shards:
+        raise SettingsError(f"{data}/corpus: no shard in it; run `cuset miniature data {data}` first.")
+    return [pool.submit(_encode, data / "tokenizer" / "tokenizer.json", shard) for shard in shards]
+
+
+def _encode(tokenizer: Path, shard: Path) -> np.ndarray:
+    kept = shard.with_suffix(".npy")
+    if not kept.exists():
+        from tokenizers import Tokenizer
+
+        encoder = Tokenizer.from_file(str(tokenizer))
+        end = encoder.token_to_id("<|im_end|>")
+        texts = [row["text"] for _, row in read_objects(shard)]
+        rows = (encoding.ids for encoding in encoder.encode_batch(texts, add_special_tokens=False))
+        np.save(kept, np.concatenate([np.array([*row, end], dtype=np.uint16) for row in rows]))
+    return np.load(kept)

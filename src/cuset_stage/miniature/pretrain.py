@@ -17,9 +17,8 @@ import torch
 from transformers import AutoTokenizer, Qwen2ForCausalLM
 
 from ..settings import SettingsError
-from .model import make_config
+from .model import make_config, submit_shards
 from .settings import PretrainSettings
-from .shards import submit_shards
 
 
 def batches(ids: np.ndarray, end: int, rows: int, length: int, seed: int) -> Iterator[torch.Tensor]:

@@ -303,16 +303,12 @@ class _Host:
             body += [f"    const {kind} {own}[2] = {{{values}}};", f"    {self.call(copied)}"]
         pitch = f", {style['pitch']}" if task.layout == "padded" else ""
         bias = f"{self.on_device('bias')}, " if "bias" in self.inputs else ""
-        body += ["", style.say("launch"), *self._launch_combine(f"({x}, {y}, {z}, {rows}, {cols}{pitch});")]
+        body += ["", style.say("launch"), *self._launch_combine(f"{x}, {y}, {z}, {rows}, {cols}{pitch}")]
         for step in range(len(task.steps)):
             given, made = map(self.on_device, ARRAYS[step : step + 2])
-            body += [style.say("neighbour"), *self._launch_neighbour(step, f"({given}, {made}, {high}, {wide});")]
+            body += [style.say("neighbour"), *self._launch_neighbour(step, f"{given}, {made}, {high}, {wide}")]
         given = self.on_device(between[-1])
-        body += [
-            style.say("launch_two"),
-            *self._launch_last(last, f"({given}, {bias}{out}, {high}, {wide});", high),
-            "",
-        ]
+        body += [style.say("launch_two"), *self._launch_last(last, f"{given}, {bias}{out}, {high}, {wide}", high), ""]
         if self.memory == "managed" or style.flip():
             body.append(f"    {self.call('cudaDeviceSynchronize()')}")
         result = out
@@ -338,49 +334,40 @@ class _Host:
         return f"({count} + {threads} - 1) / {threads}"
 
     def _launch_combine(self, arguments: str) -> Lines:
-        """Both kernels with the task's blocks share them, unless the map transposes: the grid is then another one."""
-        lines = self._shape("block", "grid", self.style["rows"], self.style["cols"])
-        return [
-            *lines,
-            f"    {self.style['combine']}<<<{self.style['grid']}, {self.style['block']}>>>{arguments}",
-            self._after_launch(),
-        ]
+        style = self.style
+        block, grid, rows, cols = (style[name] for name in ("block", "grid", "rows", "cols"))
+        if self.task.block == "256":
+            shape = [
+                f"    const int {block} = 256;",
+                f"    const int {grid} = {self._blocks(f'{rows} * {cols}', block)};",
+            ]
+        else:
+            shape = [f"    dim3 {block}({', '.join(self.task.block.split('x'))});", self._grid(grid, cols, rows)]
+        return [*shape, *self._launch("combine", grid, block, arguments)]
 
     def _launch_neighbour(self, step: int, arguments: str) -> Lines:
+        """With the grid of the first kernel, unless the map transposes: the matrix has another shape then."""
         style, grid, lines = self.style, self.style["grid"], []
         if self.task.transposed:
             grid = style["grid two"]
-            over = self._cover(style["rows"], style["cols"]) if step == 0 else None
-            lines = [f"    dim3 {grid}({over[0]}, {over[1]});"] if over else []
-        launch = f"    {style[f'neighbour {step}']}<<<{grid}, {style['block']}>>>{arguments}"
-        return [*lines, launch, self._after_launch()]
-
-    def _shape(self, block: str, grid: str, high: str, wide: str) -> Lines:
-        block, grid = self.style[block], self.style[grid]
-        if self.task.block == "256":
-            return [
-                f"    const int {block} = 256;",
-                f"    const int {grid} = {self._blocks(f'{high} * {wide}', block)};",
-            ]
-        over = self._cover(wide, high)
-        return [
-            f"    dim3 {block}({', '.join(self.task.block.split('x'))});",
-            f"    dim3 {grid}({over[0]}, {over[1]});",
-        ]
-
-    def _cover(self, wide: str, high: str) -> tuple[str, str]:
-        """The blocks of a two-dimensional grid along x and y."""
-        block = self.style["block"]
-        sides = (f"{block}.x", f"{block}.y") if self.style.flip() else tuple(self.task.block.split("x"))
-        return self._blocks(wide, sides[0]), self._blocks(high, sides[1])
-
-    def _after_launch(self) -> str | None:
-        return f"    {self.call('cudaGetLastError()')}" if self.checks != "none" and self.style.flip() else None
+            lines = [self._grid(grid, style["rows"], style["cols"])] if step == 0 else []
+        return [*lines, *self._launch(f"neighbour {step}", grid, style["block"], arguments)]
 
     def _launch_last(self, last: Epilogue, arguments: str, high: str) -> Lines:
-        style, name = self.style, self.style[self.task.epilogue]
         if last.threads:
-            return [f"    {name}<<<{high}, {last.threads}>>>{arguments}", self._after_launch()]
-        threads = style.pick("128", "256", "256", "512")
-        blocks = self._blocks(f"{style['rows']} * {style['cols']}", threads)
-        return [f"    {name}<<<{blocks}, {threads}>>>{arguments}", self._after_launch()]
+            return self._launch(self.task.epilogue, high, str(last.threads), arguments)
+        threads = self.style.pick("128", "256", "256", "512")
+        blocks = self._blocks(f"{self.style['rows']} * {self.style['cols']}", threads)
+        return self._launch(self.task.epilogue, blocks, threads, arguments)
+
+    def _launch(self, kernel: str, grid: str, block: str, arguments: str) -> Lines:
+        """The launch, and in some programs a look at its result."""
+        launch = f"    {self.style[kernel]}<<<{grid}, {block}>>>({arguments});"
+        checked = self.checks != "none" and self.style.flip()
+        return [launch, f"    {self.call('cudaGetLastError()')}" if checked else None]
+
+    def _grid(self, grid: str, wide: str, high: str) -> str:
+        """The line that makes a two-dimensional grid."""
+        block = self.style["block"]
+        sides = (f"{block}.x", f"{block}.y") if self.style.flip() else self.task.block.split("x")
+        return f"    dim3 {grid}({self._blocks(wide, sides[0])}, {self._blocks(high, sides[1])});"

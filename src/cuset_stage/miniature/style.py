@@ -17,18 +17,8 @@ def wording() -> dict[str, Any]:
 
 
 _IN_KERNELS = {
-    "guard",
-    "position",
-    "load",
-    "source",
-    "store",
-    "staged",
-    "sync",
-    "neighbour",
-    "epilogue",
-    "reduce",
-    "stride",
-}
+    "guard", "position", "load", "source", "store", "staged", "sync", "neighbour", "epilogue", "reduce", "stride",
+}  # fmt: skip
 FLAWS = ("guard", "bound", "index", "sync")
 _BRACE = re.compile(r"^( *)(.*\S) \{$", re.MULTILINE)
 
@@ -43,10 +33,8 @@ class Style(dict[str, str]):
         super().__init__()
         self.rng, self.flaw = rng, flaw
         self.camel = rng.random() < 0.4
-        self.density = (
-            rng.choice((0.0, 0.2, 0.4, 0.8)),
-            rng.choice((0.0, 0.5, 0.8, 1.0)),
-        )  # of comments: elsewhere, in kernels
+        # of comments: elsewhere, in kernels
+        self.density = rng.choice((0.0, 0.2, 0.4, 0.8)), rng.choice((0.0, 0.5, 0.8, 1.0))
         self.block_comments = rng.random() < 0.15
         self.indent = rng.choice((2, 4, 4))
         self.allman = rng.random() < 0.2

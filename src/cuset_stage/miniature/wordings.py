@@ -109,11 +109,8 @@ def reference(task: Task) -> str:
         "maximum": "np.diff(z, axis=0, prepend=0)",
         "sqdiff": "z + np.pad(z, ((0, 1), (0, 0)))[1:]",
     }
-    bias = (
-        ["    inputs['bias'] = rng.integers(-9, 10, " + wide + f").astype(np.{task.type})"]
-        if task.epilogue == "bias_relu"
-        else []
-    )
+    has_bias = task.epilogue == "bias_relu"
+    bias = [f"    inputs['bias'] = rng.integers(-9, 10, {wide}).astype(np.{task.type})"] if has_bias else []
     padding = ["    for name in ('x', 'y'):", "        inputs[name][:, cols:] = 99"] if pitch else []
     lines = [
         "import numpy as np",
@@ -148,8 +145,8 @@ def task_row(task: Task, rng: random.Random, split: str) -> dict[str, Any]:
     inputs, outputs = tensors(task)
     cases = []
     for name, (rows, cols) in CASES.items():
-        parameters = {"rows": rows, "cols": cols} | ({"pitch": cols + 7} if task.layout == "padded" else {})
-        cases.append({"name": name, "parameters": parameters})
+        pitch = {"pitch": cols + 7} if task.layout == "padded" else {}
+        cases.append({"name": name, "parameters": {"rows": rows, "cols": cols, **pitch}})
     return {
         "id": task.id,
         "prompt": prompt(task, rng),

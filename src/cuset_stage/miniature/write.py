@@ -3,7 +3,6 @@
 import json
 import os
 import random
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -36,15 +35,19 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     _write_json(folder / "dataset_info.json", {"miniature": {"file_name": "train.json", "columns": columns}})
     parts = {"development": split.development, "within": split.held_out, "compositional": split.compositional}
     made = {name: [_task_rows(task, name, settings.seed) for task in tasks] for name, tasks in parts.items()}
-    _write_lines(folder / "development.jsonl", (row for row, _ in made["development"]))
-    _write_lines(folder / "tasks.jsonl", (row for row, _ in made["within"] + made["compositional"]))
-    _write_lines(folder / "solutions.jsonl", (answer for rows in made.values() for _, answer in rows))
-    corpus = folder / "corpus"
-    missing = [number for number in range(settings.shards) if not (corpus / f"{number:05d}.jsonl").exists()]
+    lines = {
+        "development": [row for row, _ in made["development"]],
+        "tasks": [row for row, _ in made["within"] + made["compositional"]],
+        "solutions": [right for part in made.values() for _, right in part],
+    }
+    for name, written in lines.items():
+        write_atomically(folder / f"{name}.jsonl", map(to_line, written))
+    corpus = [folder / "corpus" / f"{number:05d}.jsonl" for number in range(settings.shards)]
+    write = partial(write_shard, split=split, seed=settings.seed, characters=settings.shard_characters)
     with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
-        list(pool.map(partial(_write_shard, corpus, split, settings), missing))
-    if settings.shards and not (folder / "tokenizer").exists():
-        texts = [row["text"] for _, row in read_objects(corpus / "00000.jsonl")]
+        list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
+    if corpus and not (folder / "tokenizer").exists():
+        texts = [row["text"] for _, row in read_objects(corpus[0])]
         make_tokenizer(texts, settings.vocab_size).save_pretrained(folder / "tokenizer")
     record = {
         "settings": settings.model_dump(mode="json", exclude={"output", "jobs"}),
@@ -79,14 +82,6 @@ def _task_rows(task: Task, split: str, seed: int) -> tuple[dict[str, Any], dict[
     rng = random.Random(f"miniature/{split}/{seed}/{task.id}")
     row = task_row(task, rng, split)
     return row, {"task": task.id, "sample": 0, "answer": answer(cuda_program(task, Style(rng)), rng)}
-
-
-def _write_shard(corpus: Path, split: Split, settings: MiniatureSettings, number: int) -> None:
-    write_shard(corpus / f"{number:05d}.jsonl", split, settings.seed, number, settings.shard_characters)
-
-
-def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    write_atomically(path, map(to_line, rows))
 
 
 def _write_json(path: Path, value: Any) -> None:
