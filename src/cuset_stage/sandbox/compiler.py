@@ -187,8 +187,13 @@ class Compiler:
                 isolation=self.isolation,
                 take={"program": None},
             )
+
+            def result(verdict: Verdict | None, message: str) -> Compiled:
+                binary = entry / "program" if verdict is None else None
+                return Compiled(verdict, binary, finished.seconds, False, message)
+
             if finished.infra is not None:
-                return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, finished.infra)
+                return result(Verdict.INFRA_ERROR, finished.infra)
             said = "\n".join(part for part in (finished.stderr.strip(), finished.stdout.strip()) if part)
             said = said.replace(f"{folder}/tmp/", "").replace(f"{folder}/", "").replace(str(folder), ".")
             message = said = shorten(_RANDOM.sub("", said), MESSAGE_CHARS)
@@ -198,24 +203,20 @@ class Compiler:
                 verdict = Verdict.COMPILE_TIMEOUT if finished.out_of_time else Verdict.COMPILE_ERROR
                 message = f"nvcc {finished.ending(self.limits)}\n{said}".strip()
             elif finished.returncode != 0:
-                verdict, message = (
-                    Verdict.COMPILE_ERROR,
-                    said or f"nvcc {finished.ending(self.limits)} and said nothing",
-                )
+                verdict = Verdict.COMPILE_ERROR
+                message = said or f"nvcc {finished.ending(self.limits)} and said nothing"
             elif refused := take_output(folder, "program", product):
                 verdict = Verdict.COMPILE_ERROR
                 message = f"nvcc ended with 0, but left no program: {refused.reason}\n{said}"
             if finished.stopped is None:
                 # for want of memory or of disk space the source is not to blame
                 if verdict is not None and (lacking := finished.lacked_memory() or out_of_room(folder, finished.room)):
-                    return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, f"nvcc failed, and {lacking}")
+                    return result(Verdict.INFRA_ERROR, f"nvcc failed, and {lacking}")
                 try:
                     self._store(entry, product, verdict, finished.seconds, message)
                 except OSError as error:
-                    problem = f"the cache {self.cache} cannot be written: {error}"
-                    return Compiled(Verdict.INFRA_ERROR, None, finished.seconds, False, problem)
-        binary = entry / "program" if verdict is None else None
-        return Compiled(verdict, binary, finished.seconds, False, message)
+                    return result(Verdict.INFRA_ERROR, f"the cache {self.cache} cannot be written: {error}")
+            return result(verdict, message)
 
     def _store(self, entry: Path, product: Path, verdict: Verdict | None, seconds: float, message: str) -> None:
         record = {"verdict": verdict, "message": message, "seconds": seconds}

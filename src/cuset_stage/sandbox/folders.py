@@ -55,9 +55,8 @@ def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
             held = True
         yield held
     finally:
-        if (
-            os.getpid() == owner
-        ):  # closing it is not enough while a fork of this process has it, too; and a fork lets go of nothing
+        # closing it is not enough while a fork of this process has it, too; and a fork lets go of nothing
+        if os.getpid() == owner:
             fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
@@ -178,9 +177,8 @@ def take_output(folder: Path, name: str, target: Path, *, sizes: Sequence[int] =
     except FileNotFoundError:
         return Refused(f"{name}: not written")
     if not stat.S_ISREG(info.st_mode):
-        return Refused(
-            f"{name}: {_KINDS.get(stat.S_IFMT(info.st_mode), 'a device or a socket')}, expected a regular file"
-        )
+        kind = _KINDS.get(stat.S_IFMT(info.st_mode), "a device or a socket")
+        return Refused(f"{name}: {kind}, expected a regular file")
     if info.st_nlink != 1:
         return Refused(f"{name}: a hard link to another file, expected a file of its own")
     if sizes and info.st_size not in sizes:

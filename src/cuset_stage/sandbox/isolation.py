@@ -131,14 +131,9 @@ def _probe_bubblewrap(wanted: str) -> Bubblewrap | str:
     program = shutil.which(wanted)
     if program is None:
         return "bubblewrap is not installed"
-    users = (
-        [False]
-        if os.geteuid() != 0 or not shutil.which("setpriv")
-        else [True, False]
-        if may_look_at_others()
-        else [False, True]
-    )
-    said = ""
+    users, said = [False], ""
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        users = [True, False] if may_look_at_others() else [False, True]
     for how in [Bubblewrap(program, own_user, sizes) for own_user in users for sizes in (True, False)]:
         with tempfile.TemporaryDirectory(prefix="cuset-probe-") as name:
             folder = Path(name).resolve()

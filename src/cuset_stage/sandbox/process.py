@@ -288,11 +288,8 @@ def _collect(
             problems.sort(key=lambda problem: problem.wrong_size)  # the missing ones first
             verdict = Verdict.MISMATCH if problems[0].wrong_size else Verdict.MISSING_OUTPUT
             message = "; ".join(problem.reason for problem in problems)
-    need = sum(max(sizes, default=0) for sizes in outputs.values())
-    if (
-        verdict is not None
-        and finished.stopped is None
-        and (lacking := out_of_room(scratch / "run", finished.room, need))
-    ):
-        return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
+    if verdict is not None and finished.stopped is None:
+        need = sum(max(sizes, default=0) for sizes in outputs.values())
+        if lacking := out_of_room(scratch / "run", finished.room, need):
+            return Ran(Verdict.INFRA_ERROR, replace(finished, infra=lacking), {}, lacking)
     return Ran(verdict, finished, taken, message)

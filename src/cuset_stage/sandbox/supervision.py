@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -175,13 +176,17 @@ def supervise(
     answer: dict[str, Any] | str | None = None
     ended = threading.Event()
     last_word: dict[str, str] = {}  # whose it is: the answer's, or that of one who has it stopped; the first to set it
+
+    def end(reason: str) -> None:
+        if last_word.setdefault("of", reason) == reason:
+            supervisor.socket.shutdown(socket.SHUT_WR)
+
     try:
-        if gpu is not None and limits.gpu_memory_bytes is not None:
-            watched = (supervisor, gpu, limits.gpu_memory_bytes, ended, last_word)
+        if gpu is not None and (most := limits.gpu_memory_bytes) is not None:
+            watched = (supervisor.process.pid, gpu, most, ended, end)
             threading.Thread(target=_watch_gpu, args=watched, daemon=True).start()
         if stop is not None:
-            watched = (supervisor, stop, ended, last_word)
-            threading.Thread(target=_watch_stop, args=watched, daemon=True).start()
+            threading.Thread(target=_watch_stop, args=(stop, ended, end), daemon=True).start()
         answer = supervisor.ask(marshal.dumps(request), limits.wall_s + PATIENCE_S, channel)
     finally:
         ended.set()
@@ -212,20 +217,15 @@ def _hunt(folder: str, uid: int | None) -> None:
         before = found
 
 
-def _watch_stop(
-    supervisor: _Supervisor, stop: threading.Event, ended: threading.Event, last_word: dict[str, str]
-) -> None:
+def _watch_stop(stop: threading.Event, ended: threading.Event, end: Callable[[str], None]) -> None:
     while not ended.is_set():
         if stop.wait(STOP_QUERY_S):
-            if last_word.setdefault("of", "judge") == "judge":
-                supervisor.socket.shutdown(socket.SHUT_WR)
+            end("judge")
             return
 
 
-def _watch_gpu(
-    supervisor: _Supervisor, gpu: Gpu, most: int, ended: threading.Event, last_word: dict[str, str]
-) -> None:
-    """Ask nvidia-smi now and then; tell the supervisor to stop when the program's device memory passes the limit.
+def _watch_gpu(pid: int, gpu: Gpu, most: int, ended: threading.Event, end: Callable[[str], None]) -> None:
+    """Ask nvidia-smi now and then; end the run when the device memory of what is below the supervisor `pid` passes the limit.
 
     What no process is listed with, which has grown since the start, counts as the program's: managed memory. Where it is not listed
     itself, all that the GPU gained counts. Both are right while one run at a time has the GPU.
@@ -234,12 +234,12 @@ def _watch_gpu(
     unlisted_before = total_before - sum(apps.values())
     while not ended.wait(GPU_QUERY_S):
         with suppress(psutil.Error, OSError):
-            below = {child.pid for child in psutil.Process(supervisor.process.pid).children(recursive=True)}
+            below = {child.pid for child in psutil.Process(pid).children(recursive=True)}
             total, apps = used_memory(gpu)
             used = total - total_before
             if below & apps.keys():
                 used = sum(apps[pid] for pid in below & apps.keys())
                 used += max(0, total - sum(apps.values()) - unlisted_before)
-            if used > most and last_word.setdefault("of", "gpu_memory") == "gpu_memory":
-                supervisor.socket.shutdown(socket.SHUT_WR)
+            if used > most:
+                end("gpu_memory")
                 return

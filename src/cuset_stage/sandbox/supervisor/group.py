@@ -16,16 +16,12 @@ from tree import table
 
 SLACK = 64 * 2**20  # what the kernel holds a run to lies above its limit: we stop it there first, and say why
 _TRIAL, _NO_LIMIT = 8 * 2**20, 2**60
+_ENDED_1 = [("memory.failcnt", None), ("memory.oom_control", b"oom_kill")]
 # version -> the files that limit and that count, the page cache in memory.stat (what is in files on a disk, and can be had back), and
 # what rises when the group's own limit, and not another, made the kernel end something: all of these
 _FILES = {
-    1: (
-        "memory.limit_in_bytes",
-        "memory.usage_in_bytes",
-        b"cache",
-        (("memory.failcnt", None), ("memory.oom_control", b"oom_kill")),
-    ),
-    2: ("memory.max", "memory.current", b"file", (("memory.events", b"oom"),)),
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", b"cache", _ENDED_1),
+    2: ("memory.max", "memory.current", b"file", [("memory.events", b"oom")]),
 }
 
 
@@ -71,9 +67,8 @@ class Group:
     def begin(self, most: float) -> None:
         """What is used from now on is a new run's, which the kernel holds to this many bytes."""
         self._before, self._endings_before = self._used(), self._endings()
-        with contextlib.suppress(
-            OSError
-        ):  # so much is used, and cannot be had back: the run is held to its limit by us
+        # it fails where so much is used, and cannot be had back: the run is held to its limit by us
+        with contextlib.suppress(OSError):
             self._write(self._limit, min(self._before + most, _NO_LIMIT))
 
     def used(self) -> int:
