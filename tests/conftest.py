@@ -31,6 +31,7 @@ def pytest_configure() -> None:
     Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock there, for which every
     later run would wait.
     """
+    gc.disable()  # until all is collected: nothing of that is garbage, and looking takes a third of the time
     subprocess.run = functools.partial(limited_run, subprocess.run)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         cache = ROOT / ".pytest_cache" / "torch_extensions"
@@ -43,6 +44,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """What is imported and collected by now stays: the garbage collector need not walk it again, here or in a fork."""
     gc.freeze()
+    gc.enable()
 
 
 def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = None, **options: Any) -> Any:
@@ -133,12 +135,10 @@ class Run:
 
 
 @pytest.fixture(scope="session")
-def cli_server():
-    from cli_server import CliServer
+def cli_server(tmp_path_factory) -> Path:
+    import cli_server
 
-    server = CliServer()
-    yield server
-    server.close()
+    return shared_folder(tmp_path_factory, "cli-server", cli_server.start)
 
 
 @pytest.fixture(scope="session")
@@ -171,7 +171,7 @@ def llamafactory(tiny_model, tmp_path_factory, request):
             "lora_dropout": 0.0,
             "dataset_dir": str(ROOT / "data"),
             "dataset": "cuset_kernels",
-            "max_samples": 100,
+            "max_samples": 24,
             "template": "qwen",
             "cutoff_len": 512,
             "overwrite_cache": True,
@@ -199,8 +199,11 @@ def llamafactory(tiny_model, tmp_path_factory, request):
             **environment,
         }
         if not real:
+            import cli_server
+
             server = request.getfixturevalue("cli_server")
-            status, output = server.run(file, env, ranks * (ranks > 1 or "FORCE_TORCHRUN" in env), RUN_SECONDS)
+            torchrun = ranks * (ranks > 1 or "FORCE_TORCHRUN" in env)
+            status, output = cli_server.ask(server, file, env, torchrun, RUN_SECONDS)
             return Run(Path(recipe["output_dir"]), output, status)
 
         if ranks > 1:

@@ -17,39 +17,53 @@ import traceback
 from pathlib import Path
 
 
-class CliServer:
-    """The tests' side."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+def start(folder: Path) -> None:
+    """A server at folder/socket, which ends after the tests: all of their workers use one."""
+    owner = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "socket"))
+        listener.listen(64)
+        subprocess.Popen(
+            [sys.executable, __file__, str(listener.fileno()), str(owner)],
+            pass_fds=[listener.fileno()],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
         )
 
-    def run(self, recipe: Path, env: dict[str, str], ranks: int, timeout: float) -> tuple[int, str]:
-        """Exit status (of the first rank that failed) and standard output followed by standard error. ranks: 0: no torchrun."""
-        request = {"recipe": str(recipe), "env": env, "ranks": ranks, "timeout": timeout}
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        status = int(self._process.stdout.readline())
-        return status, "".join((recipe.parent / name).read_text(errors="replace") for name in ("stdout", "stderr"))
 
-    def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait(timeout=60)
+def ask(folder: Path, recipe: Path, env: dict[str, str], ranks: int, timeout: float) -> tuple[int, str]:
+    """Exit status (of the first rank that failed) and standard output followed by standard error. ranks: 0: no torchrun."""
+    request = {"recipe": str(recipe), "env": env, "ranks": ranks, "timeout": timeout}
+    with socket.socket(socket.AF_UNIX) as server, server.makefile("rw") as messages:
+        server.connect(str(folder / "socket"))
+        print(json.dumps(request), file=messages, flush=True)
+        status = int(messages.readline())
+    return status, "".join((recipe.parent / name).read_text(errors="replace") for name in ("stdout", "stderr"))
 
 
-def serve() -> None:
-    answers = os.fdopen(os.dup(1), "w")
+def serve(listener: socket.socket, owner: int) -> None:
     os.dup2(2, 1)
     import_all()
     gc.freeze()  # a child's collections leave alone what was there before it
-    for line in sys.stdin:
-        request = json.loads(line)
-        print(run(**request), file=answers, flush=True)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
+    listener.settimeout(1.0)
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            try:
+                os.kill(owner, 0)
+            except ProcessLookupError:
+                return
+            continue
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listener.close()
+            connection.settimeout(None)
+            with connection, connection.makefile("rw") as messages:
+                print(run(**json.loads(messages.readline())), file=messages, flush=True)
+            os._exit(0)
+        connection.close()
 
 
 def import_all() -> None:
@@ -147,4 +161,4 @@ def child(recipe: Path, env: dict[str, str], is_rank: bool) -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(socket.socket(fileno=int(sys.argv[1])), owner=int(sys.argv[2]))
