@@ -16,10 +16,9 @@ MODES = {
 }  # fmt: skip
 
 PROGRAM = r"""
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <thread>
+#include <unistd.h>
 
 static float x[1 << 16];
 
@@ -35,17 +34,19 @@ int main() {
   for (size_t i = 0; i < n; ++i) x[i] *= 2;
   if (mode == 1) x[n / 2] += 1;
   if (mode == 2) { fprintf(stderr, "bad luck\n"); return 3; }
-  if (mode == 3) std::this_thread::sleep_for(std::chrono::hours(1));
+  if (mode == 3) sleep(3600);
   if (mode == 4) return 0;
   if (mode == 6) { fprintf(stderr, "no CUDA-capable device is detected\n"); return 1; }
   if (mode == 7) x[n / 2] = NAN;
-  if (mode == 8) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  if (mode == 8) usleep(300000);
   file = fopen("data/y.bin", "wb");
   fwrite(x, 4, mode == 5 ? n - 1 : n, file);
   fclose(file);
   return 0;
 }
 """
+
+HOST_FLAGS = ("-O0", "-std=c++17", "-x", "c++")  # nvcc leaves out the GPU's half, which is nine tenths of its time
 
 BROKEN = PROGRAM.replace("fopen(", "fupen(")
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from fake_gpus import path_with_gpus
-from host_programs import MODES, PROGRAM, answer_row, make_task
+from host_programs import HOST_FLAGS, MODES, PROGRAM, answer_row, make_task
 
 from cuset_stage.judge import case_runs
 from cuset_stage.judge.case_runs import Program
@@ -81,7 +81,7 @@ def recording(uploads: str = "4096 0 0 4096", nanoseconds: int = 5000, when_with
 @pytest.fixture
 def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
     monkeypatch.setenv("CUSET_CACHE", str(cache))
-    compiler = Compiler(cache=cache / "programs", flags=("-O0", "-std=c++17", "-ldl"))
+    compiler = Compiler(cache=cache / "programs", flags=(*HOST_FLAGS, "-ldl"))
     return ProgramJudge(
         compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0), recorder=find_recorder(), require_gpu=True
     )

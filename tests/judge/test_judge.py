@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
+from host_programs import BROKEN, HOST_FLAGS, PROGRAM, REFERENCE, make_task, write_lines
 
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
 from cuset_stage.judge.modules import ModuleJudge
@@ -20,7 +20,7 @@ from cuset_stage.tasks import load_tasks
 
 @pytest.fixture(scope="module")
 def judge(cache: Path) -> ProgramJudge:
-    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
     return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
 
 

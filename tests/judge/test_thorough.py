@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from host_programs import PROGRAM, make_task
+from host_programs import HOST_FLAGS, PROGRAM, make_task
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
@@ -43,7 +43,7 @@ def judge(cache: Path, tmp_path: Path) -> ProgramJudge:
     tool = folder / "compute-sanitizer"
     tool.write_text(TOOL)
     tool.chmod(0o755)
-    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=("-O0", "-std=c++17"))
+    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
     sanitizer = Sanitizer(tool, replace(compiler.toolkit, nvcc=folder / "nvcc", folder=folder))
     return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=1.0), sanitizer=sanitizer)
 
@@ -132,7 +132,7 @@ def test_without_the_tool_it_is_refused(tmp_path, monkeypatch):
 def test_a_tool_that_finds_nothing_is_refused(judge):
     """The planted error: the stand-in lets it pass, and so would a driver that the tool does not know."""
     with pytest.raises(SandboxError, match=r"does not find a planted error with isolation=.*It said: .*SUMMARY"):
-        judge.sanitizer.check(judge.compiler, None, Limits())
+        judge.sanitizer.check(replace(judge.compiler, flags=("-O0",)), None, Limits())
 
 
 def test_it_needs_a_gpu(tmp_path):

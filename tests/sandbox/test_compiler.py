@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from host_programs import HOST_FLAGS
 
 from cuset_stage.sandbox import (
     COMPILE_LIMITS,
@@ -31,7 +32,7 @@ BAD = "int main() {\n    return undefined_name;\n}\n"
 
 @pytest.fixture
 def compiler(own_caches):
-    return Compiler(flags=("-O0", "-std=c++17"), limits=PATIENT)
+    return Compiler(flags=HOST_FLAGS, limits=PATIENT)
 
 
 def test_compiles_in_both_ways(own_caches, isolation):
@@ -58,7 +59,8 @@ def test_compiles_once_and_remembers(compiler):
     assert compiler.compile(GOOD).cached
 
 
-def test_an_error_is_remembered_and_names_no_folder_of_ours(compiler, own_caches):
+def test_an_error_is_remembered_and_names_no_folder_of_ours(own_caches):
+    compiler = Compiler(limits=PATIENT)
     first, second = compiler.compile(BAD), compiler.compile(BAD)
     assert first.verdict is Verdict.COMPILE_ERROR and first.binary is None and not first.cached
     assert second.cached and second.verdict is Verdict.COMPILE_ERROR and second.message == first.message
@@ -129,7 +131,7 @@ def test_what_decides_the_result_is_in_the_key(own_caches, monkeypatch):
 COMPILE = """
     import sys, json
     from cuset_stage.sandbox import Compiler
-    compiled = Compiler(flags=("-O0", "-std=c++17")).compile(sys.argv[1])
+    compiled = Compiler(flags=sys.argv[2:]).compile(sys.argv[1])
     print(json.dumps([compiled.cached, str(compiled.binary)]))
 """
 
@@ -137,7 +139,7 @@ COMPILE = """
 def test_threads_and_processes_compile_one_source_once(compiler):
     results = []
     threads = [threading.Thread(target=lambda: results.append(compiler.compile(GOOD))) for _ in range(3)]
-    command = [sys.executable, "-c", textwrap.dedent(COMPILE), GOOD]
+    command = [sys.executable, "-c", textwrap.dedent(COMPILE), GOOD, *HOST_FLAGS]
     others = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for thread in threads:
         thread.start()
