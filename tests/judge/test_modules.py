@@ -474,7 +474,7 @@ def test_a_reference_that_fails_is_not_the_answers_fault(judge: ModuleJudge) -> 
     assert "task b: the reference's call failed" in found.message
 
 
-def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandboxed: None) -> None:
+def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """KernelBench's own layout, answers in a folder; a second run judges nothing again."""
     monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
     for name, text in (("tasks/level1/1_x.py", REFERENCE), ("answers/level1_1_x/0.py", ANSWER)):

@@ -52,7 +52,7 @@ def test_lengths_do_not_compile_again(tmp_path):
 
 
 def test_kernels_compile(tmp_path):
-    assert outcome(start("some", 90, tmp_path)) >= 12
+    assert outcome(start("some", 90, tmp_path)) >= 10
 
 
 @pytest.mark.slow
@@ -133,14 +133,13 @@ def some_steps():
     for objective in OBJECTIVES:
         step(152064, settings=ObjectiveSettings(objective=objective))
     step(152064, settings=MARGIN)
-    step(50257)
-    step(1500, trained=("weight",))
     step(32000, torch.float16, trained=())
     step(2048, torch.float32, ObjectiveSettings(region_scope="cuda"), layout="bare")
 
 
 def all_steps():
     some_steps()
+    step(1500, trained=("weight",))
     for vocab_size, dtype in itertools.product(VOCABULARIES, DTYPES):
         step(vocab_size, dtype)
         step(vocab_size, dtype, MARGIN)
