@@ -35,7 +35,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "mutants": {"cuda_source", "spans"},
     "report": {"judge", "tasks"},
     "curate": {"answers", "spans", "cuda_source", "sandbox", "tasks", "judge", "generate", "mutants", "report"},
-    "analysis": {"answers", "spans", "objective", "stage", "generate", "_compatibility", "_startup"},
+    "analysis": {"answers", "spans", "objective", "stage", "generate", "report", "_compatibility", "_startup"},
     "pairs": {"stage", "cuda_source", "sandbox", "tasks", "mutants", "judge", "report", "analysis"},
     "project": {"stage"},
     "study": {"report", "sandbox"},

@@ -4,10 +4,24 @@ import math
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from ..pages import template
+from ..report.cells import (
+    ABSENT,
+    Cell,
+    Column,
+    Table,
+    decimal,
+    interval_cell,
+    number_column,
+    percent,
+    points,
+    text_column,
+)
 from ..stage.artifacts import CUDA_COLOR
 from .windows import READINGS
 
@@ -18,96 +32,89 @@ COLORS = (CUDA_COLOR, "#c2410c")  # of their tokens
 READING_NAMES = {"centre": "middle token", "majority": "more than half", "any": "any token"}
 
 
-def number(value: float | None) -> str:
-    """Three decimals from 0.1 on, below it two significant digits."""
-    if value is None:
-        return "–"
-    if value == 0:
-        return "0"
-    return f"{value:.3f}" if abs(value) >= 0.0995 else f"{value:#.2g}"
-
-
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}%"
-
-
-def points(value: float | None) -> str:
-    """A difference of two shares, in percentage points, with a true minus."""
-    return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
-
-
-def interval(of: dict[str, float | None], form: Any) -> tuple[str, str]:
-    """A value, and its interval where there is one."""
-    return form(of["value"]), "" if of["low"] is None else f"{form(of['low'])} to {form(of['high'])}"
+def share(value: float) -> str:
+    return f"{percent(value)}%"
 
 
 def p_text(value: float | None) -> str:
     """A p-value; a floating-point number ends at 1e-300."""
     if value is None:
-        return "–"
+        return ABSENT
     return "< 1e-300" if value < 1e-300 else f"{value:.2g}"
 
 
-def token_rows(record: dict[str, Any], notion: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Of each model what Fig. 1 says: (model, cells of a text and a smaller one), in the order of TOKEN_COLUMNS."""
-    rows = []
-    for name, model in record["models"].items():
-        of = model["notions"][notion]
-        ks = of["ks"]
-        cells = [(f"{of['sensitive']['tokens']:,}", f"of {model['tokens']:,}")]
-        cells += [interval(of[kind]["mean"], number) for kind in CLASSES]
-        cells += [interval(of[kind]["at_most_tau"], percent) for kind in CLASSES]
-        if ks is None:
-            cells += [("–", "")] * 3
-        else:
-            cells += [interval(ks["d"], number), (p_text(ks["p_clustered"]), ""), (p_text(ks["p_naive"]), "")]
-        rows.append((name, cells))
-    return rows
+def token_table(record: dict[str, Any], notion: str) -> Table:
+    """What Fig. 1 says of each model."""
+    models, tau = record["models"], record["settings"]["tau"]
+    found = [model["notions"][notion] for model in models.values()]
+    sizes = [(of["sensitive"]["tokens"], model["tokens"]) for of, model in zip(found, models.values(), strict=True)]
+    columns = [text_column("model", models)]
+    columns.append(Column("CUDA-sensitive tokens", [Cell(f"{n:,}", detail=f"of {of_all:,}") for n, of_all in sizes]))
+    for key, form, name in (
+        ("mean", decimal, "mean confidence"),
+        ("at_most_tau", share, f"confidence at most {tau:g}"),
+    ):
+        for kind, named in CLASSES.items():
+            columns.append(Column(f"{name}, {named}", [interval_cell(of[kind][key], form) for of in found]))
+    tests = [of["ks"] for of in found]
+    columns.append(Column("KS distance D", [interval_cell(ks and ks["d"], decimal) for ks in tests]))
+    for key, name in (("p_clustered", "p, files independent"), ("p_naive", "p, tokens independent")):
+        columns.append(Column(name, [Cell(p_text(ks and ks[key])) for ks in tests]))
+    return Table("tokens", "Tokens", columns)
 
 
-def token_columns(tau: float) -> list[str]:
-    return [
-        "CUDA-sensitive tokens",
-        *(f"mean confidence, {name}" for name in CLASSES.values()),
-        *(f"confidence at most {tau:g}, {name}" for name in CLASSES.values()),
-        "KS distance D",
-        "p, files independent",
-        "p, tokens independent",
+def window_table(record: dict[str, Any], notion: str) -> Table:
+    """What Fig. 2 says of each model: the threshold, the low windows, and by each reading which of them stand on CUDA."""
+    found = [model["notions"][notion]["windows"] for model in record["models"].values()]
+    limits = [of["threshold"] for of in found]
+    columns = [
+        text_column("model", record["models"]),
+        Column("low below", [Cell(ABSENT if limit is None else decimal(limit)) for limit in limits]),
+        Column("low windows", [interval_cell(of["low"], share) for of in found]),
+        Column("samples with one", [interval_cell(of["samples_with_low"], share) for of in found]),
     ]
+    for reading, name in READING_NAMES.items():
+        columns += _on_structures([of["on_sensitive"][reading] for of in found], f"on CUDA: {name}")
+    return Table("windows", "Windows", columns)
 
 
-WINDOW_COLUMNS = ["low below", "low windows", "samples with one"]
-
-
-def window_rows(record: dict[str, Any], notion: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Of each model what Fig. 2 says: the threshold, the low windows, and by each reading which of them stand on CUDA."""
-    rows = []
-    for name, model in record["models"].items():
-        of = model["notions"][notion]["windows"]
-        cells = [
-            (number(of["threshold"]), ""),
-            interval(of["low"], percent),
-            interval(of["samples_with_low"], percent),
-        ]
-        for reading in READINGS:
-            on = of["on_sensitive"][reading]
-            cells += [interval(on["low"], percent), interval(on["all"], percent), interval(on["difference"], points)]
-        rows.append((name, cells))
-    return rows
-
-
-def kind_rows(record: dict[str, Any], notion: str) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def kind_table(record: dict[str, Any], notion: str) -> Table:
     """By kind of structure and model: tokens, mean, share at most tau, and windows whose middle token is on it, low and all."""
-    rows = []
-    for kind in next(iter(record["models"].values()))["kinds"]:
-        for name, model in record["models"].items():
-            of, on = model["kinds"][kind], model["notions"][notion]["windows"]["on_kind"][kind]["centre"]
-            if not of["tokens"]:
-                continue
-            cells = [(f"{of['tokens']:,}", ""), interval(of["mean"], number), interval(of["at_most_tau"], percent)]
-            cells += [interval(on["low"], percent), interval(on["all"], percent), interval(on["difference"], points)]
-            rows.append((kind, name, cells))
-    return rows
+    models, tau = record["models"], record["settings"]["tau"]
+    kinds = next(iter(models.values()))["kinds"]
+    rows = [(kind, name) for kind in kinds for name, model in models.items() if model["kinds"][kind]["tokens"]]
+    found = [models[name]["kinds"][kind] for kind, name in rows]
+    columns = [
+        text_column("kind", [kind for kind, _ in rows]),
+        text_column("model", [name for _, name in rows]),
+        Column("tokens", [Cell(f"{of['tokens']:,}") for of in found]),
+        Column("mean confidence", [interval_cell(of["mean"], decimal) for of in found]),
+        Column(f"confidence at most {tau:g}", [interval_cell(of["at_most_tau"], share) for of in found]),
+    ]
+    windows = [models[name]["notions"][notion]["windows"]["on_kind"][kind]["centre"] for kind, name in rows]
+    return Table("kinds", "By kind", columns + _on_structures(windows))
+
+
+def _on_structures(found: list[dict[str, Any]], group: str = "") -> list[Column]:
+    """Of low and of all windows how many stand on a structure."""
+    names = {"low": ("of low windows", share), "all": ("of all windows", share), "difference": ("difference", points)}
+    return [Column(name, [interval_cell(of[key], form) for of in found], group) for key, (name, form) in names.items()]
+
+
+def model_table(record: dict[str, Any]) -> Table:
+    """What the models are, and what reading with them took."""
+    models = record["models"].values()
+    served = (f"{one['model']} at {one['endpoint']}" if one.get("endpoint") else one["model"] for one in models)
+    columns = [
+        text_column("name", record["models"]),
+        text_column("model", served),
+        text_column("adapter", [one.get("adapter") or ABSENT for one in models]),
+        number_column("bits", [one.get("quantization_bit") for one in models]),
+        number_column("tokens", [one["tokens"] for one in models]),
+        number_column("read in (s)", [one["read_s"] for one in models]),
+        number_column("GPU memory (GiB)", [one["peak_gpu_gib"] for one in models], digits=1),
+    ]
+    return Table("models", "Models", columns)
 
 
 def render(record: dict[str, Any]) -> str:
@@ -120,9 +127,7 @@ def render(record: dict[str, Any]) -> str:
         source=source,
         first=first,
         notions={notion: _notion(record, notion) for notion in NOTIONS},
-        token_columns=token_columns(of["tau"]),
-        window_columns=WINDOW_COLUMNS,
-        readings=READING_NAMES,
+        models=model_table(record),
         examples=_examples(record),
         classes=CLASSES,
     )
@@ -132,13 +137,13 @@ def _notion(record: dict[str, Any], notion: str) -> dict[str, Any]:
     return {
         "title": NOTIONS[notion],
         "kinds": record["notions"][notion],
-        "tokens": token_rows(record, notion),
-        "windows": window_rows(record, notion),
+        "tokens": token_table(record, notion),
+        "windows": window_table(record, notion),
         "window_counts": {
             name: (model["notions"][notion]["windows"]["count"], model["samples"])
             for name, model in record["models"].items()
         },
-        "by_kind": kind_rows(record, notion),
+        "by_kind": kind_table(record, notion),
         "densities": {name: _densities(model["notions"][notion]) for name, model in record["models"].items()},
         "curves": {name: _curves(record, notion, name) for name in record["models"]},
     }
@@ -222,121 +227,94 @@ def _examples(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 def print_summary(record: dict[str, Any]) -> None:
     """The main numbers of every model, on the terminal."""
-    names = (
-        "sensitive\nmean",
-        "neutral\nmean",
-        "KS\nD",
-        "95%\ninterval",
-        "low\nwindows",
-        "of them\non CUDA",
-        "of all\non CUDA",
-    )
+    names = ("sensitive\nmean", "neutral\nmean", "KS\nD", "95%\ninterval")
+    names += ("low\nwindows", "of them\non CUDA", "of all\non CUDA")
     for notion, title in NOTIONS.items():
-        columns = [Column(name, justify="right", no_wrap=True) for name in names]
-        table = Table(
-            Column("model", overflow="fold"), *columns, title=title, title_justify="left", box=None, pad_edge=False
-        )
-        windows = dict(window_rows(record, notion))
-        for name, cells in token_rows(record, notion):
-            low = windows[name]
-            table.add_row(name, cells[1][0], cells[2][0], *cells[5], low[1][0], low[3][0], low[4][0])
-        Console().print(table)
+        shown = RichTable("model", title=title, title_justify="left", box=None, pad_edge=False)
+        for name in names:
+            shown.add_column(name, justify="right", no_wrap=True)
+        rows = zip(token_table(record, notion).rows, window_table(record, notion).rows, strict=True)
+        for (model, _, sensitive, neutral, _, _, distance, *_), (_, _, low, _, low_on, all_on, *_) in rows:
+            means = sensitive.text, neutral.text
+            shown.add_row(Text(model.text), *means, distance.text, distance.detail, low.text, low_on.text, all_on.text)
+        Console().print(shown)
 
 
 def draw(record: dict[str, Any], folder: Path) -> list[Path]:
     """tokens.png (Fig. 1, a column a model, a row a notion) and windows.png (Fig. 2: along a sample, and shares by each reading)."""
-    from matplotlib.figure import Figure
+    paths = [folder / "tokens.png", folder / "windows.png"]
+    for path, figure in zip(paths, (_draw_tokens(record), _draw_windows(record)), strict=True):
+        figure.savefig(path, dpi=120)
+    return paths
 
+
+def _draw_tokens(record: dict[str, Any]) -> Figure:
     models = record["models"]
     figure = Figure(figsize=(max(6.4, 4.4 * len(models)), 10), layout="constrained")
     grid = figure.subplots(4, len(models), squeeze=False)
-    for (upper, lower), (notion, written) in zip(
+    for rows, (notion, written) in zip(
         (grid[:2], grid[2:]), (("section3", "section 3"), ("eq3", "Eq. 3")), strict=True
     ):
         low, high = odds_range(record, notion)
-        for density, cumulative, (name, model) in zip(upper, lower, models.items(), strict=True):
+        ticks = [low + at / 3 * (high - low) for at in range(4)]
+        for density, cumulative, (name, model) in zip(*rows, models.items(), strict=True):
             of = model["notions"][notion]
-            for kind, curve, color in zip(CLASSES, of["curve"], COLORS, strict=True):
-                values = densities(of)[kind]
+            for (kind, values), curve, color in zip(densities(of).items(), of["curve"], COLORS, strict=True):
                 edges = [at / len(values) for at in range(len(values) + 1)]
                 density.stairs(values, edges, fill=True, alpha=0.3, color=color)
                 density.stairs(values, edges, color=color, label=CLASSES[kind])
                 cumulative.plot(*zip(*curve, strict=True), color=color, label=CLASSES[kind])
-            value, ends = ("–", "") if of["ks"] is None else interval(of["ks"]["d"], number)
+            distance = interval_cell(of["ks"] and of["ks"]["d"], decimal)
+            ends = distance.detail and f" (95%: {distance.detail})"
             sizes = f"{of['sensitive']['tokens']:,} and {of['neutral']['tokens']:,} tokens of {model['files']:,} files"
-            density.set_title(
-                f"{name}: D = {value}{ends and f' (95%: {ends})'}\n{sizes}", fontsize="medium", loc="left"
-            )
+            density.set_title(f"{name}: D = {distance.text}{ends}\n{sizes}", fontsize="medium", loc="left")
             density.set(xlabel="confidence", ylabel=f"density, {written}", xlim=(0, 1))
-            marks = [low + at / 3 * (high - low) for at in range(4)]
-            cumulative.set_xticks(marks, [probability(mark) for mark in marks])
-            cumulative.set(
-                xlabel="confidence (log-odds scale)",
-                ylabel=f"share of tokens, {written}",
-                xlim=(low, high),
-                ylim=(0, 1),
-            )
             density.legend(fontsize="small")
+            cumulative.set_xticks(ticks, [probability(tick) for tick in ticks])
+            cumulative.set(xlabel="confidence (log-odds scale)", ylabel=f"share of tokens, {written}")
+            cumulative.set(xlim=(low, high), ylim=(0, 1))
             cumulative.legend(fontsize="small", loc="lower right")
-    paths = [folder / "tokens.png"]
-    figure.savefig(paths[0], dpi=120)
+    return figure
 
-    examples = _examples(record)
-    groups = [(name, reading) for name in models for reading in READINGS]
+
+def _draw_windows(record: dict[str, Any]) -> Figure:
+    windows = {name: model["notions"]["section3"]["windows"] for name, model in record["models"].items()}
+    groups = [(name, reading) for name in windows for reading in READINGS]
     figure = Figure(
         figsize=(max(10, len(groups)), 7), layout="constrained"
     )  # the groups' names stand beside each other
     along, shares = figure.subplots(2, 1)
-    first_model = next(iter(models.values()))
-    first = first_model["examples"][0]
-    for start, length, _ in examples[0]["runs"]:
+    example = _examples(record)[0]
+    for start, length, _ in example["runs"]:
         along.axvspan(start, start + length, color=COLORS[0], alpha=0.12, linewidth=0)
-    for at, name in enumerate(examples[0]["curves"]):
-        means = models[name]["examples"][0]["means"]
-        (line,) = along.plot(
-            [first["first_middle"] + place for place in range(len(means))], means, label=name, color=f"C{at}"
-        )
-        along.axhline(
-            models[name]["notions"]["section3"]["windows"]["threshold"] or 0, color=line.get_color(), linestyle="--"
-        )
-    along.set(xlabel="token", ylabel="mean confidence of a window", ylim=(0, None), xlim=(0, first["tokens"]))
-    along.set_title(
-        f"{first['name'][-60:]}: shaded, CUDA-sensitive code; dashed, the neutral tokens' mean",
-        loc="left",
-        fontsize="medium",
-    )
+    for at, name in enumerate(example["curves"]):
+        means = record["models"][name]["examples"][0]["means"]
+        middles = range(example["first_middle"], example["first_middle"] + len(means))
+        along.plot(middles, means, label=name, color=f"C{at}")
+        along.axhline(windows[name]["threshold"] or 0, color=f"C{at}", linestyle="--")
+    along.set(xlabel="token", ylabel="mean confidence of a window", ylim=(0, None), xlim=(0, example["tokens"]))
+    title = f"{example['name'][-60:]}: shaded, CUDA-sensitive code; dashed, the neutral tokens' mean"
+    along.set_title(title, loc="left", fontsize="medium")
     along.legend(fontsize="small")
+
     for offset, key, color in ((-0.2, "low", COLORS[1]), (0.2, "all", "#8a939b")):
-        of = [models[name]["notions"]["section3"]["windows"]["on_sensitive"][reading][key] for name, reading in groups]
-        values = [100 * (one["value"] or 0) for one in of]
-        gaps = [
-            [0, 0]
-            if one["low"] is None
-            else [100 * max(0, one["value"] - one["low"]), 100 * max(0, one["high"] - one["value"])]
-            for one in of
+        of = [windows[name]["on_sensitive"][reading][key] for name, reading in groups]
+        values = [one["value"] or 0 for one in of]
+        known = [
+            one if one["low"] is not None else {"low": value, "high": value}
+            for one, value in zip(of, values, strict=True)
         ]
-        places = [at + offset for at in range(len(of))]
-        shares.bar(
-            places,
-            values,
-            width=0.38,
-            color=color,
-            label=f"{key} windows",
-            yerr=list(zip(*gaps, strict=True)),
-            ecolor="#101418",
-        )
-    counts = {name: model["notions"]["section3"]["windows"] for name, model in models.items()}
+        below = [100 * max(0, value - one["low"]) for one, value in zip(known, values, strict=True)]
+        above = [100 * max(0, one["high"] - value) for one, value in zip(known, values, strict=True)]
+        bars = {"width": 0.38, "color": color, "label": f"{key} windows", "yerr": (below, above), "ecolor": "#101418"}
+        shares.bar([at + offset for at in range(len(of))], [100 * value for value in values], **bars)
     sizes = {
-        name: f"{(of['low']['value'] or 0) * of['count']:,.0f} low\nof {of['count']:,}" for name, of in counts.items()
+        name: f"{(of['low']['value'] or 0) * of['count']:,.0f} low\nof {of['count']:,}" for name, of in windows.items()
     }
-    shares.set_xticks(
-        range(len(groups)),
-        [f"{name}\n{READING_NAMES[reading]}\n{sizes[name]}" for name, reading in groups],
-        fontsize="small",
-    )
-    shares.set_title(f"windows of {first_model['samples']:,} samples, by section 3", loc="left", fontsize="medium")
+    names = [f"{name}\n{READING_NAMES[reading]}\n{sizes[name]}" for name, reading in groups]
+    shares.set_xticks(range(len(groups)), names, fontsize="small")
+    samples = next(iter(record["models"].values()))["samples"]
+    shares.set_title(f"windows of {samples:,} samples, by section 3", loc="left", fontsize="medium")
     shares.set(ylabel="on CUDA code (%, 95% intervals)", ylim=(0, 105))
     shares.legend(fontsize="small")
-    paths.append(folder / "windows.png")
-    figure.savefig(paths[1], dpi=120)
-    return paths
+    return figure

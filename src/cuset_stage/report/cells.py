@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,13 +85,30 @@ def estimate_cell(estimate: Estimate | None, reason: str = "", *, signed: bool =
     """A percentage, or a difference of two, with its interval; how many tasks it is over when some are left out."""
     if estimate is None:
         return Cell(ABSENT, detail=reason)
-    write = _signed if signed else percent
+    write = points if signed else percent
     detail = f"{write(estimate.low)}{' to ' if signed else '–'}{write(estimate.high)}"
     if estimate.left_out and not signed:
         detail += f", n = {estimate.tasks}"
     value, *ends = (round(100 * number, 4) for number in (estimate.value, estimate.low, estimate.high))
     bar = None if signed else (estimate.low, estimate.value, estimate.high)
     return Cell(write(estimate.value), value, detail, tuple(ends), bar=bar)
+
+
+def interval_cell(of: Mapping[str, float | None] | None, write: Callable[[float], str], scale: float = 1) -> Cell:
+    """A value of a record with `low` and `high`, if it has them. scale: of the values that CSV holds."""
+    if of is None or of["value"] is None:
+        return Cell(ABSENT)
+    value, *ends = (None if of[key] is None else round(scale * of[key], 6) for key in ("value", "low", "high"))
+    if None in ends:
+        return Cell(write(of["value"]), value)
+    return Cell(write(of["value"]), value, f"{write(of['low'])} to {write(of['high'])}", tuple(ends))
+
+
+def decimal(value: float) -> str:
+    """Three decimals from 0.1 on, below it two digits that count: an untrained model's confidence would be 0 with three decimals."""
+    if value == 0:
+        return "0"
+    return f"{value:.3f}" if abs(value) >= 0.0995 else f"{value:#.2g}"
 
 
 def p_text(value: float) -> str:
@@ -104,8 +121,8 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def _signed(value: float) -> str:
-    """A true minus, and no sign at zero."""
+def points(value: float) -> str:
+    """A difference of two shares in percentage points, with a true minus, and no sign at zero."""
     text = f"{100 * value:+.1f}".replace("-", "−")
     return "0.0" if text in ("+0.0", "−0.0") else text
 

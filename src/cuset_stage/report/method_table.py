@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .cells import ABSENT, Cell, Column, Table, estimate_cell, label, number
+from .cells import Column, Table, decimal, estimate_cell, interval_cell, label, number, points
 from .collection import CRITERIA, Run
 from .measures import NOTION, Measures
 from .numbers import Report
@@ -33,11 +33,15 @@ def method_table(report: Report) -> Table | None:
     if any(one.confidence for one in found):
         notions = [one.confidence and one.confidence["notions"][NOTION] for one in found]
         for kind, name in (("sensitive", "CUDA"), ("neutral", "neutral")):
-            columns.append(Column(name, [_interval(of and of[kind]["mean"], 3) for of in notions], "Mean confidence"))
+            columns.append(
+                Column(name, [interval_cell(of and of[kind]["mean"], decimal) for of in notions], "Mean confidence")
+            )
         distances = [of and of["ks"] and of["ks"]["d"] for of in notions]
-        columns.append(Column("KS distance", [_interval(of, 3) for of in distances], "Confidence"))
+        columns.append(Column("KS distance", [interval_cell(of, decimal) for of in distances], "Confidence"))
         gaps = [of and of["windows"]["on_sensitive"]["centre"]["difference"] for of in notions]
-        columns.append(Column("low windows on CUDA (points)", [_interval(of, 1, 100) for of in gaps], "Confidence"))
+        columns.append(
+            Column("low windows on CUDA (points)", [interval_cell(of, points, 100) for of in gaps], "Confidence")
+        )
     costs = [_tokens(report, runs[name]) if name in runs else (None, None) for name in names]
     columns.append(Column("a sample", [number(mean) for mean, _ in costs], "Tokens"))
     columns.append(Column(f"a program that {RIGHT[criterion]}", [number(cost) for _, cost in costs], "Tokens"))
@@ -48,24 +52,6 @@ def method_table(report: Report) -> Table | None:
         f"program {RIGHT[criterion]}."
     )
     return Table("methods", "Methods compared", columns, text)
-
-
-def _interval(of: dict[str, float | None] | None, digits: int, scale: float = 1) -> Cell:
-    """A value with its interval, if there is one."""
-    if of is None or of["value"] is None:
-        return Cell(ABSENT)
-    value, *ends = (None if of[key] is None else scale * of[key] for key in ("value", "low", "high"))
-
-    def write(one: float) -> str:
-        # What three decimals would make 0, such as the confidence of an untrained model, shows two digits.
-        form = "+.1f" if digits == 1 else f".{digits}f" if abs(one) >= 0.0995 or not one else "#.2g"
-        return format(one, form).replace("-", "−")
-
-    if None in ends:
-        return Cell(write(value), round(value, 6))
-    return Cell(
-        write(value), round(value, 6), f"{write(ends[0])} to {write(ends[1])}", (round(ends[0], 6), round(ends[1], 6))
-    )
 
 
 def _tokens(report: Report, run: Run) -> tuple[float | None, float | None]:
