@@ -155,41 +155,30 @@ def _judge(
     bench = Bench(settings, "cuda")
     machine = {"gpu": ", ".join(bench.pool.names) if bench.pool else None, "toolkit": bench.settings["toolkit"]}
     machine["thorough"] = settings.thorough
-    unsure = _judge_once(candidates, bench, False, lambda *found: evidence.add(*found, machine), settings, progress)
-    _judge_once(unsure, bench, True, lambda *found: evidence.add(*found, machine), settings, progress)
-
-
-def _judge_once(
-    candidates: Sequence[Candidate],
-    bench: Bench,
-    confirms: bool,
-    keep: Callable[[Candidate, Judgement], None],
-    settings: MakeSettings,
-    progress: Callable[..., Any],
-) -> list[Candidate]:
-    """Judge candidates and `keep` what is certain; returns those whose failure may be that of another program on the GPU.
-
-    confirms: run what fails once more alone, so that nothing is uncertain.
-    """
-    bench.judge.confirms = confirms
-    alone = confirms or settings.per_gpu == 1
-    pipeline = bench.pipeline(jobs=settings.jobs)
-    judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])
-    unsure, problem = [], ""
-    try:
-        for job, judgement in progress(judged, total=len(candidates), unit="program", desc="judged"):
-            if judgement.infra:
-                problem = judgement.message
-            elif not alone and judgement.verdict in (Verdict.RUNTIME_ERROR, Verdict.TIMEOUT):
-                unsure.append(job.samples[0])
-            else:
-                keep(job.samples[0], judgement)
-    finally:
-        judged.close()
-        pipeline.join()
-    if problem:
-        raise SandboxError(f"the judge itself failed: {problem}. Run the same command again for what is left.")
-    return unsure
+    for alone in (
+        False,
+        True,
+    ):  # what fails beside other programs may fail because of them: it is run once more, alone
+        bench.judge.confirms = alone
+        pipeline = bench.pipeline(jobs=settings.jobs)
+        judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])
+        unsure, problem = [], ""
+        try:
+            for job, judgement in progress(judged, total=len(candidates), unit="program", desc="judged"):
+                (candidate,) = job.samples
+                has_failed = judgement.verdict in (Verdict.RUNTIME_ERROR, Verdict.TIMEOUT)
+                if judgement.infra:
+                    problem = judgement.message
+                elif has_failed and not alone and settings.per_gpu > 1:
+                    unsure.append(candidate)
+                else:
+                    evidence.add(candidate, judgement, machine)
+        finally:
+            judged.close()
+            pipeline.join()
+        if problem:
+            raise SandboxError(f"the judge itself failed: {problem}. Run the same command again for what is left.")
+        candidates = unsure
 
 
 def as_response(code: str) -> str:

@@ -132,40 +132,16 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
         return Job(kind, run, given, model.gpus.get(kind, 1), needs)
 
     if run.keys is not None:
-        keys = {**recipe, **model.keys, **run.keys}
-        ours = {
-            "model_name_or_path": model.model,
-            "output_dir": str(folder / "model"),
-            "overwrite_output_dir": False,
-            "seed": run.seed,
-        }
-        yield job("train", {**keys, **ours})
+        keys = {**recipe, **model.keys, **run.keys, "model_name_or_path": model.model, "seed": run.seed}
+        yield job("train", {**keys, "output_dir": str(folder / "model"), "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
         trained = {**trained, "adapter": str(folder / "model")} if is_adapter else {"model": str(folder / "model")}
     template = {"template": recipe["template"]} if "template" in recipe else {}
-    answers, tasks = str(folder / "answers.jsonl"), str(settings.tasks)
-    yield job(
-        "generate",
-        {
-            **template,
-            **settings.generate,
-            **model.generate,
-            **trained,
-            "tasks": tasks,
-            "seed": run.seed,
-            "output": answers,
-        },
-    )
-    yield job(
-        "evaluate",
-        {
-            **settings.evaluate,
-            "answers": answers,
-            "tasks": tasks,
-            "method": run.method,
-            "output": str(folder / "results.jsonl"),
-        },
-    )
+    answers, results, tasks = str(folder / "answers.jsonl"), str(folder / "results.jsonl"), str(settings.tasks)
+    sampling = {**template, **settings.generate, **model.generate, **trained, "seed": run.seed}
+    yield job("generate", {**sampling, "tasks": tasks, "output": answers})
+    judging = {**settings.evaluate, "answers": answers, "tasks": tasks, "method": run.method}
+    yield job("evaluate", {**judging, "output": results})
     for kind, given, output in (("pairs", settings.pairs, "pairs.json"), ("analyze", settings.analyze, "confidence")):
         if given is not None:
             yield job(kind, {**template, **given, "models": {run.method: trained}, "output": str(folder / output)})
