@@ -193,8 +193,8 @@ def test_run_reads_its_sources_from_a_yaml_file_each_with_its_own_columns(tmp_pa
     ("given", "said"),
     [
         (("one.jsonl", "a/one.jsonl"), "one.jsonl is given twice; give each its own name, as in second=a/one.jsonl"),
-        (("sources=[{path: one.jsonl, presett: cuset}]",), "no key presett; did you mean preset?"),
-        (("sources=[{name: one}]",), "no path"),
+        (("sources=[{path: one.jsonl, presett: cuset}]",), "presett: no such key; did you mean preset?"),
+        (("sources=[{name: one}]",), "{'name': 'one'}: path: missing"),
         (("sources=One=one.jsonl",), "lower-case letters"),
         ((), "sources: missing"),
         (("one.jsonl", "against=bench=gone"), "bench: there is nothing at gone"),

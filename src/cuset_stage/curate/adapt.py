@@ -26,13 +26,13 @@ from ..tasks.task_rows import Row as TaskRow
 from .folders import input_rows
 from .modules import check_module, is_extension, kernelbench_form, model_new
 from .settings import AdaptSettings
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .split import TASK_COLUMNS
+from .stage import Kept, Summary, run_stage
 from .stage_rows import Row, RowError, digest
 
 
 _SCHEMA = 8
-_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
-_IN_RECORD = (*_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
+_IN_RECORD = (*TASK_COLUMNS, "cases", "system", "split")  # of a row; afterwards in its record
 _SOLUTIONS = ("solution", "bench.cu", "intro", "alternative")
 _MODULE = {field.name for field in fields(ModuleTask) if field.init} - {"prompts", "notes", "source"}
 _NO_TASK = (
@@ -49,20 +49,15 @@ def run_adapt(settings: AdaptSettings) -> Summary:
     )
 
 
-def adapt_row(row: Row) -> Outcome:
-    """One row, in the form that can be judged, or why it cannot."""
-    try:
-        if (row.get("task") or {}).get("kind") == "module":
-            found = _set_module(row)
-        else:
-            is_module = row.get("module_code") or row.get("functional_code")
-            found = _module(row) if is_module else _program(row)
-        found = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **found}
-        load_task(found)
-    except RowError as error:
-        return Dropped(error.reason, str(error))
-    except TaskError as error:
-        return Dropped("bad_task", str(error))
+def adapt_row(row: Row) -> Kept:
+    """One row, in the form that can be judged. Raises RowError where it cannot be."""
+    if (row.get("task") or {}).get("kind") == "module":
+        found = _set_module(row)
+    else:
+        is_module = row.get("module_code") or row.get("functional_code")
+        found = _module(row) if is_module else _program(row)
+    found = {**{key: value for key, value in row.items() if key not in _IN_RECORD}, **found}
+    load_task(found)
     return Kept(found, {"form": found["form"]})
 
 
@@ -73,8 +68,8 @@ def _program(row: Row) -> Row:
         if code is None:
             raise RowError("no_code", "the answer holds no code")
     record = row.get("task")
-    if record is None and all(column in row for column in _COLUMNS):
-        record = {key: row[key] for key in (*_COLUMNS, "cases", "system", "idioms") if key in row}
+    if record is None and all(column in row for column in TASK_COLUMNS):
+        record = {key: row[key] for key in (*TASK_COLUMNS, "cases", "system", "idioms") if key in row}
     if record is None:
         if code and is_extension(code):
             raise RowError("no_task", "no task: a torch extension without the module it serves; give functional_code")
@@ -90,7 +85,7 @@ def _program(row: Row) -> Row:
     if not is_cudabench(record):
         record["prompt"] = record.get("prompt") or row.get("prompt") or row.get("description")
     else:
-        task = cudabench.read_task(TaskRow(row["id"], record))
+        task = load_task({"id": row["id"], "task": record})
         record |= {"prompt": task.prompts[1], "system": task.system}
     name = row.get("name") or record.get("name") or record.get("task_name") or identity
     family = record["family"] or record.get("task_name") or family_of(row)
@@ -185,17 +180,19 @@ def load_task(row: Row) -> ProgramTask | ModuleTask:
     """The task of a row that went through `adapt`.
 
     Raises:
-        TaskError: the record breaks the format; the message names the row and the key.
+        RowError: bad_task: the record breaks the format; the message names the row and the key.
     """
     record = row.get("task")
     if not isinstance(record, dict):
-        raise TaskError(f"{row.get('id')}: task: missing; run `cuset curate adapt` first")
-    if row.get("kind") == "module":
-        given = {key: record[key] for key in _MODULE & record.keys()}
-        return ModuleTask(
-            **given, prompts={1: record["prompt"]}, notes=tuple(record.get("notes", ())), source=row["id"]
-        )
-    return (cudabench if is_cudabench(record) else native).read_task(TaskRow(row["id"], record))
+        raise RowError("bad_task", f"{row.get('id')}: task: missing; run `cuset curate adapt` first")
+    try:
+        if row.get("kind") == "module":
+            given = {key: record[key] for key in _MODULE & record.keys()}
+            notes = tuple(record.get("notes", ()))
+            return ModuleTask(**given, prompts={1: record["prompt"]}, notes=notes, source=row["id"])
+        return (cudabench if is_cudabench(record) else native).read_task(TaskRow(row["id"], record))
+    except TaskError as error:
+        raise RowError("bad_task", str(error)) from None
 
 
 def language_of(row: Row) -> str:

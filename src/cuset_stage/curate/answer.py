@@ -16,14 +16,14 @@ from ..answers import REASONING_TAGS, read_answer
 from ..generate.backend import choose_backend
 from ..generate.plan import generate
 from ..progress import Progress
-from ..tasks import Task, TaskError
+from ..tasks import Task
 from ..tasks.answers_file import Answer, read_answers
 from ..tasks.messages import chat_messages
 from .adapt import load_task, program_of
 from .folders import input_rows
 from .settings import AnswerSettings
 from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import Row, StageRows, digest
+from .stage_rows import Row, RowError, StageRows, digest
 
 
 _SCHEMA = 1
@@ -61,7 +61,7 @@ def _sample(rows: StageRows, settings: AnswerSettings) -> tuple[dict[str, list[A
     tasks = {}
     for row in (item.row for item in rows):
         if row is not None and _is_asked(row, settings):
-            with suppress(TaskError):  # `_Answerer` reports it
+            with suppress(RowError):  # `_Answerer` reports it
                 task = _task(row)
                 tasks[task.id] = task
     with Progress(total=len(tasks) * settings.samples, unit="sample", desc="answer") as bar:
@@ -108,10 +108,7 @@ class _Answerer:
         if not _is_asked(row, self.settings):
             own = program_of(row)
             return Kept(row) if own else Dropped("no_answer", "a task without an answer, and no model to ask")
-        try:
-            task = _task(row)
-        except TaskError as error:
-            return Dropped("bad_task", str(error))
+        task = _task(row)
         rows = [row] if self.settings.answered == "add" and program_of(row) else []
         rows += [_sampled(row, task, answer) for answer in self.samples.get(task.id, ())]
         return Kept(rows[0], more=tuple(rows[1:])) if rows else Unsettled("not_sampled", "it has no sample yet")

@@ -29,7 +29,7 @@ Written by cuset-stage {{ version }} on {{ today }}.
 | split | rows | tasks |
 |---|---:|---:|
 {% for split in ("train", "eval") %}
-| {{ split }} | {{ facts.rows[split] | n }} | {{ facts.tasks.values() | select("equalto", split) | list | length | n }} |
+| {{ split }} | {{ facts.counts.split[split] | n }} | {{ facts.tasks.values() | select("equalto", split) | list | length | n }} |
 {% endfor %}
 
 Entries of dataset_info.json: {% for key, entry in entries.items() %}`{{ key }}` ({{ entry.file_name }}){{ ", " if not loop.last }}\
@@ -45,7 +45,7 @@ Entries of dataset_info.json: {% for key, entry in entries.items() %}`{{ key }}`
 {% endif %}
 ## Verification
 
-Rows by verdict: {{ facts.verdicts | counts(": ") or "no rows" }}.
+Rows by verdict: {{ facts.counts.verdict | counts(": ") or "no rows" }}.
 
 {% if prove is none %}
 The programs were not verified.
@@ -138,10 +138,10 @@ def data_card(settings: ExportSettings, facts: Any, entries: Mapping[str, Mappin
         prove=by_stage.get("prove"),
         rates=sentences(pass_rates(settings.folder / "prove")),
         tables=[
-            ("Families", "family", facts.families),
-            ("Answers", "written by", facts.answered_by),
-            ("Licences", "licence", facts.licences),
-            ("Sources", "source and revision", facts.sources),
+            ("Families", "family", facts.counts["family"]),
+            ("Answers", "written by", facts.counts["answered_by"]),
+            ("Licences", "licence", facts.counts["licence"]),
+            ("Sources", "source and revision", facts.counts["source"]),
         ],
         against=by_stage["deduplicate"].settings.get("against", {}) if "deduplicate" in by_stage else {},
         found=found,

@@ -21,11 +21,13 @@ from .folders import STAGES, input_rows, locked, stale_stages
 from .settings import ExportSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import CurationError, Row, read_lines
-from .training_text import Split, answer_text, is_read_back, prompt_text, row_length, split_tasks, token_counter
+from .task_groups import Split, split_tasks
+from .training_text import answer_text, is_read_back, prompt_text, row_length, token_counter
 
 
 _SCHEMA = 4
 _SPLITS = ("train", "eval")
+_COUNTED = ("split", "family", "licence", "source", "verdict", "answered_by")  # by the data card
 _ABOUT = ("name", "family", "id", "licence", "source")  # of each record, for people
 _ENTRIES: dict[str, dict[str, Any]] = {
     "alpaca": {"columns": {"prompt": "instruction", "query": "input", "response": "output", "system": "system"}},
@@ -69,7 +71,7 @@ def run_export(settings: ExportSettings) -> Summary:
         facts = _facts(written)
         entries = {}
         for (form, split), path in files.items():
-            if facts.rows[split]:
+            if facts.counts["split"][split]:
                 write_atomically(path, _list_of(form, split, written))
                 entries[path.stem] = _entry(form, path)
             elif info.pop(path.stem, None):  # of an earlier run: its rows are now on the other side of the split
@@ -165,13 +167,10 @@ def _list_of(form: str, split: str, written: Path) -> Iterator[str]:
 class Facts:
     """What the data card says of the rows."""
 
-    rows: Counter[str] = field(default_factory=Counter)  # of each split
+    counts: dict[str, Counter[str]] = field(
+        default_factory=lambda: {key: Counter() for key in _COUNTED}
+    )  # rows by each
     tasks: dict[int, str] = field(default_factory=dict)  # task -> split
-    families: Counter[str] = field(default_factory=Counter)
-    licences: Counter[str] = field(default_factory=Counter)
-    sources: Counter[str] = field(default_factory=Counter)
-    verdicts: Counter[str] = field(default_factory=Counter)
-    answered_by: Counter[str] = field(default_factory=Counter)
     without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
     tokens: array[int] = field(default_factory=lambda: array("q"))
 
@@ -180,13 +179,14 @@ def _facts(written: Path) -> Facts:
     facts = Facts()
     for row in (item.row for item in read_lines(written, written.name)):
         source = row["source"]
-        facts.rows[row["split"]] += 1
+        row |= {
+            "licence": str(source.get("licence")),
+            "source": f"{source.get('name')} @ {source.get('revision') or 'no revision'}",
+            "answered_by": row["answered_by"] or "the source",
+        }
+        for key, count in facts.counts.items():
+            count[row[key]] += 1
         facts.tasks[row["task"]] = row["split"]
-        facts.families[row["family"]] += 1
-        facts.licences[str(source.get("licence"))] += 1
-        facts.sources[f"{source.get('name')} @ {source.get('revision') or 'no revision'}"] += 1
-        facts.verdicts[row["verdict"]] += 1
-        facts.answered_by[row["answered_by"] or "the source"] += 1
         facts.without_mutants += not row["mutant"]
         facts.tokens.append(row["tokens"])
     return facts

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..files import file_sha256, write_atomically
 from .settings import STAGE_SETTINGS, StageSettings
-from .stage_rows import CurationError, StageRows, short_key
+from .stage_rows import CurationError, Row, StageRows, read_lines, short_key
 
 
 logger = logging.getLogger(__name__)
@@ -143,6 +143,13 @@ def read_journal(folder: Path) -> Journal:
             here = 0
             journal.whole = journal.whole if reason else at
     return journal
+
+
+def settled_rows(folder: Path) -> Iterator[tuple[Row, str]]:
+    """Every row that a stage has settled, and why it was dropped; empty for one that goes on."""
+    for path in (folder / name for name in JOURNAL if (folder / name).is_file()):
+        for line in (item.row for item in read_lines(path, path.name) if item.row):
+            yield (line["data"], line["reason"]) if path.name == JOURNAL[1] else (line, "")
 
 
 def forget(folder: Path, without: Set[int]) -> None:

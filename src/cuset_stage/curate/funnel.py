@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..jsonl import read_objects
-from .folders import STAGES, read_journal, read_state, stage_folders, stale_stages
+from .folders import STAGES, read_journal, read_state, settled_rows, stage_folders, stale_stages
 from .stage_rows import CurationError
 
 
@@ -137,7 +135,8 @@ def written_funnel(folder: Path) -> dict[str, Any]:
     spent: Counter[str] = Counter()
     mutants: Counter[str] = Counter()
     ran = 0
-    for record, verified in _records(folder):
+    for row in (row for row, _ in settled_rows(folder / "write") if "written" in row):
+        record, verified = row["written"], row.get("verified") or {}
         tries = record["tries"]
         best = max((each["reached"] for each in tries), key=_rank)
         groups = {
@@ -161,14 +160,3 @@ def written_funnel(folder: Path) -> dict[str, Any]:
 
 def _rank(reached: str) -> int:
     return WRITE_STEPS.index(reached) + 1 if reached else 0
-
-
-def _records(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """What was recorded of each kernel that was written of, and how its program was verified."""
-    for path in stage_folders(folder, "write"):
-        for name in ("rows.jsonl", "dropped.jsonl"):
-            if (path / name).is_file():
-                for _, line in read_objects(path / name):
-                    row = line.get("data") if name == "dropped.jsonl" else line
-                    if isinstance(row, dict) and "written" in row:
-                        yield row["written"], row.get("verified") or {}

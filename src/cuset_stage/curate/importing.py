@@ -27,12 +27,10 @@ def run_import(settings: ImportSettings) -> Summary:
     path = settings.path
     kind = settings.format or readers.guess_format(path)
     preset = settings.preset or ("cuset" if kind in ("tasks", "robust-kbench") else None)
-    suffixes = tuple(settings.suffixes)
-    if preset == "kernelbench" and kind == "tree":
-        column_map = ColumnMap({"module_code": "code", "name": "path"}, licence="MIT", needs=("module_code",))
-        suffixes = (".py",)
-    else:
-        column_map = choose_map(preset, settings.columns)
+    columns, suffixes = settings.columns, settings.suffixes
+    if preset == "kernelbench" and kind == "tree":  # a clone of it
+        columns, suffixes = {"name": "path", **columns}, (".py",)
+    column_map = choose_map(preset, columns)
     label, revision = settings.label, settings.revision or readers.git_revision(path)
     return run_stage(
         settings.folder / "import" / label,

@@ -6,8 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .folders import JOURNAL
-from .stage_rows import read_lines
+from .folders import settled_rows
 
 
 _NAMED = 20  # tasks in a sentence
@@ -19,16 +18,14 @@ def pass_rates(prove: Path) -> list[dict[str, Any]]:
     the stage has still to settle is not counted.
     """
     found: dict[str, dict[str, Any]] = {}
-    for file in (prove / name for name in JOURNAL if (prove / name).is_file()):
-        for line in (item.row or {} for item in read_lines(file, file.name)):
-            row = line.get("data", line)  # of what was dropped
-            if sample := row.get("sample"):
-                new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "compiled": 0}
-                rate = found.setdefault(sample["of"], {**new, "reasons": Counter()})
-                rate["samples"] += 1
-                rate["passed"] += row is line
-                rate["compiled"] += row is line and (row.get("verified") or {}).get("verdict") == "compiled"
-                rate["reasons"] += Counter([] if row is line else [line["reason"]])
+    for row, reason in settled_rows(prove):
+        if sample := row.get("sample"):
+            new = {"of": sample["of"], "name": row.get("name"), "samples": 0, "passed": 0, "compiled": 0}
+            rate = found.setdefault(sample["of"], {**new, "reasons": Counter()})
+            rate["samples"] += 1
+            rate["passed"] += not reason
+            rate["compiled"] += not reason and (row.get("verified") or {}).get("verdict") == "compiled"
+            rate["reasons"] += Counter([reason] if reason else [])
     return sorted(found.values(), key=lambda rate: (rate["passed"] / rate["samples"], rate["of"]))
 
 

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ..files import file_sha256, write_atomically
-from ..judge.audit import Code, Severity, audit_task
 from ..judge.comparison import compare_outputs
 from ..judge.oracle import CaseCache
 from ..judge.oracle_runs import OracleError
 from ..sandbox import Isolation, SandboxError
 from .folders import keyed_file
 from .parallel import cpu_count
-from .prove import CASE_LIMITS, Verifier, bench_of
+from .prove import CASE_LIMITS, Verifier, bench_of, weak_cases
 from .questions import Draft
 from .settings import ProofSettings
-from .stage import Dropped, Unsettled
 from .stage_rows import CurationError, RowError
 
 
@@ -58,28 +56,27 @@ class Proofs:
     def check_program(self, draft: Draft) -> None:
         """That the program compiles. Raises RowError."""
 
-        def find() -> dict[str, Any]:
+        def find() -> None:
             judgement = self._judge.build(draft.task, draft.program).judgement
             if judgement.infra:
                 raise SandboxError(judgement.message)
-            return {} if judgement.compiled else _problem(judgement.verdict, f"The program: {judgement.message}")
+            if not judgement.compiled:
+                raise RowError(judgement.verdict.value, f"The program: {judgement.message}")
 
         self._kept(["program", self._compiler, draft.program], find)
 
     def check_cases(self, draft: Draft) -> None:
         """That inputs and right outputs of all cases can be made, and that no output passes that nobody computed. Raises RowError."""
 
-        def find() -> dict[str, Any]:
+        def find() -> None:
             try:
                 for case in draft.task.cases:
                     self._cases.prepare(draft.task, case)
             except OracleError as error:
-                return _problem("reference_fails", f"The Python block: {_without_task(error, draft)}")
-            errors = [each for each in audit_task(draft.task, self._cases).findings if each.severity is Severity.ERROR]
-            if errors and errors[0].code is Code.ORACLE_FAILS:
-                raise SandboxError(errors[0].message)
-            said = "\n".join(f"- {each.message}" for each in errors)
-            return _problem("weak_cases", f"The cases do not tell right from wrong:\n{said}") if errors else {}
+                raise RowError("reference_fails", f"The Python block: {_without_task(error, draft)}") from None
+            if weak := weak_cases(draft.task, self._cases):
+                said = "\n".join(f"- {each}" for each in weak)
+                raise RowError("weak_cases", f"The cases do not tell right from wrong:\n{said}")
 
         self._kept(["cases", draft.record], find)
 
@@ -90,25 +87,22 @@ class Proofs:
             RowError: second_fails: it stops with an error, or returns something else than was asked for; references_disagree.
         """
 
-        def find() -> dict[str, Any]:
+        def find() -> None:
             second = draft.with_reference(reference)
             for first_case, case in zip(draft.task.cases, second.cases, strict=True):
                 try:
                     found = self._cases.prepare(second, case)
                 except OracleError as error:
-                    return _problem("second_fails", _without_task(error, draft))
+                    raise RowError("second_fails", _without_task(error, draft)) from None
                 known = self._cases.prepare(draft.task, first_case)
-                if [file_sha256(path) for path in known.inputs.values()] != [
-                    file_sha256(path) for path in found.inputs.values()
-                ]:
-                    return _problem(
+                if list(map(file_sha256, known.inputs.values())) != list(map(file_sha256, found.inputs.values())):
+                    raise RowError(
                         "reference_fails",
                         f"case {case.name}: make_inputs makes other inputs each time: draw from rng alone",
                     )
                 compared = compare_outputs(draft.task, first_case, known, found.expected)
                 if not compared.passed:
-                    return _problem("references_disagree", f"case {case.name}: {compared.message}")
-            return {}
+                    raise RowError("references_disagree", f"case {case.name}: {compared.message}")
 
         self._kept(["reference", draft.record, reference], find)
 
@@ -119,15 +113,14 @@ class Proofs:
         """
 
         def find() -> dict[str, Any]:
-            found = Verifier(self._settings, every_mutant=True).judged(draft.task, draft.program)
-            if isinstance(found, Unsettled):
-                raise SandboxError(found.detail)
-            if isinstance(found, Dropped):
-                return _problem(found.reason, f"The program on a GPU: {found.detail}")
+            try:
+                found = Verifier(self._settings, every_mutant=True).judged(draft.task, draft.program)
+            except RowError as error:
+                raise RowError(error.reason, f"The program on a GPU: {error}") from None
             ran = found["kernels"]
             called = f"{len(kernel or '')}{kernel}"  # as the compiler mangles it: scan is not prescan
             if kernel and ran is not None and not any(called in name or kernel == name for name in ran):
-                return _problem("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(ran)}")
+                raise RowError("no_gpu_work", f"The kernel {kernel} did not run; these did: {', '.join(ran)}")
             return {"verified": found}
 
         parts = ["run", draft.record, draft.program, self._settings.times, self._settings.mutants]
@@ -138,8 +131,8 @@ class Proofs:
         compiler = self._judge.compiler
         return [compiler.toolkit.version, compiler.arch, list(compiler.flags)]
 
-    def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any]] | None) -> dict[str, Any]:
-        """The finding about `parts`, from its file or made now. What is our own failure is raised and not kept."""
+    def _kept(self, parts: list[Any], find: Callable[[], dict[str, Any] | None] | None) -> dict[str, Any]:
+        """The finding about `parts`, from its file or made now; a RowError is one, too. What is our own failure is not kept."""
         path = keyed_file(self.folder, [_SCHEMA, *parts])
         if path.is_file():
             try:
@@ -152,15 +145,14 @@ class Proofs:
             return {}
         else:
             with self._turn:
-                found = find()
+                try:
+                    found = find() or {}
+                except RowError as error:
+                    found = {"reason": error.reason, "message": str(error)}
             write_atomically(path, json.dumps(found, default=str) + "\n")
         if "reason" in found:
             raise RowError(found["reason"], found["message"])
         return found
-
-
-def _problem(reason: str, message: str) -> dict[str, Any]:
-    return {"reason": str(reason), "message": message}
 
 
 def _without_task(error: OracleError, draft: Draft) -> str:

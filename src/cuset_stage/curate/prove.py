@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -19,23 +19,22 @@ from typing import Any
 from ..files import write_atomically
 from ..judge.audit import Code, Severity, audit_task
 from ..judge.bench import Bench, working_recorder
-from ..judge.devices import NoGpuLeft
 from ..judge.distributed import differences
 from ..judge.gpu_activity import Recorder
 from ..judge.modules.account import IDLE_KERNEL, NO_KERNEL
 from ..judge.modules.trial import CONSTANT
-from ..judge.oracle import ORACLE_LIMITS, OracleError
+from ..judge.oracle import ORACLE_LIMITS, CaseCache, OracleError
 from ..judge.programs import Judgement, ProgramJudge
 from ..mutants import make_mutants
 from ..sandbox import SandboxError, Verdict
-from ..tasks import ModuleTask, ProgramTask, Task, TaskError
+from ..tasks import ModuleTask, ProgramTask, Task
 from .adapt import load_task, program_of
 from .folders import input_rows
 from .parallel import cpu_count, on_each_machine
 from .pass_rates import pass_rates, sentences
 from .settings import ProofSettings, ProveSettings
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import CurationError, Row, sha256_text
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage_rows import CurationError, NotSettled, Row, RowError, sha256_text
 
 
 _SCHEMA = 3
@@ -142,57 +141,43 @@ class Verifier:
             return Dropped("no_code", f"the answer holds no code{cut_off}")
         if not code:
             return Dropped("no_answer", "a task without an answer, and answers are what is verified")
-        try:
-            task = load_task(row)
-        except TaskError as error:
-            return Dropped("bad_task", str(error))
+        task = load_task(row)
         found = row.get("verified") or {}  # what `write` found
         needed = {**self._passed, **_describe(self.settings), "code_sha256": sha256_text(code)}
         if any(found.get(key) != value for key, value in needed.items()):
             found = self.judged(task, code)
-        if not isinstance(found, dict):
-            return found
         details = {key: found[key] for key in (*_MACHINE, "verdict")}
         return Kept({**row, "verified": found}, details)
 
-    def judged(self, task: Task, code: str) -> Outcome | dict[str, Any]:
-        """What is known of an answer that is right, and of the machine that says so; else what becomes of its row."""
+    def judged(self, task: Task, code: str) -> dict[str, Any]:
+        """What is known of an answer that is right, and of the machine that says so.
+
+        Raises:
+            RowError: it is not right, or its cases say nothing.
+            SandboxError, NotSettled: this machine cannot tell.
+        """
         try:
             found = (self._module if isinstance(task, ModuleTask) else self._program)(task, code)
-        except NoGpuLeft as error:
-            return Unsettled("gpu_lost", str(error))
-        except SandboxError as error:
-            return Unsettled("judge", str(error))
         except OracleError as error:
-            return Dropped("reference_fails", str(error))
-        if not isinstance(found, dict):
-            return found
+            raise RowError("reference_fails", str(error)) from None
         return {**found, **_describe(self.settings), "code_sha256": sha256_text(code)}
 
-    def _program(self, task: ProgramTask, code: str) -> Outcome | dict[str, Any]:
-        """What is known of a program that is right, else what becomes of the row."""
+    def _program(self, task: ProgramTask, code: str) -> dict[str, Any]:
         judge = bench_of(self.settings).judge
         built = judge.build(task, code)
         if built.product is None:
             if built.judgement.verdict is Verdict.COMPILED:
                 return {"verdict": "compiled", "compile_s": built.judgement.compile_s}
-            return _failed(built.judgement)
+            raise _failure(built.judgement)
         prepared = judge.prepare(task)
-        runs: list[Judgement] = []
-        for number in range(1, self.settings.times + 1):
-            runs.append(judge.execute(task, built, prepared))
-            if not runs[-1].passed:
-                return _failed(runs[-1], number)
-        weak = [each for each in audit_task(task, judge.cases).findings if each.severity is Severity.ERROR]
-        if weak and weak[0].code is Code.ORACLE_FAILS:  # it made the cases before
-            return Unsettled("judge", weak[0].message)
-        if weak:
-            return Dropped("weak_cases", weak[0].message)
+        runs = self._runs(lambda: judge.execute(task, built, prepared))
+        if weak := weak_cases(task, judge.cases):
+            raise RowError("weak_cases", weak[0])
         # Mutants are errors in CUDA code: where a program runs on the CPU, passing says nothing about its cases.
         tested = self._mutants(task, code, judge, prepared, self.settings.mutants if judge.gpus else 0)
         if tested["compiled"] and not tested["found"]:
             made = "; ".join(tested["passed"])
-            return Dropped("weak_cases", f"every mutant that compiled passes all cases: {made}")
+            raise RowError("weak_cases", f"every mutant that compiled passes all cases: {made}")
         cases = [
             {
                 "name": result.name,
@@ -225,27 +210,32 @@ class Verifier:
                 break
         return tested
 
-    def _module(self, task: ModuleTask, code: str) -> Outcome | dict[str, Any]:
+    def _module(self, task: ModuleTask, code: str) -> dict[str, Any]:
         judge = _module_judge(self.settings)
         if judge is None:
-            return Unsettled("needs_gpu", "PyTorch modules are verified on a GPU; run the stage on a machine with one")
-        runs: list[Judgement] = []
-        for number in range(1, self.settings.times + 1):
-            runs.append(judge.judge(task, code))
-            if not runs[-1].passed:
-                return _failed(runs[-1], number)
+            raise NotSettled("needs_gpu", "PyTorch modules are verified on a GPU; run the stage on a machine with one")
+        runs = self._runs(lambda: judge.judge(task, code))
         best = min(runs, key=lambda each: each.speedup or 0.0)  # the smaller of two is the one to believe
         flags = sorted({flag for each in runs for flag in each.flags})
         if NO_KERNEL in flags:
-            return Dropped("no_kernel", "the answer calls torch alone and has no kernel of its own")
+            raise RowError("no_kernel", "the answer calls torch alone and has no kernel of its own")
         if IDLE_KERNEL in flags:
-            return Dropped(
+            raise RowError(
                 "no_kernel", "torch does the work of the answer, beside a kernel of its own that does next to none"
             )
         if CONSTANT in flags:
-            return Dropped("weak_cases", CONSTANT)
+            raise RowError("weak_cases", CONSTANT)
         times = {key: getattr(best, key) for key in ("speedup", "kernel_s", "reference_s")}
         return {**self._passed, **times, "module_flags": flags}
+
+    def _runs(self, judge: Callable[[], Judgement]) -> list[Judgement]:
+        """All runs of an answer that passes each time. Raises what `_failure` makes of another."""
+        runs: list[Judgement] = []
+        for number in range(1, self.settings.times + 1):
+            runs.append(judge())
+            if not runs[-1].passed:
+                raise _failure(runs[-1], number)
+        return runs
 
     @property
     def _passed(self) -> dict[str, Any]:
@@ -253,10 +243,18 @@ class Verifier:
         return {"verdict": "passed", **asked}
 
 
-def _failed(judgement: Judgement, run: int = 1) -> Outcome:
+def weak_cases(task: ProgramTask, cases: CaseCache) -> list[str]:
+    """Why the cases, which have been made before, do not tell right from wrong: which outputs pass that nobody computed."""
+    errors = [each for each in audit_task(task, cases).findings if each.severity is Severity.ERROR]
+    if errors and errors[0].code is Code.ORACLE_FAILS:
+        raise SandboxError(errors[0].message)
+    return [each.message for each in errors]
+
+
+def _failure(judgement: Judgement, run: int = 1) -> RowError | SandboxError:
     where = f"case {judgement.case}: " if judgement.case else ""
     if judgement.infra:
-        return Unsettled("judge", f"{where}{judgement.message}")
+        return SandboxError(f"{where}{judgement.message}")
     if run > 1:
-        return Dropped("not_repeatable", f"run {run}: {where}{judgement.verdict}: {judgement.message}")
-    return Dropped(judgement.verdict.value, f"{where}{judgement.message}")
+        return RowError("not_repeatable", f"run {run}: {where}{judgement.verdict}: {judgement.message}")
+    return RowError(judgement.verdict.value, f"{where}{judgement.message}")

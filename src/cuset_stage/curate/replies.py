@@ -25,16 +25,8 @@ from ..text import one_line
 from .folders import keyed_file
 from .questions import Messages, in_json
 from .settings import WriteSettings
-from .stage_rows import CurationError
+from .stage_rows import CurationError, NotSettled
 from .training_text import token_counter
-
-
-class NoReply(Exception):
-    """There is no reply yet: nothing was asked, or nothing came back. The next run tries again. reason: what is counted."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -69,16 +61,11 @@ class Replies:
             for path in folder.glob("*/*.json"):
                 self._count(_read(path))
 
-    @property
-    def cost(self) -> float:
-        """Of all replies, at the prices of the settings."""
-        return sum(tokens * price / 1e6 for tokens, price in zip(self._spent, self._settings.prices, strict=True))
-
     def ask(self, messages: Messages) -> Reply:
         """The reply to a question, from its file or from the endpoint.
 
         Raises:
-            NoReply: it is not there, and no endpoint is given, the endpoint failed, or a ceiling is reached.
+            NotSettled: it is not there, and no endpoint is given, the endpoint failed, or a ceiling is reached.
             CurationError: the endpoint is not there, or refuses the key or the model: no row can go on.
         """
         if self._settings.json_mode:
@@ -88,7 +75,7 @@ class Replies:
         if path.is_file():
             return _read(path)
         if self._settings.endpoint is None:
-            raise NoReply("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
+            raise NotSettled("no_endpoint", "a question without a kept reply; give endpoint= to have it answered")
         self._check_ceiling()
         reply = self._fetch(path.stem, messages)
         write_atomically(path, json.dumps({**asked, "reply": asdict(reply)}, indent=1) + "\n")
@@ -116,13 +103,14 @@ class Replies:
     def _check_ceiling(self) -> None:
         given = self._settings
         if given.most_tokens and sum(self._spent) >= given.most_tokens:
-            raise NoReply(
+            raise NotSettled(
                 "ceiling",
                 f"{sum(self._spent):,.0f} tokens are used; most_tokens={given.most_tokens} allows no more, give a higher one",
             )
-        if given.most_cost and self.cost >= given.most_cost:
-            raise NoReply(
-                "ceiling", f"{self.cost:.4g} is spent; most_cost={given.most_cost:g} allows no more, give a higher one"
+        cost = sum(tokens * price / 1e6 for tokens, price in zip(self._spent, given.prices, strict=True))
+        if given.most_cost and cost >= given.most_cost:
+            raise NotSettled(
+                "ceiling", f"{cost:.4g} is spent; most_cost={given.most_cost:g} allows no more, give a higher one"
             )
 
     @cached_property
@@ -164,7 +152,7 @@ class Replies:
         outcome = None
         while outcome is None:
             if self._stopped.is_set():
-                raise NoReply("interrupted", "the run was interrupted")
+                raise NotSettled("interrupted", "the run was interrupted")
             with suppress(Empty):
                 outcome = outcomes.get(timeout=0.2)
         if isinstance(outcome, GenerationError):
@@ -172,7 +160,7 @@ class Replies:
         if isinstance(outcome, Exception):
             raise outcome
         if isinstance(outcome, Failure):
-            raise NoReply("endpoint", one_line(outcome.message, 500))
+            raise NotSettled("endpoint", one_line(outcome.message, 500))
         estimate = token_counter(None)
         tokens, asked = outcome.tokens, outcome.prompt_tokens
         return Reply(

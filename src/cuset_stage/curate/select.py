@@ -30,7 +30,8 @@ from .ranking import beyond_balance, concur, is_judged, is_single_operator, wors
 from .settings import SelectSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row, StageRows, digest
-from .training_text import Groups, answer_text, length_report, prompt_text, row_length, token_counter
+from .task_groups import Groups
+from .training_text import answer_text, length_report, prompt_text, row_length, token_counter
 
 
 _SCHEMA = 5

@@ -24,8 +24,8 @@ from pydantic import (
 from ..generate import BackendSettings
 from ..generate.settings import ExtraBody
 from ..judge.judge_spec import JudgeSpec
-from ..settings import Names, Settings, read_yaml, split_names
-from ..text import nearest, shown
+from ..settings import Names, Settings, SettingsError, read_yaml, split_names
+from ..text import shown
 
 
 T = TypeVar("T", bound=Settings)
@@ -379,7 +379,7 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
     @model_validator(mode="before")
     @classmethod
     def _read_sources(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Texts as mappings, with the defaults that stand beside them."""
+        """Texts and mappings as sources, with the defaults that stand beside them."""
         given = split_names(values.get("sources"))
         if not isinstance(given, list | tuple):
             return values
@@ -389,11 +389,10 @@ class RunSettings(_Stage, _SourceKeys, _Against, ProofSettings, _Workers, _Selec
             if not isinstance(each, dict):
                 name, sign, path = str(each).partition("=")
                 each = {"path": path, "name": name} if sign else {"path": str(each)}
-            unknown = next((key for key in each if key not in Source.model_fields), None)
-            if unknown is not None or "path" not in each:
-                what = f"no key {unknown}; {nearest(unknown, Source.model_fields)}" if unknown else "no path"
-                raise ValueError(f"sources: {shown(each)}: {what}")
-            made.append({**defaults, **each})
+            try:
+                made.append(Source.checked({**defaults, **each}))
+            except SettingsError as error:
+                raise ValueError(f"sources: {shown(each)}: {error}") from None
         return {**values, "sources": made}
 
     @model_validator(mode="after")

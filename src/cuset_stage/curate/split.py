@@ -20,7 +20,7 @@ from .stage_rows import Row
 
 _SCHEMA = 5
 _HIP, _CUDA = (re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]{name}', re.MULTILINE) for name in ("hip/", "cuda"))
-TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task
+TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
 
 
 def run_split(settings: SplitSettings) -> Summary:

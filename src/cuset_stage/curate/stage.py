@@ -1,8 +1,8 @@
 """One stage of the pipeline over any number of rows: streamed, resumable after kill -9, counted.
 
-A stage is a function from a row to what becomes of it: `Kept` goes on, `Dropped` ends with a reason, `Unsettled` means that we
-failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
-stage's folder lie
+A stage is a function from a row to what becomes of it: `Kept` goes on, `Dropped` (or a `RowError`) ends with a reason, `Unsettled`
+(`NotSettled`, `SandboxError`) means that we failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried
+again by the next run. In the stage's folder lie
 
     rows.jsonl       what goes on              summary.json     counts, times, hashes
     dropped.jsonl    what does not, and why    settings.json    what the results depend on
@@ -31,9 +31,10 @@ from .. import __version__
 from ..files import write_atomically
 from ..jsonl import Appender, to_line
 from ..progress import Progress
+from ..sandbox import SandboxError
 from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
-from .stage_rows import CurationError, Item, Row, StageRows, as_json, short_key, with_provenance
+from .stage_rows import CurationError, Item, NotSettled, Row, RowError, StageRows, as_json, short_key, with_provenance
 
 
 REPORTED = 20  # unsettled rows that a summary names
@@ -166,7 +167,9 @@ def run_stage(
             )
             for item, found in results:
                 bar.update()
-                result = _lost(item, found) if isinstance(found, WorkerLost) else found
+                result = (
+                    _written(item, stage, Unsettled("worker_lost", found)) if isinstance(found, WorkerLost) else found
+                )
                 if result.again:
                     count["unsettled"] += 1
                     retry.write(json.dumps(result.again) + "\n")
@@ -210,7 +213,10 @@ class _Result(NamedTuple):
 
 def _result(work: Callable[[Row], Outcome], stage: str, item: Item) -> _Result:
     """What becomes of an item, ready to be written: the writing process has little else to do."""
-    outcome = _outcome(work, item)
+    return _written(item, stage, _outcome(work, item))
+
+
+def _written(item: Item, stage: str, outcome: Outcome) -> _Result:
     if isinstance(outcome, Kept):
         rows = [with_provenance(row, stage, **outcome.details) for row in (outcome.row, *outcome.more)]
         of = {"of": len(rows)} if len(rows) > 1 else {}
@@ -223,10 +229,6 @@ def _result(work: Callable[[Row], Outcome], stage: str, item: Item) -> _Result:
     return _Result(as_json(to_line, {"key": item.key, **record, "data": saved}), reason=outcome.reason)
 
 
-def _lost(item: Item, why: WorkerLost) -> _Result:
-    return _Result(again={"reason": "worker_lost", "detail": why, **_place(item)})
-
-
 def _place(item: Item) -> dict[str, Any]:
     """File and number of a row for people: those of the source, which a row that went through `import` brings with it."""
     row = item.row or {}
@@ -236,13 +238,19 @@ def _place(item: Item) -> dict[str, Any]:
 
 
 def _outcome(work: Callable[[Row], Outcome], item: Item) -> Outcome:
-    """`work` on an item; a defect of ours in one row is reported with that row and does not end the run."""
+    """`work` on an item; what it raises about the row is what becomes of the row. A defect of ours in one row does not end the run."""
     if item.row is None:
         return Dropped(item.reason, item.detail)
     try:
         return work(item.row)
     except CurationError:
         raise  # the settings are wrong, not the row
+    except NotSettled as error:
+        return Unsettled(error.reason, str(error))
+    except RowError as error:
+        return Dropped(error.reason, str(error))
+    except SandboxError as error:
+        return Unsettled("judge", str(error))
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"

@@ -29,12 +29,20 @@ class CurationError(InputError):
     """Something the user gave cannot be used; the message names it and says what to give instead."""
 
 
-class RowError(ValueError):
-    """A row that cannot be used: `reason` is counted, the message is for people."""
+class _RowProblem(Exception):
+    """reason: what is counted; the message is for people."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class RowError(_RowProblem):
+    """A row that cannot be used; it is dropped."""
+
+
+class NotSettled(_RowProblem):
+    """Nothing can be said about a row yet, and the row is not to blame; the next run tries again."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..files import write_atomically
-from ..sandbox import SandboxError
 from ..text import shorten
 from .adapt import task_identity
 from .contamination import Benchmarks
@@ -28,10 +27,10 @@ from .funnel import written_funnel
 from .prints import prints_of
 from .proofs import Proofs
 from .questions import ANSWERER, Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
-from .replies import NoReply, Replies, Reply
+from .replies import Replies, Reply
 from .settings import WriteSettings
 from .split import is_whole
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
+from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row, RowError
 
 
@@ -53,7 +52,7 @@ def run_write(settings: WriteSettings) -> Summary:
     replies = Replies(settings.folder / "replies", settings)
     proofs = Proofs(settings.folder / "proofs", settings.proof)
     benchmarks = Benchmarks(settings.against, code_threshold=settings.near_code, prompt_threshold=settings.near_prompt)
-    writer = Writer(settings.tries, settings.model, settings.arch, replies, proofs, benchmarks)
+    writer = Writer(settings, replies, proofs, benchmarks)
     recorded |= {
         "against": benchmarks.record,
         **settings.sampling,
@@ -94,9 +93,7 @@ class _Try:
 class Writer:
     """The stage's work on one row."""
 
-    tries: int
-    model: str
-    arch: str | None
+    settings: WriteSettings
     replies: Replies
     proofs: Proofs
     benchmarks: Benchmarks
@@ -104,30 +101,25 @@ class Writer:
     def __call__(self, row: Row) -> Outcome:
         if is_whole(row):
             return Kept(row)
-        try:
-            question = messages = ask_for_task(row, self.arch)
-            tried: list[_Try] = []
-            while len(tried) < self.tries:
-                reply = self.replies.ask(messages)
-                if tried and reply.question == tried[-1].replies[0].question:
-                    break  # the model repeats itself, and the same question has the same reply
-                tried.append(_Try(replies=[reply]))
-                try:
-                    draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
-                    verified = self._prove(draft, row.get("kernel"), tried[-1])
-                except RowError as error:
-                    tried[-1].reason, tried[-1].message = error.reason, str(error)
-                    if error.reason == "refused":
-                        break
-                    messages = ask_again(question, reply.text, str(error))
-                else:
-                    return self._done(row, draft, verified, self._record(row, tried))
-            last = tried[-1]
-            return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
-        except NoReply as error:
-            return Unsettled(error.reason, str(error))
-        except SandboxError as error:
-            return Unsettled("judge", str(error))
+        question = messages = ask_for_task(row, self.settings.arch)
+        tried: list[_Try] = []
+        while len(tried) < self.settings.tries:
+            reply = self.replies.ask(messages)
+            if tried and reply.question == tried[-1].replies[0].question:
+                break  # the model repeats itself, and the same question has the same reply
+            tried.append(_Try(replies=[reply]))
+            try:
+                draft = read_draft(reply.text, reply.cut_off, task_identity(row), row.get("kernel"))
+                verified = self._prove(draft, row.get("kernel"), tried[-1])
+            except RowError as error:
+                tried[-1].reason, tried[-1].message = error.reason, str(error)
+                if error.reason == "refused":
+                    break
+                messages = ask_again(question, reply.text, str(error))
+            else:
+                return self._done(row, draft, verified, self._record(row, tried))
+        last = tried[-1]
+        return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
 
     def _prove(self, draft: Draft, kernel: str | None, tried: _Try) -> dict[str, Any]:
         """What is known of a task that is right, as far as this machine can tell. Raises RowError with what is to be put right."""
@@ -156,7 +148,7 @@ class Writer:
     def _second_reference(self, draft: Draft, tried: _Try) -> None:
         """Have a second reference written, and mended where it does not work; what speaks against the task is raised as RowError."""
         question = messages = ask_for_reference(draft)
-        for _ in range(self.tries):
+        for _ in range(self.settings.tries):
             reply = self.replies.ask(messages)
             if reply.question == tried.replies[-1].question:
                 break  # as above
@@ -187,11 +179,11 @@ class Writer:
         made["prints"] = prints_of(made)
         if found := self.benchmarks.find(made):
             return Dropped("contaminated", str(found), made)
-        return Kept(made, {"model": self.model})
+        return Kept(made, {"model": self.settings.model})
 
     def _record(self, row: Row, tried: list[_Try]) -> dict[str, Any]:
         alone = self.proofs.compiles_alone(row["code"])
-        return {"model": self.model, "compiles_alone": alone, "tries": [each.record() for each in tried]}
+        return {"model": self.settings.model, "compiles_alone": alone, "tries": [each.record() for each in tried]}
 
 
 _TO_AUTHOR = {
