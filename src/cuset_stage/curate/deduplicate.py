@@ -22,7 +22,7 @@ from .prints import device_sketch, prints_of
 from .settings import DeduplicateSettings
 from .split import is_whole
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row, StageRows
+from .stage_rows import Row, StageRows, number_of
 
 
 _SCHEMA = 1
@@ -66,7 +66,7 @@ class _Decided:
             if (found := benchmarks.find(row)) is not None:
                 self.contaminated[number] = found
             self.names.append(row["id"])
-            programs.append(int(prints["program"][:16], 16))
+            programs.append(number_of(prints["program"]))
             whole.append(is_whole(row))
             sketches.append(None if whole[-1] else device_sketch(prints))
         clean = np.ones(len(programs), bool)

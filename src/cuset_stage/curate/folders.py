@@ -19,7 +19,7 @@ from typing import Any
 
 from ..files import file_sha256, write_atomically
 from .settings import STAGE_SETTINGS, StageSettings
-from .stage_rows import CurationError, Row, StageRows, read_lines, short_key
+from .stage_rows import CurationError, Row, StageRows, read_lines
 
 
 logger = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ def empty(folder: Path) -> None:
 
 @dataclass
 class Journal:
-    """Which items have a result (`short_key`), how many rows go on, and how many items were dropped for which reason.
+    """Which items have a result (their keys, as numbers), how many rows go on, and how many items were dropped for which reason.
 
     whole: bytes of rows.jsonl up to the last item all of whose rows were written.
     """
@@ -159,7 +159,7 @@ def forget(folder: Path, without: Set[int]) -> None:
 
 
 def _entries(path: Path) -> Iterator[tuple[int, int, str, bytes]]:
-    """`short_key`, how many rows its item has, reason of a dropped one, and the line."""
+    """Key, how many rows its item has, reason of a dropped one, and the line."""
     if not path.is_file():
         return
     with path.open("rb") as stream:
@@ -172,7 +172,7 @@ def _entries(path: Path) -> Iterator[tuple[int, int, str, bytes]]:
                     f"{path}: a line does not begin with the key, or the reason, that this stage writes; the file was edited. "
                     "Move the folder away, or run the stage with fresh=true."
                 )
-            yield short_key(match[1]), int(match[2] or 1), (match[3] or b"").decode(), line
+            yield int(match[1], 16), int(match[2] or 1), (match[3] or b"").decode(), line
 
 
 def hashes(root: Path, files: Iterable[Path]) -> dict[str, str]:

@@ -10,11 +10,11 @@ import json
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any, NoReturn
 
 from pydantic import TypeAdapter, ValidationError
@@ -138,27 +138,25 @@ class Replies:
         from ..generate.plan import Failure, Request
 
         request = Request(key, 0, messages, int(key[:8], 16) >> 1, key)
-        outcomes: SimpleQueue[Any] = SimpleQueue()
+        answered: Future[Any] = Future()
 
         def call() -> None:
             try:
                 with self._lock:
                     backend = self._backend
-                outcomes.put(*backend.replies([request]))
+                (reply,) = backend.replies([request])
+                answered.set_result(reply)
             except Exception as error:
-                outcomes.put(error)
+                answered.set_exception(error)
 
         threading.Thread(target=call, daemon=True).start()
-        outcome = None
-        while outcome is None:
+        while not wait([answered], timeout=0.2).done:
             if self._stopped.is_set():
                 raise NotSettled("interrupted", "the run was interrupted")
-            with suppress(Empty):
-                outcome = outcomes.get(timeout=0.2)
-        if isinstance(outcome, GenerationError):
-            raise CurationError(str(outcome)) from None
-        if isinstance(outcome, Exception):
-            raise outcome
+        try:
+            outcome = answered.result()
+        except GenerationError as error:
+            raise CurationError(str(error)) from None
         if isinstance(outcome, Failure):
             raise NotSettled("endpoint", one_line(outcome.message, 500))
         estimate = token_counter(None)

@@ -29,7 +29,7 @@ from .prints import device_sketch, prints_of
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row, StageRows, digest
+from .stage_rows import Row, StageRows, digest, number_of
 from .task_groups import Groups
 from .training_text import answer_text, length_report, prompt_text, row_length, token_counter
 
@@ -105,7 +105,7 @@ def _decide(rows: StageRows, settings: SelectSettings) -> _Decided:
     for item in rows.distinct():
         row = item.row
         line = {
-            "order": _number(item.key),
+            "order": number_of(item.key),
             "group": groups.add(row),
             "family": families.setdefault(str(row.get("family") or "other"), len(families)),
             **_measured(row, tokens, settings.reasoning),
@@ -152,11 +152,6 @@ def _drop_near(decided: _Decided, sketches: Sketches) -> None:
         decided.drop("duplicate_near", {number: detail})
 
 
-def _number(key: str) -> int:
-    """The first 64 bits of a digest."""
-    return int(key[:16], 16)
-
-
 def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[str, float]:
     verified, task = row.get("verified") or {}, row.get("task") or {}
     measured = verified if verified.get("per_gpu", 1) == 1 else {}  # rows of old have no such field
@@ -168,6 +163,8 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
         "reasoning": count(row["reasoning"]) if row.get("reasoning") else nan,
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,
-        "bench": _number(digest(json.dumps([task.get("cases"), verified.get("gpu")]))),  # other sizes take other times
+        "bench": number_of(
+            digest(json.dumps([task.get("cases"), verified.get("gpu")]))
+        ),  # other sizes take other times
         "single": row.get("kind") == "module" and is_single_operator(row),
     }

@@ -34,7 +34,7 @@ from ..progress import Progress
 from ..sandbox import SandboxError
 from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
 from .parallel import WorkerLost, unordered_map
-from .stage_rows import CurationError, Item, NotSettled, Row, RowError, StageRows, as_json, short_key, with_provenance
+from .stage_rows import CurationError, Item, NotSettled, Row, RowError, StageRows, as_json, with_provenance
 
 
 REPORTED = 20  # unsettled rows that a summary names
@@ -153,7 +153,7 @@ def run_stage(
                 """The items without a result, read as they are asked for. A row given twice counts once."""
                 for item in items:
                     count["read"] += 1
-                    key = short_key(item.key)
+                    key = int(item.key, 16)  # half the memory of a text
                     is_repeated = key in seen
                     seen.add(key)
                     if is_repeated or key in done.keys:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .adapt import task_identity
 from .prints import module_exact, own_prompt, prose_exact
-from .stage_rows import Row, StageRows, digest
+from .stage_rows import Row, StageRows, digest, number_of
 
 
 def task_keys(row: Row) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ class Groups:
 
     def add(self, row: Row) -> int:
         """Note a row; returns a key of it, for `of`."""
-        first, *others = (int(key[:16], 16) for key in task_keys(row))
+        first, *others = map(number_of, task_keys(row))
         root = self.of(first)
         for each in others:
             # The smaller key stands for the group, so that the order of the rows decides nothing.
@@ -53,7 +53,7 @@ class Groups:
         return parent
 
     def of_row(self, row: Row) -> int:
-        return self.of(int(task_keys(row)[0][:16], 16))
+        return self.of(number_of(task_keys(row)[0]))
 
 
 # What people call the two sides.

@@ -14,16 +14,13 @@ the stages: the same command on a machine with a GPU asks nothing again but what
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..files import write_atomically
 from ..text import shorten
 from .adapt import task_identity
 from .contamination import Benchmarks
 from .folders import input_rows
-from .funnel import written_funnel
 from .prints import prints_of
 from .proofs import Proofs
 from .questions import ANSWERER, Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
@@ -60,11 +57,9 @@ def run_write(settings: WriteSettings) -> Summary:
         "gpu": settings.runs_on_gpus,
     }
     with replies.interruptible():
-        summary = run_stage(
+        return run_stage(
             folder, "write", rows, writer, settings=recorded, workers=settings.concurrency, sync=True, fresh=True
         )
-    write_atomically(folder / "funnel.json", json.dumps(written_funnel(settings.folder), indent=2) + "\n")
-    return summary
 
 
 @dataclass
