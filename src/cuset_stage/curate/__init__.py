@@ -1,5 +1,18 @@
-"""From kernels found anywhere to a verified training set, in stages: import, split, deduplicate, write, adapt, answer, prove, select, export.
+"""From kernels found anywhere to a verified training set, in stages that read JSONL row by row and write JSONL with each row's provenance.
 
-A stage reads JSONL row by row and writes JSONL with the provenance of each row; stage.py says how it is resumed. Of LLaMA-Factory it knows
-only the form of the files that `export` leaves for it.
+Each stage is a function `run_<stage>` in a file of its name (`import` in importing.py), beside files that it alone uses:
+
+| stage | uses |
+|---|---|
+| import | readers, columns, licences |
+| split, deduplicate | prints, near, contamination |
+| write | questions, replies, proofs |
+| adapt | modules |
+| answer | |
+| prove | pass_rates |
+| select, export | ranking, training_text, task_groups, card |
+
+stage.py takes rows through a stage's work and says how it is resumed, on parallel, stage_rows (what a row is) and folders (what a stage left).
+funnel.py counts over all stages, rounds.py trains and answers again. Of LLaMA-Factory the package knows only the form of the files that
+`export` leaves for it.
 """

@@ -98,17 +98,19 @@ class Benchmarks:
         prints: dict[str, Any] = prints_of(row)
         # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks; robust-kbench's folders have their numbers.
         names = [str(row.get(key)) for key in ("name", "description", "family")] if "module" in prints else []
-        kernels = [("kernel", [each]) for each in prints["kernels"]]
         signs = [
             ("program", [prints["program"], ""]),
             ("module", prints.get("module")),
             ("name", [*names, ""]),
-            *kernels,
+            *(("kernel", [each]) for each in prints["kernels"]),
+            ("prompt", None if "module" in prints else prints.get("prompt")),
         ]
-        signs.append(("prompt", None if "module" in prints else prints.get("prompt")))
         for method, given in signs:
             found = self._held(method, given) if given else None
-            if found and not (method == "kernel" and self._common_similarity(given[0]) >= found.similarity):
+            if found and method == "kernel":  # is one of every course as near?
+                common = float(jaccard(self._common, unpacked(given[0])).max())
+                found = found if round(common, 3) < found.similarity else None
+            if found:
                 return found
         return None
 
@@ -125,10 +127,6 @@ class Benchmarks:
         if found[best] < self._thresholds[method]:
             return None
         return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
-
-    def _common_similarity(self, kernel: str) -> float:
-        """To the most similar kernel of every course."""
-        return round(float(jaccard(self._common, unpacked(kernel)).max()), 3)
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:

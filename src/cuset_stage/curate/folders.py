@@ -149,7 +149,7 @@ def settled_rows(folder: Path) -> Iterator[tuple[Row, str]]:
     """Every row that a stage has settled, and why it was dropped; empty for one that goes on."""
     for path in (folder / name for name in JOURNAL if (folder / name).is_file()):
         for line in (item.row for item in read_lines(path, path.name) if item.row):
-            yield (line["data"], line["reason"]) if path.name == JOURNAL[1] else (line, "")
+            yield (line.get("data") or {}, line["reason"]) if path.name == JOURNAL[1] else (line, "")
 
 
 def forget(folder: Path, without: Set[int]) -> None:

@@ -73,22 +73,26 @@ class _Importer:
     revision: str | None
 
     def __call__(self, placed: Row) -> Outcome:
-        given, (file, number), settings = placed["given"], placed["at"], self.settings
+        given, (file, number) = placed["given"], placed["at"]
         of_folder = given.pop(readers.STATED, (UNKNOWN, None))
         try:
-            row = apply_map(self.column_map, given)
+            return Kept(self._row(given, file, number, of_folder))
         except RowError as error:
             return Dropped(error.reason, str(error), given)
+
+    def _row(self, given: Row, file: str, number: int, of_folder: tuple[str, str | None]) -> Row:
+        """A source's row in our fields. of_folder: the licence of its folder, and the file that states it. Raises RowError."""
+        row, settings = apply_map(self.column_map, given), self.settings
         if row.get("correct") is False:
-            return Dropped("incorrect", "its source says that it is wrong", given)
+            raise RowError("incorrect", "its source says that it is wrong")
         if self.preset in ("cuset", "cudabench"):
             row["task"] = given
         licence, stated_by = self._licence(row, of_folder)
         if not licences.is_allowed(licence, settings.allow, allow_unknown=settings.allow_unknown):
             if licences.is_known(licence):
-                return Dropped("licence_not_allowed", licence, given)
+                raise RowError("licence_not_allowed", licence)
             by_name = "" if licence == UNKNOWN else "allow= with this name or "
-            return Dropped("licence_unknown", f"{licence} ({by_name}allow_unknown=true keeps such rows)", given)
+            raise RowError("licence_unknown", f"{licence} ({by_name}allow_unknown=true keeps such rows)")
         place = file if self.kind in readers.FOLDERS else f"{number:06d}"
         if self.kind not in readers.FOLDERS and settings.path.is_dir():  # each shard counts from 1
             place = f"{file}#{place}"
@@ -104,7 +108,7 @@ class _Importer:
             "url": row.get("url"),
             "sha256": row_sha256(given),
         }
-        return Kept({"id": f"{self.label}:{place}", **row, "source": source})
+        return {"id": f"{self.label}:{place}", **row, "source": source}
 
     def _licence(self, row: Row, of_folder: tuple[str, str | None]) -> tuple[str, str | None]:
         """The licence of a row and where it is stated: by the row or the data set and by its code, which both apply; else by its
