@@ -13,8 +13,15 @@ from other_sets import SCALE, robust_kbench
 from test_select import ORIGINAL, TASKS, bundled, row, write_rows
 
 from cuset_stage.curate.contamination import COMMON, Benchmarks
+from cuset_stage.curate.fingerprints import (
+    fingerprints_of,
+    jaccard,
+    kernel_fingerprints,
+    minhash,
+    module_fingerprint,
+    unpacked,
+)
 from cuset_stage.curate.near import Sketches
-from cuset_stage.curate.prints import jaccard, kernel_prints, minhash, module_print, prints_of, unpacked
 from cuset_stage.curate.split import split_row
 
 
@@ -27,7 +34,7 @@ def found_in(folder: Path) -> dict[str, str]:
 
 
 def program(code: str) -> str:
-    return prints_of({"program": code})["program"]
+    return fingerprints_of({"program": code})["program"]
 
 
 @pytest.mark.parametrize(
@@ -314,16 +321,18 @@ def get_init_inputs():
 def test_a_module_is_known_by_other_names_and_another_operator_is_another_module():
     original = NAMED % "relu"
     copy = re.sub(r"\bx\b", "inp", original).replace("batch_size", "how_many")
-    prints = [module_print(source) for source in (original, copy, NAMED % "sigmoid", original.replace("16384", "8"))]
-    assert prints[0][1] == prints[1][1] and prints[0][0] != prints[1][0]
-    assert len({each[1] for each in prints}) == 3
+    fingerprints = [
+        module_fingerprint(source) for source in (original, copy, NAMED % "sigmoid", original.replace("16384", "8"))
+    ]
+    assert fingerprints[0][1] == fingerprints[1][1] and fingerprints[0][0] != fingerprints[1][0]
+    assert len({each[1] for each in fingerprints}) == 3
     other = re.sub("randn", "rand", original).replace("16384", "4096 * 2")  # another version of a benchmark
-    assert module_print(other)[2] == prints[0][2] and len({each[2] for each in prints}) == 3
-    divided = [module_print(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
+    assert module_fingerprint(other)[2] == fingerprints[0][2] and len({each[2] for each in fingerprints}) == 3
+    divided = [module_fingerprint(f"def get(x):\n    return x // {number}\n") for number in (2, 4)]
     assert divided[0][0] != divided[1][0]  # to C++, what follows // is a comment
 
 
-def test_a_program_too_short_for_a_kernel_still_has_a_print():
-    found = prints_of({"program": "int x;"})
+def test_a_program_too_short_for_a_kernel_still_has_a_fingerprint():
+    found = fingerprints_of({"program": "int x;"})
     assert found["kernels"] == [] and found["program"] == program("int  x; // y")
-    assert len(unpacked(kernel_prints(KERNEL)[0])) == 128
+    assert len(unpacked(kernel_fingerprints(KERNEL)[0])) == 128

@@ -64,7 +64,7 @@ def test_tasks_of_robust_kbench_keep_what_the_judge_needs(tmp_path):
         assert task.fingerprint == own.fingerprint and chat_messages(task) == chat_messages(own)
         assert (task.module("x"), task.language, task.solution) == (own.module("x"), "cuda", None)
     assert not judged
-    assert all(row["module_code"] == row["task"]["own_source"] and "module" in row["prints"] for row in rows)
+    assert all(row["module_code"] == row["task"]["own_source"] and "module" in row["fingerprints"] for row in rows)
     answered = next(row for row in rows if row["answer_code"])
     assert answer_text(answered).startswith("```cpp\n") and is_read_back(answered, answer_text(answered))
 

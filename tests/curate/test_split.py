@@ -39,7 +39,7 @@ def test_rows_of_columns_are_split_as_files_are(tmp_path):
     assert [each["id"] for each in tree] == ["tree:two.cu:one", "tree:two.cu:other"]
     assert [each["code"] for each in tree] == [each["code"] for each in columns]
     assert "twice" in tree[0]["code"] and "twice" not in tree[1]["code"] and "main" not in tree[0]["code"]
-    assert len(tree[0]["prints"]["kernels"]) == 1 and tree[0]["source"]["licence"] == "MIT"
+    assert len(tree[0]["fingerprints"]["kernels"]) == 1 and tree[0]["source"]["licence"] == "MIT"
 
 
 def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():

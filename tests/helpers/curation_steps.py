@@ -9,10 +9,10 @@ from cuset_stage.curate.settings import STAGE_SETTINGS
 from cuset_stage.curate.stage import Summary
 
 
-def _run(name: str, work: Path, *files: Path, **keys) -> Summary:
-    module = import_module(f"cuset_stage.curate.{'importing' if name == 'import' else name}")
-    given = {"path": files[0]} if name == "import" else {"input": files}
-    return getattr(module, f"run_{name}")(STAGE_SETTINGS[name](folder=work, **given, **keys))
+def _run(stage: str, work: Path, /, *files: Path, **keys) -> Summary:
+    module = import_module(f"cuset_stage.curate.{'importing' if stage == 'import' else stage}")
+    given = {"path": files[0]} if stage == "import" else {"input": files}
+    return getattr(module, f"run_{stage}")(STAGE_SETTINGS[stage](folder=work, **given, **keys))
 
 
 take_in, split, deduplicate, write, answer, select, export = (

@@ -27,7 +27,7 @@ from .stage_rows import Row, RowError, StageRows, digest
 
 
 _SCHEMA = 1
-_OWN = ("code", "answer", "intro", "reasoning", "prints", "speedup")  # what a row says of its own answer
+_OWN = ("code", "answer", "intro", "reasoning", "fingerprints", "speedup")  # what a row says of its own answer
 _RECORDED = ("sample", "model", "adapter", "temperature", "tokens", "finish_reason")  # of a sample, in its row
 
 

@@ -16,7 +16,14 @@ import numpy as np
 
 from ..cuda_source import normalised
 from ..tasks import ModuleTask, Task, TaskError, TaskSet, load_tasks
-from .prints import jaccard, kernel_prints, module_print, prints_of, prose_print, unpacked
+from .fingerprints import (
+    fingerprints_of,
+    jaccard,
+    kernel_fingerprints,
+    module_fingerprint,
+    prose_fingerprint,
+    unpacked,
+)
 from .stage_rows import CurationError, Row, digest
 
 
@@ -38,7 +45,7 @@ class Contamination:
 
 
 class Benchmarks:
-    """The prints of named benchmarks.
+    """The fingerprints of named benchmarks.
 
     Args:
         paths: name -> a file or folder that `load_tasks` reads (CUDABench, KernelBench, our own format).
@@ -61,22 +68,24 @@ class Benchmarks:
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
         self._stacked = {method: (tasks, np.stack(found)) for method, (tasks, found) in self._near.items()}
         self._common = (
-            np.stack([unpacked(each) for each in kernel_prints(COMMON.read_text(encoding="utf-8"))]) if paths else None
+            np.stack([unpacked(each) for each in kernel_fingerprints(COMMON.read_text(encoding="utf-8"))])
+            if paths
+            else None
         )
 
     def _add_task(self, name: str, task: Task) -> None:
         if isinstance(task, ModuleTask):  # its prompt is its code in our words, and not compared
-            self._add("module", name, *module_print(task.own_source or task.reference))
+            self._add("module", name, *module_fingerprint(task.own_source or task.reference))
             if number := _NUMBERED.match(task.name):
                 level = task.family.removeprefix("level")
                 self._add("name", name, task.name, f"kernelbench_level_{level}_task_{number[1]}", "")
             return
         for program in filter(None, (task.solution, task.alternative)):
             self._add("program", name, digest(normalised(program)), "")
-            for kernel in kernel_prints(program):
+            for kernel in kernel_fingerprints(program):
                 self._add("kernel", name, kernel)
         for prompt in task.prompts.values():
-            self._add("prompt", name, *prose_print(prompt))
+            self._add("prompt", name, *prose_fingerprint(prompt))
 
     def _add(self, method: str, name: str, *given: str) -> None:
         """given: digests, and last a MinHash or nothing."""
@@ -95,15 +104,15 @@ class Benchmarks:
         """What the row shares with a benchmark; the surest sign first."""
         if not self.record:
             return None
-        prints: dict[str, Any] = prints_of(row)
+        fingerprints: dict[str, Any] = fingerprints_of(row)
         # The archive of the AI CUDA Engineer calls its rows what KernelBench calls its tasks; robust-kbench's folders have their numbers.
-        names = [str(row.get(key)) for key in ("name", "description", "family")] if "module" in prints else []
+        names = [str(row.get(key)) for key in ("name", "description", "family")] if "module" in fingerprints else []
         signs = [
-            ("program", [prints["program"], ""]),
-            ("module", prints.get("module")),
+            ("program", [fingerprints["program"], ""]),
+            ("module", fingerprints.get("module")),
             ("name", [*names, ""]),
-            *(("kernel", [each]) for each in prints["kernels"]),
-            ("prompt", None if "module" in prints else prints.get("prompt")),
+            *(("kernel", [each]) for each in fingerprints["kernels"]),
+            ("prompt", None if "module" in fingerprints else fingerprints.get("prompt")),
         ]
         for method, given in signs:
             found = self._held(method, given) if given else None

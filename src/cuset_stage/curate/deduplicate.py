@@ -1,8 +1,9 @@
 """Stage `deduplicate`: no row from a benchmark, no kernel twice, before anything is asked of a model or run.
 
-Rows are compared by the prints that `split` made. Of kernels near ones are duplicates; of tasks with an answer only equal ones, as a wrong
-answer may be near a right one: `select` compares those that were proved. The stage depends on all rows together, has little to do for
-each, and is always done afresh. Beside the usual files it writes contamination.jsonl, with every row that was found in a benchmark.
+Rows are compared by the fingerprints that `split` made. Of kernels near ones are duplicates; of tasks with an answer only equal ones,
+as a wrong answer may be near a right one: `select` compares those that were proved. The stage depends on all rows together, has little
+to do for each, and is always done afresh. Beside the usual files it writes contamination.jsonl, with every row that was found in a
+benchmark.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import numpy as np
 from ..files import write_atomically
 from ..progress import Progress
 from .contamination import Benchmarks, Contamination
+from .fingerprints import device_sketch, fingerprints_of
 from .folders import input_rows
 from .near import Sketches, Texts
-from .prints import device_sketch, prints_of
 from .settings import DeduplicateSettings
 from .split import is_whole
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
@@ -62,13 +63,13 @@ class _Decided:
         programs, whole = array("Q"), array("b")
         for item in Progress(rows.distinct(), desc="compare", unit="row", total=rows.total):
             row, number = item.row, len(programs)
-            prints = prints_of(row)
+            fingerprints = fingerprints_of(row)
             if (found := benchmarks.find(row)) is not None:
                 self.contaminated[number] = found
             self.names.append(row["id"])
-            programs.append(number_of(prints["program"]))
+            programs.append(number_of(fingerprints["program"]))
             whole.append(is_whole(row))
-            sketches.append(None if whole[-1] else device_sketch(prints))
+            sketches.append(None if whole[-1] else device_sketch(fingerprints))
         clean = np.ones(len(programs), bool)
         clean[list(self.contaminated)] = False
         order = np.argsort(-np.frombuffer(whole, np.int8), kind="stable")  # a kernel gives way to a task

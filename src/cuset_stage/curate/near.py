@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .prints import PERMUTATIONS, jaccard
+from .fingerprints import PERMUTATIONS, jaccard
 
 
 _WAITING = 64  # rows that are held before they are written

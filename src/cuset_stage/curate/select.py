@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
+from .fingerprints import device_sketch, fingerprints_of
 from .folders import input_rows
 from .near import Sketches, Texts
-from .prints import device_sketch, prints_of
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
@@ -113,7 +113,7 @@ def _decide(rows: StageRows, settings: SelectSettings) -> _Decided:
         for name, column in columns.items():
             column.append(line[name])
         names.append(row["id"])
-        sketches.append(device_sketch(prints_of(row)))
+        sketches.append(device_sketch(fingerprints_of(row)))
     columns["group"] = array("Q", map(groups.of, columns["group"]))  # now that all keys are joined
     table = pd.DataFrame({name: np.frombuffer(column, column.typecode) for name, column in columns.items()})
     decided = _Decided(table, names, list(families))

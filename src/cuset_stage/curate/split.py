@@ -1,7 +1,7 @@
 """Stage `split`: of code that was found somewhere, each kernel with what it needs becomes a row of its own.
 
 A row that comes as a task (its own `task`, a PyTorch module, or columns for inputs, outputs and reference) stays whole: its answer
-is proved as it is. Every row gets the prints by which the next stage compares them.
+is proved as it is. Every row gets the fingerprints by which the next stage compares them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections import Counter
 
 from ..answers import extract_code
 from ..cuda_source import Source, excerpts
+from .fingerprints import fingerprints_of, kernel_fingerprint
 from .folders import input_rows
-from .prints import kernel_print, prints_of
 from .settings import SplitSettings
 from .stage import Dropped, Kept, Outcome, Summary, run_stage
 from .stage_rows import Row
 
 
-_SCHEMA = 5
+_SCHEMA = 6
 _HIP, _CUDA = (re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]{name}', re.MULTILINE) for name in ("hip/", "cuda"))
 TASK_COLUMNS = ("inputs", "outputs", "reference")  # that make a program a task; `cases` may be left out
 
@@ -52,7 +52,7 @@ def is_whole(row: Row) -> bool:
 def split_row(row: Row) -> Outcome:
     """A row's kernels as rows, or the row itself where it is a task."""
     if is_whole(row):
-        return Kept({**row, "prints": prints_of(row)})
+        return Kept({**row, "fingerprints": fingerprints_of(row)})
     code = row.get("code") or extract_code(row.get("answer", ""), language="cuda")
     if not code:
         return Dropped("no_code", "the answer holds no CUDA code")
@@ -75,8 +75,8 @@ def split_row(row: Row) -> Outcome:
             "code": text,
             "kernel": kernel.name,
         }
-        own = kernel_print(source, kernel)
-        made.append({**found, "prints": prints_of(found, [own] if own else [])})
+        own = kernel_fingerprint(source, kernel)
+        made.append({**found, "fingerprints": fingerprints_of(found, [own] if own else [])})
     if not made:
         return Dropped(
             "no_kernel",

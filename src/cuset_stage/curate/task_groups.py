@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .adapt import task_identity
-from .prints import module_exact, own_prompt, prose_exact
+from .fingerprints import module_exact, own_prompt, prose_exact
 from .stage_rows import Row, StageRows, digest, number_of
 
 

@@ -20,8 +20,8 @@ from typing import Any
 from ..text import shorten
 from .adapt import task_identity
 from .contamination import Benchmarks
+from .fingerprints import fingerprints_of
 from .folders import input_rows
-from .prints import prints_of
 from .proofs import Proofs
 from .questions import ANSWERER, Draft, ask_again, ask_for_reference, ask_for_task, read_draft, read_reference
 from .replies import Replies, Reply
@@ -162,7 +162,7 @@ class Writer:
     def _done(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Outcome:
         """As a row that comes with its task: `adapt` takes it from here. What was written may be a benchmark's task, as the kernel was not."""
         made = {
-            **{key: value for key, value in row.items() if key != "prints"},
+            **{key: value for key, value in row.items() if key != "fingerprints"},
             "name": draft.record["name"],
             "prompt": draft.record["prompt"],
             "kernel_code": row["code"],
@@ -171,7 +171,7 @@ class Writer:
             "verified": verified,
             "written": record,
         }
-        made["prints"] = prints_of(made)
+        made["fingerprints"] = fingerprints_of(made)
         if found := self.benchmarks.find(made):
             return Dropped("contaminated", str(found), made)
         return Kept(made, {"model": self.settings.model})

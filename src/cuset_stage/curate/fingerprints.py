@@ -1,4 +1,4 @@
-"""What rows are compared by, made once by `split` and kept in the row under `prints`.
+"""What rows are compared by, made once by `split` and kept in the row under `fingerprints`.
 
 | key | of | is |
 |---|---|---|
@@ -32,21 +32,21 @@ WORD_SHINGLE = 5
 _WORD = re.compile(r"[^\W_]+")
 
 
-def prints_of(row: Row, kernels: list[str] | None = None) -> dict[str, Any]:
-    """The prints of a row; those that it brings where it went through `split`. kernels: those of its code, where they are known."""
-    if isinstance(row.get("prints"), dict):
-        return row["prints"]
+def fingerprints_of(row: Row, kernels: list[str] | None = None) -> dict[str, Any]:
+    """The fingerprints of a row; those that it brings where it went through `split`. kernels: those of its code, where they are known."""
+    if isinstance(row.get("fingerprints"), dict):
+        return row["fingerprints"]
     code, module = compared_code(row), str(row.get("module_code") or "")
     reference = (row.get("task") or row).get("reference")
     task = digest("task", own_prompt(row), reference) if reference else module_exact(module)
     found: dict[str, Any] = {"program": digest(normalised(code)) if code.strip() else task}
     found["kernels"] = (
-        kernel_prints(answer_code(code) if module or row.get("answer") else code) if kernels is None else kernels
+        kernel_fingerprints(answer_code(code) if module or row.get("answer") else code) if kernels is None else kernels
     )
     if module.strip():
-        found["module"] = module_print(module)
+        found["module"] = module_fingerprint(module)
     if prompt := own_prompt(row):
-        found["prompt"] = prose_print(prompt)
+        found["prompt"] = prose_fingerprint(prompt)
     return found
 
 
@@ -62,19 +62,19 @@ def own_prompt(row: Row) -> str:
     return str(row.get("prompt") or row.get("description") or (row.get("task") or {}).get("prompt") or "")
 
 
-def kernel_prints(code: str) -> list[str]:
+def kernel_fingerprints(code: str) -> list[str]:
     """The MinHash of each kernel of a program that has a subtree to count."""
     source = Source(code) if "__global__" in code else None
-    found = (kernel_print(source, each) for each in source.functions if each.is_kernel) if source else ()
+    found = (kernel_fingerprint(source, each) for each in source.functions if each.is_kernel) if source else ()
     return [each for each in found if each]
 
 
-def kernel_print(source: Source, kernel: Function) -> str:
+def kernel_fingerprint(source: Source, kernel: Function) -> str:
     """The MinHash of a kernel with the functions that it calls; empty where no subtree of it says anything."""
     return packed(minhash(kernel_features(source, kernel)))
 
 
-def module_print(source: str) -> list[str]:
+def module_fingerprint(source: str) -> list[str]:
     """Of a PyTorch module's statements, without docstrings, annotations and comments: digests with and without its names, one of what
     it computes alone, and a MinHash in which names stay, which say what operator it is, and sizes do not."""
     text = bare(source)
@@ -88,14 +88,14 @@ def module_exact(source: str) -> str:
     return digest(" ".join(token.text for token in tokens(bare(source))))
 
 
-def prose_print(text: str) -> list[str]:
+def prose_fingerprint(text: str) -> list[str]:
     """Of a prompt's words in lower case, without punctuation: a digest and a MinHash."""
     words = prose_exact(text)
     return [digest(words), packed(minhash(_runs(words.split(), WORD_SHINGLE)))]
 
 
 def prose_exact(text: str) -> str:
-    """The words that `prose_print` compares; empty where there are none."""
+    """The words that `prose_fingerprint` compares; empty where there are none."""
     return " ".join(match[0].lower() for match in _WORD.finditer(text))
 
 
@@ -131,7 +131,7 @@ def jaccard(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return (one == other).mean(axis=-1, dtype=np.float32)
 
 
-def device_sketch(prints: dict[str, Any]) -> np.ndarray | None:
+def device_sketch(fingerprints: dict[str, Any]) -> np.ndarray | None:
     """The MinHash of all kernels of a row together, which is the least of each of its values; None where it has no kernel."""
-    found = [unpacked(text) for text in prints["kernels"]]
+    found = [unpacked(text) for text in fingerprints["kernels"]]
     return np.minimum.reduce(found) if len(found) > 1 else next(iter(found), None)
