@@ -80,12 +80,10 @@ def _import_all(settings: RunSettings) -> None:
     """Every source, once what is known to go wrong later has been looked at."""
     from ..curate.contamination import read_benchmarks
     from ..generate.backend import choose_backend
-    from ..generate.completion import api_key, base_url
 
     read_benchmarks(settings.against)
     if settings.write and settings.write.endpoint:
-        base_url(settings.write.endpoint)
-        api_key(settings.write.api_key_env)
+        choose_backend(settings.write.backend)
     if settings.answer and settings.answer.model:
         choose_backend(settings.answer)
     only_sources(settings.folder, [source.label for source in settings.sources], fresh=settings.fresh)

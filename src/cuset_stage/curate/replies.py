@@ -115,23 +115,10 @@ class Replies:
 
     @cached_property
     def _backend(self) -> Any:
-        from ..generate import Settings
-        from ..generate.completion import api_key
-        from ..generate.endpoint import EndpointBackend
+        from ..generate.backend import choose_backend
 
-        given = self._settings
-        options = {
-            "timeout_s": given.timeout,
-            "retries": given.retries,
-            "tokenizer": given.tokenizer,
-            "concurrency": 1,
-        }
-        return EndpointBackend(
-            Settings(backend="endpoint", **given.sampling),
-            given.endpoint,
-            api_key=api_key(given.api_key_env),
-            **options,
-        )
+        _, open_backend = choose_backend(self._settings.backend)
+        return open_backend()
 
     def _fetch(self, key: str, messages: Messages) -> Reply:
         from ..generate import GenerationError

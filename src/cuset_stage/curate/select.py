@@ -163,8 +163,7 @@ def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[st
         "reasoning": count(row["reasoning"]) if row.get("reasoning") else nan,
         "speedup": nan if speedup is None else float(speedup),
         "run_s": seconds or nan,
-        "bench": number_of(
-            digest(json.dumps([task.get("cases"), verified.get("gpu")]))
-        ),  # other sizes take other times
+        # Other sizes take other times.
+        "bench": number_of(digest(json.dumps([task.get("cases"), verified.get("gpu")]))),
         "single": row.get("kind") == "module" and is_single_operator(row),
     }

@@ -265,6 +265,12 @@ class Writing(Settings):
             said["extra_body"] = {"response_format": {"type": "json_object"}, **(self.extra_body or {})}
         return said
 
+    @property
+    def backend(self) -> BackendSettings:
+        """The endpoint as `cuset generate` asks it."""
+        keys = ("endpoint", "timeout", "retries", "tokenizer", "api_key_env")
+        return BackendSettings(**self.sampling, **{key: getattr(self, key) for key in keys}, batch_size=1)
+
 
 class WriteSettings(StageSettings, Writing, _Against, ProofSettings):
     """Have a model make tasks of kernels, and prove them: two references agree, and on a GPU the program is right. Resumes with all replies
