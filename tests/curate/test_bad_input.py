@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from curation_steps import adapt, lines, take_in
+from curation_steps import adapt, lines, put, take_in
 
 from cuset_stage.curate.folders import rows_of
 from cuset_stage.curate.stage import run_stage
@@ -162,7 +162,7 @@ def test_later_stages_name_the_rows_number_in_the_source_and_its_own_key(tmp_pat
         {"text": KERNEL.replace("x", "y"), "number": "a7"},
         {"text": KERNEL, "number": "a8", "task": TASK},
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    put(path, rows)
     read_in(tmp_path / "work", path, "code=text,key=number,task=task")
     adapt(tmp_path / "work")
     (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")

@@ -1,13 +1,12 @@
 """Duplicates, by program and by kernel, and rows from benchmarks."""
 
-import json
 import random
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from curation_steps import deduplicate, lines
+from curation_steps import deduplicate, lines, put
 from curation_tree import PROGRAM
 from other_sets import SCALE, robust_kbench
 from test_select import ORIGINAL, TASKS, bundled, row, write_rows
@@ -194,8 +193,7 @@ def test_near_rows_are_found_as_by_comparing_all_with_all(tmp_path):
 def benchmark(path: Path, name: str, solution: str, prompt: str) -> Path:
     tensor = {"dtype": "float32", "shape": [4]}
     record = {"id": name, "prompt": prompt, "inputs": [{"name": "x", **tensor}], "outputs": [{"name": "y", **tensor}]}
-    path.write_text(json.dumps({**record, "reference": "pass", "solution": solution}) + "\n", encoding="utf-8")
-    return path
+    return put(path, [{**record, "reference": "pass", "solution": solution}])
 
 
 def test_rows_from_a_benchmark_are_removed_and_reported(tmp_path):

@@ -38,10 +38,8 @@ def rows(count: int, answers: int = 2) -> list[dict]:
 
 
 def export(tmp_path, given: list[dict], **options):
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
     folder = tmp_path / "dataset"
-    return export_set(tmp_path / "work", path, output=folder, **options), folder
+    return export_set(tmp_path / "work", put(tmp_path / "rows.jsonl", given), output=folder, **options), folder
 
 
 def test_rows_of_one_task_are_on_one_side(tmp_path):
@@ -222,7 +220,7 @@ def test_a_verification_that_was_stopped_is_said_to_be(tmp_path):
         "mutants": 0,
     }
     (work / "prove" / "settings.json").write_text(json.dumps(settings | {"compile_only": False}))
-    (work / "prove" / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(4)))
+    put(work / "prove" / "rows.jsonl", rows(4))
     (work / "prove" / "dropped.jsonl").write_text(
         f'{{"key": "{"e" * 32}", "reason": "mismatch"}}\n{{"key": "{"f" * 32}", "reason": "timeout"}}\n{{"key'
     )

@@ -1,10 +1,9 @@
 """Licences: full texts by their titles, names and expressions as SPDX, and what is not known stays out."""
 
-import json
 from pathlib import Path
 
 import pytest
-from curation_steps import lines, take_in
+from curation_steps import lines, put, take_in
 
 from cuset_stage.curate import licences
 
@@ -148,9 +147,8 @@ def test_licences_that_apply_together_keep_their_choices():
 
 
 def test_a_row_whose_licence_nobody_knows_is_reported_with_its_text(tmp_path):
-    path = tmp_path / "rows.jsonl"
     given = ["All rights reserved", "GPL-2.0+", "MIT/Apache-2.0"]
-    path.write_text("".join(json.dumps({"text": KERNEL, "by": each}) + "\n" for each in given), encoding="utf-8")
+    path = put(tmp_path / "rows.jsonl", [{"text": KERNEL, "by": each} for each in given])
     take_in(tmp_path / "work", path, name="rows", columns="code=text,licence=by", allow=("MIT",))
     dropped = lines(tmp_path / "work" / "import" / "rows" / "dropped.jsonl")
     assert [each["reason"] for each in dropped] == ["licence_unknown", "licence_not_allowed"]
@@ -212,8 +210,7 @@ def test_what_the_code_of_a_row_says_of_itself_is_not_overruled(tmp_path):
         {"code": KERNEL, "cpu_code": header},
     ]
     rows += [{"code": KERNEL}, {"code": "// SPDX-License-Identifier: MIT\n" + KERNEL, "licence": "MIT"}]
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = put(tmp_path / "rows.jsonl", rows)
     take_in(tmp_path, path, licence="MIT")
     found = [row["source"] for row in lines(tmp_path / "import" / "rows.jsonl" / "rows.jsonl")]
     assert [(each["licence"], each["licence_from"]) for each in found] == [
@@ -236,10 +233,7 @@ def test_a_licence_is_found_however_its_column_is_spelt(tmp_path, columns):
         {"License": "0BSD"},
     ]
     given.append({"license": 5})
-    path = tmp_path / "rows.jsonl"
-    path.write_text(
-        "".join(json.dumps({"cu" if columns else "code": KERNEL, **row}) + "\n" for row in given), encoding="utf-8"
-    )
+    path = put(tmp_path / "rows.jsonl", [{"cu" if columns else "code": KERNEL, **row} for row in given])
     summary = take_in(tmp_path, path, columns=columns, licence="MIT")
     found = [row["source"]["licence"] for row in lines(tmp_path / "import" / "rows.jsonl" / "rows.jsonl")]
     assert found == ["GPL-3.0-only", "ISC AND MIT", "ISC", "MIT", "0BSD"] and summary.reasons == {"wrong_type": 1}

@@ -1,13 +1,12 @@
 """Rows of known data sets, by their own columns: what they become, and where their references come from."""
 
 import ast
-import json
 import runpy
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from curation_steps import adapt, lines, split, take_in
+from curation_steps import adapt, lines, put, split, take_in
 from curation_tree import MODULE
 from other_sets import robust_kbench
 
@@ -132,7 +131,7 @@ def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
         "sha": "0" * 40,
         "repo_link": "https://example.org/somebody/something",
     }
-    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    put(path, [row])
     _, kept, dropped = adapted(tmp_path / "work", path, "kernelbook")
     assert not dropped and len(kept) == 1
     module = kept[0]["module_code"]
@@ -153,8 +152,7 @@ def test_kernelbook_modules_get_kernelbenchs_arguments(tmp_path, given, made):
 
 def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp_path):
     kernel = "__global__ void two(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
-    graph = tmp_path / "kernels.jsonl"
-    graph.write_text(json.dumps({"index": 3, "name": "two", "kernel": kernel}) + "\n", encoding="utf-8")
+    graph = put(tmp_path / "kernels.jsonl", [{"index": 3, "name": "two", "kernel": kernel}])
     imported, kept, _ = adapted(tmp_path / "graph", graph, "regrapht")
     assert imported.reasons == {"licence_unknown": 1} and not kept
     _, kept, dropped = adapted(tmp_path / "graph2", graph, "regrapht", allow_unknown=True)
@@ -196,9 +194,7 @@ def test_regrapht_concur_cudabench_and_kernelbench_rows_by_their_own_columns(tmp
         "level3_prompt": "y = 2 x.",
     }
     other = kernel.replace("2 * x[i]", "3 * x[i]")
-    bench.write_text(
-        json.dumps(row) + "\n" + json.dumps({**row, "id": 1, "gen.py": "", "bench.cu": other}) + "\n", encoding="utf-8"
-    )
+    put(bench, [row, {**row, "id": 1, "gen.py": "", "bench.cu": other}])
     _, kept, dropped = adapted(tmp_path / "bench", bench, "cudabench", allow_unknown=True)
     assert kept[0]["prompt"] == "Double x." and kept[0]["description"].startswith("Doubles")
     assert kept[0]["form"] == "task" and kept[0]["program"] == kernel and "data/x.bin" in kept[0]["task"]["prompt"]
@@ -293,8 +289,7 @@ CONVERSATIONS = {
 def test_the_code_of_a_conversations_last_answer_is_taken_with_its_question(tmp_path, form):
     preset = form.split()[0]
     silent = {"messages": [{"role": "user", "content": "?"}]} if preset == "messages" else {}
-    path = tmp_path / "talk.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in (CONVERSATIONS[form], silent)))
+    path = put(tmp_path / "talk.jsonl", [CONVERSATIONS[form], silent])
     summary = take_in(tmp_path, path, preset=preset, licence="MIT")
     assert summary.kept == 1 and summary.reasons == {"no_answer" if preset == "messages" else "missing_column": 1}
     split(tmp_path)
@@ -312,10 +307,7 @@ def test_modules_of_cuda_l1_and_drkernel_come_with_and_without_an_answer(tmp_pat
         "cuda_graph_code": "...",
         "score_default": 1.7,
     }
-    path = tmp_path / "h100.json"
-    path.write_text(
-        "".join(json.dumps(each) + "\n" for each in (row, {**row, "custom_code": None, "ref_code": MODULE % "x"}))
-    )
+    path = put(tmp_path / "h100.json", [row, {**row, "custom_code": None, "ref_code": MODULE % "x"}])
     imported, kept, _ = adapted(tmp_path / "l1", path, "cuda-l1")
     assert [each["form"] for each in kept] == ["ModelNew", "module without an answer"]
     assert (
@@ -327,7 +319,7 @@ def test_modules_of_cuda_l1_and_drkernel_come_with_and_without_an_answer(tmp_pat
     # Two answers that are the text None are no answers and not alike; a ModelNew that holds its extension as text is no extension.
     written = [{**row, "custom_code": "None"}, {**row, "custom_code": "None", "ref_code": MODULE % "x"}]
     inline = f"import torch\n\nsource = '''{EXTENSION}'''\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
-    path.write_text("".join(json.dumps(each) + "\n" for each in (*written, {**row, "custom_code": inline})))
+    put(path, [*written, {**row, "custom_code": inline}])
     _, kept, dropped = adapted(tmp_path / "text", path, "cuda-l1")
     assert [each["form"] for each in kept] == ["module without an answer"] * 2 + ["ModelNew"] and not dropped
 

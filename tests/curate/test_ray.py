@@ -3,14 +3,13 @@
 The cluster's first machine has no GPU; a second one, whose GPUs are not there, comes with `gpu_machine`.
 """
 
-import json
 import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from curation_steps import lines, prove
+from curation_steps import lines, prove, put
 from fake_gpus import path_with_gpus, ready_row, write_copies
 
 from cuset_stage.curate import parallel
@@ -100,9 +99,8 @@ class Dies:
 
 def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_on(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "RAY_RETRIES", 1)
-    path = tmp_path / "rows.jsonl"
     rows = [{"id": f"r{number}", "source": {"file": "a.cu", "row": number}} for number in range(6)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = put(tmp_path / "rows.jsonl", rows)
 
     def run(at: str):
         return run_stage(tmp_path / "prove", "prove", StageRows([path]), Dies(at), settings={}, ray=True)
@@ -117,9 +115,8 @@ def test_a_row_that_kills_its_worker_is_left_for_the_next_run_and_the_rest_goes_
 
 @pytest.mark.slow
 def test_a_row_that_kills_its_process_is_the_only_one_that_is_lost(tmp_path):
-    path = tmp_path / "rows.jsonl"
     rows = [{"id": f"r{number}", "source": {"file": "a.cu", "row": number}} for number in range(300)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = put(tmp_path / "rows.jsonl", rows)
     summary = run_stage(tmp_path / "a", "a", StageRows([path]), Dies("r70"), settings={}, workers=2, processes=True)
     assert (summary.kept, summary.unsettled) == (299, 1) and summary.unsettled_rows[0]["reason"] == "worker_lost"
     assert summary.unsettled_rows[0]["row"] == 70

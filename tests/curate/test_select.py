@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from curation_steps import deduplicate, export, select
+from curation_steps import deduplicate, export, put, select
 from curation_tree import PROGRAM
 
 from cuset_stage.curate.ranking import beyond_balance, concur, speeds, worse_answers
@@ -44,10 +44,7 @@ def row(identity: str, program: str, prompt: str = "", **more) -> dict:
 
 
 def write_rows(path: Path, rows: Iterable[dict]) -> Path:
-    path.write_text(
-        "".join(json.dumps({"key": f"{i:032x}", **each}) + "\n" for i, each in enumerate(rows)), encoding="utf-8"
-    )
-    return path
+    return put(path, ({"key": f"{i:032x}", **each} for i, each in enumerate(rows)))
 
 
 def reasons(folder: Path) -> dict[str, str]:

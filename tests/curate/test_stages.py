@@ -144,9 +144,10 @@ def curate(*arguments: object) -> tuple[int, str]:
 
 
 def sources(tmp_path: Path) -> tuple[Path, Path]:
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": KERNEL.replace("f(", f"{name}(")}) + "\n")
-    return tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    one, two = (
+        put(tmp_path / f"{name}.jsonl", [{"text": KERNEL.replace("f(", f"{name}(")}]) for name in ("one", "two")
+    )
+    return one, two
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The stages of a curation with their settings as keywords."""
 
 import json
+from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -40,7 +41,7 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
-def put(path: Path, rows: list[dict]) -> Path:
+def put(path: Path, rows: Iterable[dict]) -> Path:
     """Write rows to a JSONL file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
