@@ -46,6 +46,7 @@ def test_values_take_the_fields_type():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["s", "per_gpu=x"], "^per_gpu='x': expected a valid integer$"),
         ([], r"^source: missing; say source=\.\.\. \(where from\)$"),
         (["s", "per_gpuu=2"], "^per_gpuu: no such key; did you mean per_gpu"),
         (["s", "per_gpu=0"], "^per_gpu='0': expected greater than or equal to 1$"),

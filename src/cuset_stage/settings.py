@@ -195,7 +195,10 @@ def _problem(
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     if not key:  # a check of several keys
         return f"{where}{message}"
-    expected = message if error["type"] == "value_error" else f"expected {message}"
+    message = message.removeprefix(f"{key}={error['input']!r}: ").removeprefix(
+        f"{key}: "
+    )  # a check that names its key
+    expected = message if error["type"] == "value_error" else f"expected {message.partition(', unable to parse')[0]}"
     return f"{where}{key}{inner}={shown(error['input'])}: {expected}"
 
 

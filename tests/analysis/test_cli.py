@@ -104,6 +104,10 @@ def test_spans_bad_input(run, tmp_path):
     assert result.exit_code == 2 and "No such file" in result.stderr and "Traceback" not in result.stderr
     result = run("spans", "-", "--kinds", "kernel", input=CODE)
     assert result.exit_code == 2 and "launch_config" in result.stderr
+    result = run("spans", "language=triton", tmp_path / "none.cu")
+    assert result.exit_code == 2 and "write --language triton" in result.stderr
+    result = run("spans", "-", "--language", "cobol", input=CODE)
+    assert result.exit_code == 2 and result.stderr.startswith("cuset: --language='cobol': ")
 
 
 def heatmap_arguments(models, tmp_path, **changes):
@@ -161,7 +165,9 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
         ({"adapter": "{models}/adapter"}, "does not fit the model"),
         ({"before": "{models}/after", "compare": "false"}, "contradict each other"),
         ({"dataset": "kernels"}, "kernels is not in .*did you mean cuset_kernels"),
+        ({"dataset": __file__}, "is not in .*dataset_info.json; add an entry for this file"),
         ({"dataset": ","}, "dataset=.*at least 1 item"),
+        ({"language": "cobol"}, "heatmap: language='cobol': 'cobol' is no language"),
         ({"dataset_dir": "{models}"}, "no dataset_info.json"),
         ({"template": "quen"}, r"did you mean.* qwen"),
         ({"kinds": "kernel"}, "kinds=.*choose from kernel_body"),

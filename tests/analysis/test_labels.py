@@ -157,7 +157,8 @@ def test_faults_name_the_key(tiny_model, dataset, tmp_path):
     for changes, message in (
         ({"dataset": "other"}, "dataset=other: other is not in .*known are rows"),
         ({"template": "qwne"}, "did you mean"),
-        ({"model": tmp_path / "no"}, "model=.*its tokenizer cannot be loaded"),
+        ({"model": tmp_path}, "model=.*no tokenizer there"),
+        ({"model": tmp_path / "no"}, "model=.*there is no such folder"),
     ):
         with pytest.raises(SettingsError, match=message):
             labels_of(tiny_model, dataset, **changes)

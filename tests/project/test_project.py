@@ -306,6 +306,11 @@ def test_a_folder_for_a_cpu_trains_from_another_working_directory(init, tiny_mod
 
 def test_what_is_missing_is_asked_for(init, tmp_path):
     assert "init: --model is missing" in init(code=2)[1]
+    assert "init: model=x: write --model x." in init("model=x", code=2)[1]
+    assert (
+        "init: --model no/such/folder: there is no such folder"
+        in init("--model", "no/such/folder", "--gpus", 0, code=2)[1]
+    )
     here = "Qwen/Qwen2.5-Coder-7B-Instruct"
     assert "init: --memory-gib is missing" in init("--model", here, "--gpus", 1, code=2)[1]
     init("--model", here, "--gpus", 1, "--memory-gib", 24)

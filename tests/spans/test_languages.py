@@ -409,7 +409,7 @@ def test_names():
     assert check_language("auto") == ("auto",) and check_language(" triton , cuda,triton ") == ("triton", "cuda")
     assert set(NAMES) == {"cuda", "hip", "auto", *LANGUAGES}
     for wrong, message in [
-        ("tritn", "'tritn' is no language; did you mean triton"), ("", "expected one of cuda"), (3, "cuset_language=3"),
+        ("tritn", "'tritn' is no language.* did you mean triton"), ("", "expected one of cuda"), (3, "cuset_language=3"),
         ("auto,cuda", "name it alone"), (None, "expected one of"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, NonNegativeInt, model_validator
 
 from ..settings import Names, OutputFile, Settings, split_names
-from ..stage.pretrained import Adapter, Model, check_model, trained_keys
+from ..stage.pretrained import Adapter, Model, Tokenizer, check_model, trained_keys
 
 
 def _spans_check(name: str) -> AfterValidator:
@@ -17,7 +17,7 @@ def _spans_check(name: str) -> AfterValidator:
 
 def _checked_language(value: str) -> str:
     languages = import_module("cuset_stage.spans.languages")
-    languages.load_language(value)
+    languages.load_language(value, "language")
     return value
 
 
@@ -46,7 +46,7 @@ MASK_KEYS = {
 class RowSettings(Settings):
     """Which rows, and how a run would label them."""
 
-    model: str = Field(description="a model's folder or its name on the Hub; only its tokenizer is loaded")
+    model: Tokenizer = Field(description="a model's folder or its name on the Hub; only its tokenizer is loaded")
     dataset: Names = Field(description="names in dataset_info.json", min_length=1)
     dataset_dir: DatasetDir = "data"
     template: Template = "qwen"

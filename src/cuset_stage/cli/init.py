@@ -12,13 +12,14 @@ import typer
 from .. import bundled
 from ..project.folder import Project, next_steps, read_form, write_project
 from ..project.plan import BATCH, Tuning, choose_plan, shape_of, template_of
+from ..stage.pretrained import check_model
 from ..text import InputError, nearest
 from ._app import app, fail
 
 
 Method = StrEnum("Method", ["cuset", "sft", "dft", "eaft", "asft", "profit"])
 PAPER = "Qwen/Qwen2.5-Coder-7B-Instruct"
-DATA = "A JSON or JSONL file in alpaca, sharegpt or openai form; bundled: 100 CUDA kernels."
+DATA = "A JSON or JSONL file in alpaca, sharegpt or openai form; without it the bundled kernels."
 GPUS = "GPUs to train on, 0 for the CPU.  [default: those here]"
 MEMORY = "Memory of each GPU (of the machine for a CPU).  [default: what is here]"
 TUNING = "Full fine-tuning, LoRA or LoRA on 4-bit weights.  [default: what fits]"
@@ -26,8 +27,9 @@ TEMPLATE = "LLaMA-Factory's chat template.  [default: the one it lists for the m
 SIZE = "The model's size, such as 7B, when it is neither here nor in its name."
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def init(
+    context: typer.Context,
     folder: Annotated[Path | None, typer.Argument(help="The folder to make.", show_default=False)] = None,
     model: Annotated[str | None, typer.Option(help="A model's folder, or its name on the Hub.")] = None,
     data: Annotated[str, typer.Option(help=DATA)] = "bundled",
@@ -42,6 +44,9 @@ def init(
 
     On a terminal without arguments it asks.
     """
+    if context.args:  # most likely key=value, which the other commands take
+        key, equals, value = context.args[0].partition("=")
+        raise fail(f"init: {context.args[0]}: {f'write --{key} {value}' if equals else 'one folder is expected'}.")
     found, found_gib, bf16 = _machine()
     if folder is None and model is None and sys.stdin.isatty():
         folder = Path(typer.prompt("Folder to make", "my-cuset"))
@@ -64,6 +69,10 @@ def init(
     if recipe.exists():
         raise fail(f"init: {recipe} exists; give another folder, or remove that file.")
     try:
+        check_model(model)
+    except ValueError as error:
+        raise fail(f"init: --model {model}: {error}") from None
+    try:
         file = None if data == "bundled" else read_form(Path(data).expanduser())
         model = str(here.resolve()) if here.is_dir() else model
         template, shape = template_of(model, template), shape_of(model, size)
@@ -78,7 +87,7 @@ def init(
     typer.echo(f"written: {recipe}")
     typer.echo(f"model: {shape.parameters / 1e6:,.1f} million parameters, template {template}")
     given = f", weights and spans from {', '.join(file.gives)}" if file and file.gives else ""
-    form = f"{file.rows:,} rows, {file.form} form{given}" if file else "100 bundled kernels, 20 held out"
+    form = f"{file.rows:,} rows, {file.form} form{given}" if file else "the bundled kernels"
     typer.echo(f"data: {form}")
     where = f"{gpus} x {memory_gib:g} GiB" if gpus else "the CPU"
     way = f"{plan.tuning}, ZeRO-{plan.zero}" if plan.zero else plan.tuning

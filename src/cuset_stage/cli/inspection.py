@@ -59,9 +59,14 @@ def spans(
     """Print the CUDA-sensitive spans of a text: what the CUDA mask covers."""
     from ..analysis.span_table import locate, print_spans
     from ..spans import KINDS, find_spans
+    from ..spans.languages import load_language
 
     wanted = tuple(KINDS) if kinds.strip() == "all" else tuple(split_names(kinds))
     results = []
+    try:
+        load_language(language, "--language")
+    except ValueError as error:
+        raise fail(str(error)) from None
     for name in files:
         try:
             # Bytes, because line ends are characters that offsets count.
@@ -69,7 +74,9 @@ def spans(
             text = data.decode("utf-8", errors="replace")
             found = find_spans(text, wanted, aliases=split_names(aliases), language=language)
         except OSError as error:
-            raise fail(f"cannot read {name}: {error.strerror}. Give a file, or - for standard input.") from None
+            key, equals, value = name.partition("=")
+            fix = f"write --{key} {value}" if equals else "give a file, or - for standard input"
+            raise fail(f"cannot read {name}: {error.strerror}; {fix}.") from None
         except ValueError as error:
             raise fail(str(error)) from None
         results.append((name, text, found))

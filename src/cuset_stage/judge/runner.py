@@ -89,10 +89,14 @@ def choose_samples(
     samples: Iterable[Sample], tasks: TaskSet, *, split: str | None = None, level: int | None = None
 ) -> list[Sample]:
     """Those of tasks of this split, and to prompts of this level, in their order. Raises TaskError when nothing is left."""
+    samples = list(samples)
     chosen = [one for one in samples if split in (None, one.task.split) and level in (None, one.key[2])]
     if not chosen:
         wanted = [f"{name}={value}" for name, value in (("split", split), ("level", level)) if value is not None]
-        raise TaskError(f"{tasks.path}: no answers to judge with {' '.join(wanted)}.")
+        there = ", ".join(sorted({f"split={one.task.split} level={one.key[2]}" for one in samples}))
+        raise TaskError(
+            f"{tasks.path}: no answers to judge with {' '.join(wanted)}; the answers are to tasks of {there}."
+        )
     return chosen
 
 

@@ -241,6 +241,6 @@ def next_steps(project: Project, found_gpus: int) -> list[tuple[str, str]]:
         ("look at its confidence, token by token", look),
         *([] if full else [("merge the adapter", merge)]),
         ("chat", f"llamafactory-cli chat {path('chat.yaml')}{quantized}"),
-        ("evaluate: write answers to 20 tasks", f"cuset generate {trained} tasks={tasks} output={answers}"),
+        ("evaluate: write answers to held-out tasks", f"cuset generate {trained} tasks={tasks} output={answers}"),
         ("evaluate: compile and run them", evaluate),
     ]

@@ -83,7 +83,7 @@ LANGUAGES: dict[str, Language] = {
 NAMES = (*CUDA, *LANGUAGES, "auto")
 
 
-def check_language(language: object) -> tuple[str, ...]:
+def check_language(language: object, key: str = KEY) -> tuple[str, ...]:
     """The languages that a value names: one, several separated by commas, `auto`, or a function of the user's own (which is not loaded).
 
     Raises:
@@ -91,7 +91,7 @@ def check_language(language: object) -> tuple[str, ...]:
     """
     if not isinstance(language, str) or not language.strip():
         raise InputError(
-            f"{KEY}={language!r}: expected one of {', '.join(NAMES)}, several separated by commas, or my_module:find_spans."
+            f"{key}={language!r}: expected one of {', '.join(NAMES)}, several separated by commas, or my_module:find_spans."
         )
     if is_function_name(language):
         return (language.strip(),)
@@ -99,21 +99,21 @@ def check_language(language: object) -> tuple[str, ...]:
     for name in names:
         if name not in NAMES:
             raise InputError(
-                f"{KEY}={language!r}: {name!r} is no language; {nearest(name, NAMES)} For spans of your own: my_module:find_spans."
+                f"{key}={language!r}: {name!r} is no language, nor a function (my_module:find_spans); {nearest(name, NAMES)}"
             )
     if "auto" in names and len(names) > 1:
-        raise InputError(f"{KEY}={language!r}: auto reads every language by itself; name it alone.")
+        raise InputError(f"{key}={language!r}: auto reads every language by itself; name it alone.")
     return names
 
 
-def load_language(language: object) -> None:
-    """Check a recipe's `cuset_language` before anything else is loaded.
+def load_language(language: object, key: str = KEY) -> None:
+    """Check a recipe's `cuset_language`, or what a command calls it, before anything else is loaded.
 
     Raises:
         InputError: as `check_language`, or a function that cannot be imported.
     """
-    if is_function_name(check_language(language)[0]):
-        load_function(language, KEY)
+    if is_function_name(check_language(language, key)[0]):
+        load_function(language, key)
 
 
 def language_spans(text: str, name: str, kinds: tuple[str, ...], aliases: tuple[str, ...], *, sure: bool) -> set[Span]:

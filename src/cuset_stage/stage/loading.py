@@ -244,9 +244,15 @@ def open_rows(
     try:
         known = json.loads(info.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ValueError(f"dataset_dir={dataset_dir}: no dataset_info.json can be read there ({error}).") from None
+        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
+        raise ValueError(f"dataset_dir={dataset_dir}: no dataset_info.json can be read there ({reason}).") from None
     if unknown := [name for name in dataset if name not in known]:
-        raise ValueError(f"dataset={names}: {unknown[0]} is not in {info}; {nearest(unknown[0], known)}")
+        fix = (
+            "add an entry for this file, or let `cuset init --data` write one"
+            if Path(unknown[0]).is_file()
+            else nearest(unknown[0], known)
+        )
+        raise ValueError(f"dataset={names}: {unknown[0]} is not in {info}; {fix}")
     data_args = DataArguments(dataset=names, dataset_dir=dataset_dir, **options)
     fixed = open_template(tokenizer, data_args)
     model_args = ModelArguments(model_name_or_path=model_path)

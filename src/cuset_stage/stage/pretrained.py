@@ -14,16 +14,30 @@ from ..text import InputError, one_line
 
 def check_model(value: str) -> str:
     """The value, when it is a model's folder or may be a name on the Hub. Raises ValueError."""
-    folder = Path(value).expanduser()
+    folder = _existing(value)
     if folder.is_dir() and not (folder / "config.json").is_file():
         if (folder / "adapter_config.json").is_file():
             raise ValueError("this is an adapter; give it as adapter=... and its base model as model=...")
         raise ValueError("no config.json there, so it is not a model; was the training run finished?")
+    return value
+
+
+def check_tokenizer(value: str) -> str:
+    """The value, when it is a folder with a tokenizer or may be a name on the Hub. Raises ValueError."""
+    folder = _existing(value)
+    if folder.is_dir() and not any(folder.glob("tokenizer*")) and not any(folder.glob("vocab*")):
+        raise ValueError("no tokenizer there (tokenizer.json or the like); give a model's folder.")
+    return value
+
+
+def _existing(value: str) -> Path:
+    """The path of a value, which need not exist where it may be a name on the Hub. Raises ValueError."""
+    folder = Path(value).expanduser()
     # Hub names have one slash; such a folder may be meant too, so a missing parent folder is no proof either way.
     is_path = value.count("/") != 1 or value.startswith((".", "/", "~")) or folder.parent.is_dir()
     if is_path and not folder.is_dir():
         raise ValueError("there is no such folder; give a model's folder or its name on the Hub (owner/name).")
-    return value
+    return folder
 
 
 def check_adapter(value: str) -> str:
@@ -43,6 +57,7 @@ def trained_keys(value: str) -> dict[str, str]:
 
 
 Model = Annotated[str, AfterValidator(check_model)]
+Tokenizer = Annotated[str, AfterValidator(check_tokenizer)]
 Adapter = Annotated[str, AfterValidator(check_adapter)]
 
 
