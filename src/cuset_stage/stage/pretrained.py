@@ -25,7 +25,7 @@ def check_model(value: str) -> str:
 def check_tokenizer(value: str) -> str:
     """The value, when it is a folder with a tokenizer or may be a name on the Hub. Raises ValueError."""
     folder = _existing(value)
-    if folder.is_dir() and not any(folder.glob("tokenizer*")) and not any(folder.glob("vocab*")):
+    if folder.is_dir() and not any(any(folder.glob(name)) for name in ("tokenizer*", "vocab*", "config.json")):
         raise ValueError("no tokenizer there (tokenizer.json or the like); give a model's folder.")
     return value
 
