@@ -1,7 +1,7 @@
 """Imports point one way: a package imports only what stands before it in the layout, and no files import each other in a circle."""
 
 import ast
-from collections.abc import Iterator
+import functools
 from pathlib import Path
 
 import pytest
@@ -54,8 +54,10 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imports(name: str, path: Path) -> Iterator[tuple[str, bool]]:
+@functools.cache
+def imports(name: str) -> list[tuple[str, bool]]:
     """(module of this package, whether it is imported when `name` is) of every import."""
+    path, found = MODULES[name], []
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     inner = {id(node) for top in ast.walk(tree) if isinstance(top, ast.FunctionDef) for node in ast.walk(top)}
@@ -71,19 +73,20 @@ def imports(name: str, path: Path) -> Iterator[tuple[str, bool]]:
             targets = [alias.name for alias in node.names]
         for target in targets:
             if target in MODULES and target != name:
-                yield target, id(node) not in inner
+                found.append((target, id(node) not in inner))
+    return found
 
 
 def test_packages_import_only_what_stands_before_them():
     wrong = []
-    for name, path in MODULES.items():
+    for name in MODULES:
         parts = name.split(".")
         if len(parts) < 2 or parts[1] not in MAY_IMPORT:
             continue
         allowed = MAY_IMPORT[parts[1]] | (LEAVES - {parts[1]}) | {parts[1]}
         wrong += [
             f"{name} imports {target}"
-            for target, _ in imports(name, path)
+            for target, _ in imports(name)
             if target != ROOT and target.split(".")[1] not in allowed
         ]
     assert not wrong
@@ -98,11 +101,7 @@ def test_every_package_has_a_place():
 def test_no_files_import_each_other_in_a_circle(late):
     """Inside functions, the start-up hook alone loads what is above it."""
     graph = {
-        name: {
-            target
-            for target, early in imports(name, path)
-            if (early or late) and MODULES[target].name != "__init__.py"
-        }
+        name: {target for target, early in imports(name) if (early or late) and MODULES[target].name != "__init__.py"}
         for name, path in MODULES.items()
         if path.name != "__init__.py" and not (late and name == f"{ROOT}._startup")
     }
