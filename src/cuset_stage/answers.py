@@ -475,9 +475,8 @@ class _Reader:
         self.reasoning: list[tuple[int, int]] = []
         self.fenced: list[tuple[int, int]] = []
         self._wrappers: list[str] = []
-        self._open: tuple[_Line, int] | None = (
-            None  # a block without a closing fence of its own, and where it ends at the latest
-        )
+        # a block without a closing fence of its own, and where it ends at the latest
+        self._open: tuple[_Line, int] | None = None
         self._position = self._floor = 0  # lines begin there: what comes next, and the end of the last reasoning
         self._fences = _find_fences(text, end)
         self._places = [fence.at for fence in self._fences]
@@ -492,7 +491,7 @@ class _Reader:
             place = tags[number].start if number < len(tags) else self.end
             line = self._next_fence(self._position, self.end)
             if self._open is not None and self._open[1] <= place:
-                self._end_block(self._open[0], self._open[1], self._open[1], False)
+                self._cut_block(self._open[1])
             elif self._open is None and line is not None and line.fence.at < place:
                 self._read_fence(line)
             elif number == len(tags):
@@ -509,7 +508,7 @@ class _Reader:
                 elif tag.kind >= 0 and partner < 0 and begins:
                     self.reasoning.append((place, self.end))
                     if self._open is not None:
-                        self._end_block(self._open[0], place, place, False)
+                        self._cut_block(place)
                     break
                 elif partner >= 0 and (begins or self.reasoning):
                     self._leave(place, tags[partner].end)
@@ -583,6 +582,10 @@ class _Reader:
                     break
             position = fence.after
         self._open = opening, until
+
+    def _cut_block(self, end: int) -> None:
+        """End the open block at a place where it has no fence."""
+        self._end_block(self._open[0], end, end, False)
 
     def _end_block(self, line: _Line, end: int, after: int, closed: bool) -> None:
         self._add(line.fence.after, end, line.fence.tag, line.margin, closed)

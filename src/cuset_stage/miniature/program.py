@@ -59,10 +59,7 @@ def cpu_program(task: Task, style: Style) -> str:
     kind = task.cpp
     high, wide = (cols, rows) if task.transposed else (rows, cols)
     finish = {
-        "bias_relu": [
-            f"{value} += {style['bias']}[{col}];",
-            f"{value} = {value} > 0 ? {value} : 0;",
-        ],
+        "bias_relu": [f"{value} += {style['bias']}[{col}];", f"{value} = {value} > 0 ? {value} : 0;"],
         "clamp": [f"{value} = std::min(std::max({value}, {kind}(-{task.limit})), {kind}({task.limit}));"],
         "row_sum": [f"{out}[{row}] += {value};"],
         "row_max": [f"            if ({col} == 0 || {value} > {out}[{row}]) {out}[{row}] = {value};"],
@@ -222,23 +219,14 @@ class _Host:
             ]
         head = f"{style.pick('static ', '')}T* {style['read']}(const char* {style['path']}, size_t {size}) {{"
         body = [*made, *self._file("read", values, "rb"), *copied, f"    return {result};"]
-        return [
-            style.say("helper", 0),
-            style.pick("template <typename T>", "template <class T>"),
-            head,
-            *body,
-            "}",
-            "",
-        ]
+        said, template = style.say("helper", 0), style.pick("template <typename T>", "template <class T>")
+        return [said, template, head, *body, "}", ""]
 
     def writer(self) -> Lines:
         """template<T> void write(path, values, count)."""
         style = self.style
-        values, size, given = (
-            style["values"],
-            style["size"],
-            style["ptr"] if self.memory == "helper" else style["values"],
-        )
+        values, size = style["values"], style["size"]
+        given = style["ptr"] if self.memory == "helper" else values
         fetched, freed = [], []
         if self.memory == "helper":
             fetched = [

@@ -109,35 +109,31 @@ def reference(task: Task) -> str:
         "maximum": "np.diff(z, axis=0, prepend=0)",
         "sqdiff": "z + np.pad(z, ((0, 1), (0, 0)))[1:]",
     }
-    has_bias = task.epilogue == "bias_relu"
-    bias = [f"    inputs['bias'] = rng.integers(-9, 10, {wide}).astype(np.{task.type})"] if has_bias else []
-    padding = ["    for name in ('x', 'y'):", "        inputs[name][:, cols:] = 99"] if pitch else []
-    lines = [
-        "import numpy as np",
-        *(["from numpy.lib.stride_tricks import sliding_window_view"] if "absdiff" in task.steps else []),
-        "",
-        "",
-        "TOLERANCE = {'out': (1e-6, 1e-6)}",
-        "",
-        "",
-        f"def make_inputs(rng, rows, cols{pitch}):",
-        f"    inputs = {{name: rng.integers(-9, 10, ({shape})).astype(np.{task.type}) for name in ('x', 'y')}}",
-        *padding,
-        *bias,
-        f"    return {{'sizes': np.array([rows, cols{pitch}], dtype=np.int32), **inputs}}",
-        "",
-        "",
-        "def reference(inputs):",
-        "    sizes = inputs['sizes']",
-        f"    x, y = {x}, {y}",
-        f"    x = {mapped}",
-        f"    z = {combined}",
-        *(["    z = z.T"] if task.transposed else []),
-        *(f"    z = {steps[step]}" for step in task.steps),
-        f"    return {{'out': ({finished}).astype(np.{task.type})}}",
-        "",
-    ]
-    return "\n".join(lines)
+    sliding = "from numpy.lib.stride_tricks import sliding_window_view\n" if "absdiff" in task.steps else ""
+    padding = "    for name in ('x', 'y'):\n        inputs[name][:, cols:] = 99\n" if pitch else ""
+    bias = f"    inputs['bias'] = rng.integers(-9, 10, {wide}).astype(np.{task.type})\n"
+    bias = bias if task.epilogue == "bias_relu" else ""
+    then = [*(["z.T"] if task.transposed else []), *(steps[step] for step in task.steps)]
+    then = "".join(f"    z = {value}\n" for value in then)
+    return f"""\
+import numpy as np
+{sliding}
+
+TOLERANCE = {{'out': (1e-6, 1e-6)}}
+
+
+def make_inputs(rng, rows, cols{pitch}):
+    inputs = {{name: rng.integers(-9, 10, ({shape})).astype(np.{task.type}) for name in ('x', 'y')}}
+{padding}{bias}    return {{'sizes': np.array([rows, cols{pitch}], dtype=np.int32), **inputs}}
+
+
+def reference(inputs):
+    sizes = inputs['sizes']
+    x, y = {x}, {y}
+    x = {mapped}
+    z = {combined}
+{then}    return {{'out': ({finished}).astype(np.{task.type})}}
+"""
 
 
 def task_row(task: Task, rng: random.Random, split: str) -> dict[str, Any]:

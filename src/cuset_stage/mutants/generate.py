@@ -106,15 +106,19 @@ def _signature(source: str) -> str:
     return "".join(scrub(source).split())
 
 
+def _shown(code: str, most: int) -> str:
+    """Code on one line, cut off behind `most` characters."""
+    code = _SPACES.sub(" ", code)
+    return code if len(code) <= most else code[: most - 3] + "..."
+
+
 def apply_edit(program: Program, edit: Edit, operator: str) -> Mutant:
     """The mutant that an edit makes; a line that becomes empty is removed."""
     source, (start, end, replacement, _, _), (first, last) = program.source, edit, program.clause(edit)
     line = source.count("\n", 0, start) + 1
-    head, tail = (_SPACES.sub(" ", code) for code in (source[first:start], source[end:last]))
-    head = head if len(head) <= _CONTEXT else "..." + head[3 - _CONTEXT :]
-    tail = tail if len(tail) <= _CONTEXT else tail[: _CONTEXT - 3] + "..."
-    changes = (_SPACES.sub(" ", code) for code in (source[start:end], replacement))
-    changes = (code if len(code) <= _CHANGED else code[: _CHANGED - 3] + "..." for code in changes)
+    head = _shown(source[first:start][::-1], _CONTEXT)[::-1]  # its end is kept
+    tail = _shown(source[end:last], _CONTEXT)
+    changes = (_shown(code, _CHANGED) for code in (source[start:end], replacement))
     before, after = (f"{head}{code}{tail}".strip() for code in changes)
     change = f"`{before}` becomes `{after}`" if after else f"`{before}` removed"
     if not replacement:
