@@ -9,12 +9,26 @@ import pytest
 from cuset_stage.sandbox import Isolation, SandboxError, remove_tree, resolve_isolation, scratch_folder
 
 
-@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
-def isolation(request) -> Isolation:
+def _working(isolation: Isolation) -> Isolation:
     try:
-        return resolve_isolation(request.param)
+        return resolve_isolation(isolation)
     except SandboxError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def isolation(request) -> Isolation:
+    return _working(request.param)
+
+
+@pytest.fixture
+def bubblewrap() -> Isolation:
+    return _working(Isolation.BUBBLEWRAP)
+
+
+@pytest.fixture
+def landlock() -> Isolation:
+    return _working(Isolation.LANDLOCK)
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cuset_stage.sandbox import Gpu, Isolation, Limits, memory_account, run_sandboxed, scratch_folder, supervision
-from cuset_stage.sandbox.isolation import bubblewrap_here
+from cuset_stage.sandbox import Gpu, Limits, memory_account, run_sandboxed, scratch_folder, supervision
 
 
 def shell(script: str, folder: Path, isolation, **options):
@@ -75,9 +74,8 @@ def test_nothing_outlives_a_judge_that_is_killed(folder, isolation, how):
 
 def _servers() -> list[psutil.Process]:
     """Of this process: those that take one run after another."""
-    children = [
-        child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE
-    ]  # of other tests
+    # those that have ended are of other tests
+    children = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child for child in children if any("supervisor" in part for part in child.cmdline())]
 
 
@@ -140,10 +138,8 @@ def test_nothing_outlives_a_judge_and_its_supervisor(folder, isolation):
     assert until(lambda: not _sleepers() and not any(process.is_running() for process in below))
 
 
-def test_a_sandbox_that_is_killed_is_no_fault_of_its_program(folder):
-    if not bubblewrap_here():
-        pytest.skip("about bubblewrap")
-    with running(f"sleep {MARK}", folder, Isolation.BUBBLEWRAP) as result:
+def test_a_sandbox_that_is_killed_is_no_fault_of_its_program(folder, bubblewrap):
+    with running(f"sleep {MARK}", folder, bubblewrap) as result:
         assert until(_sleepers)
         for process in [child for supervisor in _supervisors() for child in supervisor.children()]:
             process.kill()
@@ -388,9 +384,6 @@ def test_a_program_sees_the_same_whatever_ran_before(own_caches, isolation, tmp_
 
     first = seen()
     with scratch_folder() as scratch:
-        shell(
-            f"umask 077; ulimit -n 10; trap '' TERM CHLD; (setsid sleep {MARK} &); cd /; kill -9 $$",
-            scratch,
-            isolation,
-        )
+        script = f"umask 077; ulimit -n 10; trap '' TERM CHLD; (setsid sleep {MARK} &); cd /; kill -9 $$"
+        shell(script, scratch, isolation)
     assert seen() == first
