@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,6 @@ class Benchmarks:
                 self._add_task(f"{name}\t{task.id}", task)
             self.record[name] = {"tasks": len(loaded), "format": loaded.format, "sha256": loaded.sha256}
         self._stacked = {method: (tasks, np.stack(found)) for method, (tasks, found) in self._near.items()}
-        self._common = (
-            np.stack([unpacked(each) for each in kernel_fingerprints(COMMON.read_text(encoding="utf-8"))])
-            if paths
-            else None
-        )
 
     def _add_task(self, name: str, task: Task) -> None:
         if isinstance(task, ModuleTask):  # its prompt is its code in our words, and not compared
@@ -117,7 +113,7 @@ class Benchmarks:
         for method, given in signs:
             found = self._held(method, given) if given else None
             if found and method == "kernel":  # is one of every course as near?
-                common = float(jaccard(self._common, unpacked(given[0])).max())
+                common = float(jaccard(_common_kernels(), unpacked(given[0])).max())
                 found = found if round(common, 3) < found.similarity else None
             if found:
                 return found
@@ -136,6 +132,11 @@ class Benchmarks:
         if found[best] < self._thresholds[method]:
             return None
         return Contamination(*tasks[best].split("\t", 1), method, round(float(found[best]), 3))
+
+
+@cache
+def _common_kernels() -> np.ndarray:
+    return np.stack([unpacked(each) for each in kernel_fingerprints(COMMON.read_text(encoding="utf-8"))])
 
 
 def read_benchmarks(paths: Mapping[str, Path]) -> dict[str, TaskSet]:
