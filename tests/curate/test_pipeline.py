@@ -97,12 +97,14 @@ def test_the_same_command_again_does_nothing_twice(curated):
 WORKING = """
 import sys, time
 from pathlib import Path
-from cuset_stage.curate.stage import Dropped, Kept, run_stage
-from cuset_stage.curate.stage_rows import StageRows
+from cuset_stage.curate.stage import Kept, run_stage
+from cuset_stage.curate.stage_rows import RowError, StageRows
 
 def work(row):
     time.sleep(0.002)
-    return Kept(row) if row["number"] % 3 else Dropped("third", "a third of them")
+    if row["number"] % 3 == 0:
+        raise RowError("third", "a third of them")
+    return Kept(row)
 
 folder = Path(sys.argv[1])
 run_stage(folder / "prove", "prove", StageRows([folder / "rows.jsonl"]), work, settings={}, workers=2)

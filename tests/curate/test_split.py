@@ -9,11 +9,12 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 from curation_steps import lines, put, split, take_in
 
 from cuset_stage.curate.folders import read_journal
 from cuset_stage.curate.split import split_row
-from cuset_stage.curate.stage import Dropped
+from cuset_stage.curate.stage_rows import RowError
 
 
 TWO = """#include <cstdio>
@@ -42,12 +43,17 @@ def test_rows_of_columns_are_split_as_files_are(tmp_path):
     assert len(tree[0]["fingerprints"]["kernels"]) == 1 and tree[0]["source"]["licence"] == "MIT"
 
 
+def dropped(row: dict) -> str:
+    with pytest.raises(RowError) as error:
+        split_row(row)
+    return error.value.reason
+
+
 def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
     module = row("m", module_code="import torch", answer="...")
     assert split_row(module).row["module_code"] == "import torch" and not split_row(module).more
-    dropped = split_row(row("h", code="int main() { return 0; }"))
-    assert isinstance(dropped, Dropped) and dropped.reason == "no_kernel"
-    assert split_row(row("p", answer="There is no code here.")).reason == "no_code"
+    assert dropped(row("h", code="int main() { return 0; }")) == "no_kernel"
+    assert dropped(row("p", answer="There is no code here.")) == "no_code"
     found = split_row(row("a", prompt="Add one.", answer=f"<think>no</think>\n```cuda\n{TWO}```\n"))
     assert [found.row["kernel"], *(each["kernel"] for each in found.more)] == ["one", "other"]
     assert found.row["prompt"] == "Add one." and "answer" not in found.row
@@ -55,10 +61,9 @@ def test_tasks_stay_whole_and_what_has_no_kernel_is_dropped():
 
 def test_hip_is_no_cuda_and_a_source_for_both_is():
     hip = TWO.replace("<cstdio>", "<hip/hip_runtime.h>")
-    dropped = split_row(row("t:a", code=hip))
-    assert isinstance(dropped, Dropped) and dropped.reason == "not_cuda"
+    assert dropped(row("t:a", code=hip)) == "not_cuda"
     both = f"#ifndef __HIP__\n#include <cuda_runtime.h>\n#else\n{hip}#endif\n"
-    assert not isinstance(split_row(row("t:a", code=both)), Dropped)
+    assert split_row(row("t:a", code=both)).row
 
 
 def test_overloads_and_kernels_without_a_name_have_identifiers_of_their_own():

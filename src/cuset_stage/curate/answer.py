@@ -22,8 +22,8 @@ from ..tasks.messages import chat_messages
 from .adapt import load_task, program_of
 from .folders import input_rows
 from .settings import AnswerSettings
-from .stage import Dropped, Kept, Outcome, Summary, Unsettled, run_stage
-from .stage_rows import Row, RowError, StageRows, digest
+from .stage import Kept, Summary, run_stage
+from .stage_rows import NotSettled, Row, RowError, StageRows, digest
 
 
 _SCHEMA = 1
@@ -104,14 +104,18 @@ class _Answerer:
     settings: AnswerSettings
     samples: Mapping[str, list[Answer]]
 
-    def __call__(self, row: Row) -> Outcome:
+    def __call__(self, row: Row) -> Kept:
         if not _is_asked(row, self.settings):
             own = program_of(row)
-            return Kept(row) if own else Dropped("no_answer", "a task without an answer, and no model to ask")
+            if not own:
+                raise RowError("no_answer", "a task without an answer, and no model to ask")
+            return Kept(row)
         task = _task(row)
         rows = [row] if self.settings.answered == "add" and program_of(row) else []
         rows += [_sampled(row, task, answer) for answer in self.samples.get(task.id, ())]
-        return Kept(rows[0], more=tuple(rows[1:])) if rows else Unsettled("not_sampled", "it has no sample yet")
+        if not rows:
+            raise NotSettled("not_sampled", "it has no sample yet")
+        return Kept(rows[0], more=tuple(rows[1:]))
 
 
 def _sampled(row: Row, task: Task, answer: Answer) -> Row:

@@ -22,8 +22,8 @@ from .folders import input_rows
 from .near import Sketches, Texts
 from .settings import DeduplicateSettings
 from .split import is_whole
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row, StageRows, number_of
+from .stage import Kept, Summary, run_stage
+from .stage_rows import Row, RowError, StageRows, number_of
 
 
 _SCHEMA = 1
@@ -45,7 +45,7 @@ def run_deduplicate(settings: DeduplicateSettings) -> Summary:
         folder,
         "deduplicate",
         rows,
-        lambda row: decided.outcome(next(numbers), row),
+        lambda row: decided.checked(next(numbers), row),
         settings={"schema": _SCHEMA, **keys, "against": benchmarks.record},
         fresh=True,
     )
@@ -80,14 +80,14 @@ class _Decided:
         order = order[self._same[order] == order]
         self._like, self._how = sketches.duplicates(order) if settings.near < 1 else (np.full(len(programs), -1), None)
 
-    def outcome(self, number: int, row: Row) -> Outcome:
+    def checked(self, number: int, row: Row) -> Kept:
         if number in self.contaminated:
-            return Dropped("contaminated", str(self.contaminated[number]))
+            raise RowError("contaminated", str(self.contaminated[number]))
         same, like = int(self._same[number]), int(self._like[number])
         if same != number:
-            return Dropped("duplicate", f"the same as {self.names[same]} but for comments, layout and names")
+            raise RowError("duplicate", f"the same as {self.names[same]} but for comments, layout and names")
         if like >= 0:
-            return Dropped(
+            raise RowError(
                 "duplicate_near", f"its kernel is like that of {self.names[like]} (similarity {self._how[number]:.2f})"
             )
         return Kept(row)

@@ -19,8 +19,8 @@ from ..files import write_atomically
 from .card import data_card
 from .folders import STAGES, input_rows, locked, stale_stages
 from .settings import ExportSettings
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import CurationError, Row, read_lines
+from .stage import Kept, Summary, run_stage
+from .stage_rows import CurationError, Row, RowError, read_lines
 from .task_groups import Split, split_tasks
 from .training_text import answer_text, is_read_back, prompt_text, row_length, token_counter
 
@@ -111,13 +111,13 @@ class _Exporter:
         self._settings, self._splits = settings, splits
         self._count = token_counter(settings.tokenizer)
 
-    def __call__(self, row: Row) -> Outcome:
+    def __call__(self, row: Row) -> Kept:
         prompt, answer = prompt_text(row).strip(), answer_text(row, reasoning=self._settings.reasoning)
         if not prompt:
-            return Dropped("no_prompt", "nothing to ask a model")
+            raise RowError("no_prompt", "nothing to ask a model")
         if not is_read_back(row, answer):
             detail = "the judge would read another program from the answer; look for fences and tags in `intro` and `reasoning`"
-            return Dropped("not_read_back", detail)
+            raise RowError("not_read_back", detail)
         group = self._splits.groups.of_row(row)
         verified = row.get("verified") or {}
         return Kept(

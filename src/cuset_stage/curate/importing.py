@@ -9,7 +9,7 @@ from . import licences, readers
 from .columns import ColumnMap, apply_map, choose_map
 from .licences import UNKNOWN
 from .settings import ImportSettings
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage import Kept, Summary, run_stage
 from .stage_rows import Item, Row, RowError, row_sha256
 
 
@@ -72,13 +72,13 @@ class _Importer:
     column_map: ColumnMap
     revision: str | None
 
-    def __call__(self, placed: Row) -> Outcome:
+    def __call__(self, placed: Row) -> Kept:
         given, (file, number) = placed["given"], placed["at"]
         of_folder = given.pop(readers.STATED, (UNKNOWN, None))
         try:
             return Kept(self._row(given, file, number, of_folder))
         except RowError as error:
-            return Dropped(error.reason, str(error), given)
+            raise RowError(error.reason, str(error), given) from None
 
     def _row(self, given: Row, file: str, number: int, of_folder: tuple[str, str | None]) -> Row:
         """A source's row in our fields. of_folder: the licence of its folder, and the file that states it. Raises RowError."""

@@ -33,7 +33,7 @@ from .folders import input_rows
 from .parallel import cpu_count, on_each_machine
 from .pass_rates import pass_rates, sentences
 from .settings import ProofSettings, ProveSettings
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage import Kept, Summary, run_stage
 from .stage_rows import CurationError, NotSettled, Row, RowError, sha256_text
 
 
@@ -134,13 +134,13 @@ class Verifier:
     settings: ProofSettings
     every_mutant: bool = False
 
-    def __call__(self, row: Row) -> Outcome:
+    def __call__(self, row: Row) -> Kept:
         code = program_of(row)
         if not code and (sample := row.get("sample")):
             cut_off = " and was cut off at max_tokens" if sample["finish_reason"] == "length" else ""
-            return Dropped("no_code", f"the answer holds no code{cut_off}")
+            raise RowError("no_code", f"the answer holds no code{cut_off}")
         if not code:
-            return Dropped("no_answer", "a task without an answer, and answers are what is verified")
+            raise RowError("no_answer", "a task without an answer, and answers are what is verified")
         task = load_task(row)
         found = row.get("verified") or {}  # what `write` found
         needed = {**self._passed, **_describe(self.settings), "code_sha256": sha256_text(code)}

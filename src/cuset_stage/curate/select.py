@@ -28,8 +28,8 @@ from .folders import input_rows
 from .near import Sketches, Texts
 from .ranking import beyond_balance, concur, is_judged, is_single_operator, worse_answers
 from .settings import SelectSettings
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row, StageRows, digest, number_of
+from .stage import Kept, Summary, run_stage
+from .stage_rows import Row, RowError, StageRows, digest, number_of
 from .task_groups import Groups
 from .training_text import answer_text, length_report, prompt_text, row_length, token_counter
 
@@ -52,9 +52,10 @@ def run_select(settings: SelectSettings) -> Summary:
     decided = _decide(rows, settings)
     numbers = count()
 
-    def work(row: Row) -> Outcome:
-        reason = decided.dropped.get(next(numbers))
-        return Kept(row) if reason is None else Dropped(*reason)
+    def work(row: Row) -> Kept:
+        if reason := decided.dropped.get(next(numbers)):
+            raise RowError(*reason)
+        return Kept(row)
 
     folder = settings.folder / "select"
     keys = settings.model_dump(exclude={"folder", "input"})

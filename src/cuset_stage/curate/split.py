@@ -14,8 +14,8 @@ from ..cuda_source import Source, excerpts
 from .fingerprints import fingerprints_of, kernel_fingerprint
 from .folders import input_rows
 from .settings import SplitSettings
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
-from .stage_rows import Row
+from .stage import Kept, Summary, run_stage
+from .stage_rows import Row, RowError
 
 
 _SCHEMA = 6
@@ -49,15 +49,15 @@ def is_whole(row: Row) -> bool:
     )
 
 
-def split_row(row: Row) -> Outcome:
-    """A row's kernels as rows, or the row itself where it is a task."""
+def split_row(row: Row) -> Kept:
+    """A row's kernels as rows, or the row itself where it is a task. Raises RowError where there is no kernel."""
     if is_whole(row):
         return Kept({**row, "fingerprints": fingerprints_of(row)})
     code = row.get("code") or extract_code(row.get("answer", ""), language="cuda")
     if not code:
-        return Dropped("no_code", "the answer holds no CUDA code")
+        raise RowError("no_code", "the answer holds no CUDA code")
     if _HIP.search(code) and not _CUDA.search(code):
-        return Dropped(
+        raise RowError(
             "not_cuda", "HIP: the code includes hip/ headers, and none of CUDA; what is judged here is CUDA"
         )
     source = Source(code)
@@ -78,7 +78,7 @@ def split_row(row: Row) -> Outcome:
         own = kernel_fingerprint(source, kernel)
         made.append({**found, "fingerprints": fingerprints_of(found, [own] if own else [])})
     if not made:
-        return Dropped(
+        raise RowError(
             "no_kernel",
             "no __global__ function in the code outside of macros; of headers, macros and host code alone no task is made",
         )

@@ -1,8 +1,8 @@
 """One stage of the pipeline over any number of rows: streamed, resumable after kill -9, counted.
 
-A stage is a function from a row to what becomes of it: `Kept` goes on, `Dropped` (or a `RowError`) ends with a reason, `Unsettled`
-(`NotSettled`, `SandboxError`) means that we failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried
-again by the next run. In the stage's folder lie
+A stage is a function of a row: what it returns, `Kept`, goes on; a `RowError` drops the row with a reason; `NotSettled` and `SandboxError`
+mean that we failed and not the row (the endpoint timed out, the GPU was lost): it is reported and tried again by the next run. In the
+stage's folder lie
 
     rows.jsonl       what goes on              summary.json     counts, times, hashes
     dropped.jsonl    what does not, and why    settings.json    what the results depend on
@@ -50,26 +50,6 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """Why the row ends here: a reason that is counted, and a detail for people. `row` when more is known of it by now."""
-
-    reason: str
-    detail: str
-    row: Row | None = None
-
-
-@dataclass(frozen=True)
-class Unsettled:
-    """Why nothing can be said about the row yet."""
-
-    reason: str
-    detail: str
-
-
-Outcome = Kept | Dropped | Unsettled
-
-
-@dataclass(frozen=True)
 class Summary:
     """What a stage did; `summary.json`. `kept`, `dropped` and `reasons` count every run so far, `resumed` the rows found done; `kept`
     counts rows that go on, of which one that was read can make several.
@@ -100,7 +80,7 @@ def run_stage(
     folder: Path,
     stage: str,
     items: Iterable[Item],
-    work: Callable[[Row], Outcome],
+    work: Callable[[Row], Kept],
     *,
     settings: Mapping[str, Any],
     name: str = "",
@@ -168,7 +148,7 @@ def run_stage(
             for item, found in results:
                 bar.update()
                 result = (
-                    _written(item, stage, Unsettled("worker_lost", found)) if isinstance(found, WorkerLost) else found
+                    _written(item, stage, NotSettled("worker_lost", found)) if isinstance(found, WorkerLost) else found
                 )
                 if result.again:
                     count["unsettled"] += 1
@@ -211,19 +191,19 @@ class _Result(NamedTuple):
     again: dict[str, Any] | None = None
 
 
-def _result(work: Callable[[Row], Outcome], stage: str, item: Item) -> _Result:
+def _result(work: Callable[[Row], Kept], stage: str, item: Item) -> _Result:
     """What becomes of an item, ready to be written: the writing process has little else to do."""
     return _written(item, stage, _outcome(work, item))
 
 
-def _written(item: Item, stage: str, outcome: Outcome) -> _Result:
+def _written(item: Item, stage: str, outcome: Kept | RowError | NotSettled) -> _Result:
     if isinstance(outcome, Kept):
         rows = [with_provenance(row, stage, **outcome.details) for row in (outcome.row, *outcome.more)]
         of = {"of": len(rows)} if len(rows) > 1 else {}
         bare = ({key: value for key, value in row.items() if key not in ("key", "of")} for row in rows)
         return _Result("".join(as_json(to_line, {"key": item.key, **of, **row}) for row in bare), len(rows))
-    record = {"reason": outcome.reason, "detail": outcome.detail, **_place(item)}
-    if isinstance(outcome, Unsettled):
+    record = {"reason": outcome.reason, "detail": str(outcome), **_place(item)}
+    if isinstance(outcome, NotSettled):
         return _Result(again=record)
     saved = item.saved() if outcome.row is None else outcome.row
     return _Result(as_json(to_line, {"key": item.key, **record, "data": saved}), reason=outcome.reason)
@@ -237,24 +217,22 @@ def _place(item: Item) -> dict[str, Any]:
     return {"file": found[0], "row": found[1], "id": row.get("id")}
 
 
-def _outcome(work: Callable[[Row], Outcome], item: Item) -> Outcome:
+def _outcome(work: Callable[[Row], Kept], item: Item) -> Kept | RowError | NotSettled:
     """`work` on an item; what it raises about the row is what becomes of the row. A defect of ours in one row does not end the run."""
     if item.row is None:
-        return Dropped(item.reason, item.detail)
+        return RowError(item.reason, item.detail)
     try:
         return work(item.row)
     except CurationError:
         raise  # the settings are wrong, not the row
-    except NotSettled as error:
-        return Unsettled(error.reason, str(error))
-    except RowError as error:
-        return Dropped(error.reason, str(error))
+    except (RowError, NotSettled) as error:
+        return error
     except SandboxError as error:
-        return Unsettled("judge", str(error))
+        return NotSettled("judge", str(error))
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
-        return Unsettled("internal_error", detail)
+        return NotSettled("internal_error", detail)
 
 
 def _check_settings(folder: Path, stage: str, settings: Mapping[str, Any]) -> None:

@@ -29,20 +29,23 @@ class CurationError(InputError):
     """Something the user gave cannot be used; the message names it and says what to give instead."""
 
 
-class _RowProblem(Exception):
-    """reason: what is counted; the message is for people."""
+class RowError(Exception):
+    """A row that ends here, as it cannot be used.
+
+    reason: what is counted; the message is for people. row: the row, where more is known of it by now.
+    """
+
+    def __init__(self, reason: str, message: str, row: Row | None = None) -> None:
+        super().__init__(message)
+        self.reason, self.row = reason, row
+
+
+class NotSettled(Exception):
+    """Nothing can be said about a row yet, and the row is not to blame; the next run tries again. reason: what is counted."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
-
-
-class RowError(_RowProblem):
-    """A row that cannot be used; it is dropped."""
-
-
-class NotSettled(_RowProblem):
-    """Nothing can be said about a row yet, and the row is not to blame; the next run tries again."""
 
 
 @dataclass(frozen=True)

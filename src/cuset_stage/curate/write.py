@@ -27,7 +27,7 @@ from .questions import ANSWERER, Draft, ask_again, ask_for_reference, ask_for_ta
 from .replies import Replies, Reply
 from .settings import WriteSettings
 from .split import is_whole
-from .stage import Dropped, Kept, Outcome, Summary, run_stage
+from .stage import Kept, Summary, run_stage
 from .stage_rows import Row, RowError
 
 
@@ -93,7 +93,7 @@ class Writer:
     proofs: Proofs
     benchmarks: Benchmarks
 
-    def __call__(self, row: Row) -> Outcome:
+    def __call__(self, row: Row) -> Kept:
         if is_whole(row):
             return Kept(row)
         question = messages = ask_for_task(row, self.settings.arch)
@@ -114,7 +114,7 @@ class Writer:
             else:
                 return self._done(row, draft, verified, self._record(row, tried))
         last = tried[-1]
-        return Dropped(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
+        raise RowError(last.reason, shorten(last.message), {**row, "written": self._record(row, tried)})
 
     def _prove(self, draft: Draft, kernel: str | None, tried: _Try) -> dict[str, Any]:
         """What is known of a task that is right, as far as this machine can tell. Raises RowError with what is to be put right."""
@@ -159,7 +159,7 @@ class Writer:
             "no_second_reference", _TO_AUTHOR["unclear"].format(f"No reference could be written from it: {why}")
         )
 
-    def _done(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Outcome:
+    def _done(self, row: Row, draft: Draft, verified: dict[str, Any], record: dict[str, Any]) -> Kept:
         """As a row that comes with its task: `adapt` takes it from here. What was written may be a benchmark's task, as the kernel was not."""
         made = {
             **{key: value for key, value in row.items() if key != "fingerprints"},
@@ -173,7 +173,7 @@ class Writer:
         }
         made["fingerprints"] = fingerprints_of(made)
         if found := self.benchmarks.find(made):
-            return Dropped("contaminated", str(found), made)
+            raise RowError("contaminated", str(found), made)
         return Kept(made, {"model": self.settings.model})
 
     def _record(self, row: Row, tried: list[_Try]) -> dict[str, Any]:
