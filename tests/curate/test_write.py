@@ -279,9 +279,9 @@ def test_ctrl_c_ends_the_waiting_and_the_same_command_goes_on(tmp_path, serve):
         "compile_only=true",
     ]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert asked.wait(30)
+    assert asked.wait(120)
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)
+    _, said = running.communicate(timeout=120)
     assert running.returncode == 130 and "Run the same command again" in said
 
 
