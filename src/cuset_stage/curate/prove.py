@@ -3,8 +3,8 @@
 A row is kept when its program compiles and passes every case both times, when no output that nobody computed would pass them all
 (zeros, a constant, an input handed back: `cuset audit-tasks`), and, on a GPU, when its cases find at least one of a few mutants.
 What a verdict depends on (GPU, driver, toolkit, flags) enters the row under `verified`; what `write` has found in the same way is not
-run again. A failure of ours (a lost GPU, a full disk)
-leaves the row for the next run. On a GPU a program has to have computed there what it wrote (`judge.gpu_work`).
+run again. A failure of ours (a lost GPU, a full disk) leaves the row for the next run. On a GPU a program has to have computed there
+what it wrote (`judge.gpu_work`).
 """
 
 from __future__ import annotations
