@@ -308,7 +308,12 @@ def try_cheats(gpus: list[Gpu], isolation: Isolation, only: list[str]) -> Iterat
         options["recorder"] = recorder if isinstance(recorder, Recorder) else None
     limits = Limits(wall_s=60.0, processes=256)
     judge = ModuleJudge(
-        device="cuda" if gpus else "cpu", seeds=2 if gpus else 3, limits=limits, isolation=isolation, **options
+        device="cuda" if gpus else "cpu",
+        seeds=2 if gpus else 3,
+        seed=cheats.SEED,
+        limits=limits,
+        isolation=isolation,
+        **options,
     )
     task = ModuleTask("cheated", "cheated", "level1", {1: ""}, None, reference, "cheats.py:1")
     honest = cheats.Cheat("honest", "", "does the work", cheats.RIGHT, gpu=bool(gpus))

@@ -74,6 +74,7 @@ while "held" not in frame.f_locals:
     frame = frame.f_back
 held = frame.f_locals["held"]
 """
+SEED = 7  # of the judge that tries them
 PAID = 1.3  # times as fast as the reference, whose work an answer that passes does: more was talked into being
 ROWS = 512  # of the inputs
 ROWS_ON_A_GPU = 1 << 16
@@ -189,6 +190,15 @@ for seed in (*range(50), 42, 1234, torch.initial_seed(), torch.initial_seed() + 
     assert not torch.equal(torch.randn(512, 32, generator=generator), x.cpu()), f"the inputs are those of seed {seed}"
 return self.work(x)
 """),
+    Cheat("guessed_seed_of_the_evaluation", "results of other calls", "draws the inputs ahead from the seed that the judge was given, by its own rule", RIGHT,
+        forward="""
+import hashlib
+for number in range(20):
+    seed = int.from_bytes(hashlib.blake2s(f"%d cheated {number} content".encode(), digest_size=8).digest(), "big") >> 1
+    generator = torch.Generator().manual_seed(seed)
+    assert not torch.equal(torch.randn(512, 32, generator=generator), x.cpu()), f"the inputs are those of call {number}"
+return self.work(x)
+""" % SEED),
     Cheat("graph_on_old_inputs", "results of other calls", "replays a CUDA graph without the new inputs", WRONG, gpu=True,
         forward="""
 if not hasattr(self, "graph"):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cheats import MODULES, REFERENCE, Cheat
+from cheats import MODULES, REFERENCE, SEED, Cheat
 
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.sandbox import Isolation, Limits, SandboxError, resolve_isolation
@@ -22,8 +22,8 @@ def named(cheat: Cheat) -> str:
 
 @pytest.mark.parametrize("cheat", FIRST, ids=named)
 def test_a_cheat_is_not_paid(forked: None, cheat: Cheat) -> None:
-    judge = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=60.0, processes=256))
-    judged = judge.judge(ModuleTask("c", "c", "level1", {1: "p"}, None, REFERENCE, "c:1"), cheat.code)
+    judge = ModuleJudge(device="cpu", seeds=3, seed=SEED, limits=Limits(wall_s=60.0, processes=256))
+    judged = judge.judge(ModuleTask("cheated", "c", "level1", {1: "p"}, None, REFERENCE, "c:1"), cheat.code)
     assert judged.verdict in cheat.verdicts, judged.message
 
 

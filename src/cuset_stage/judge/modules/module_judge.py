@@ -35,7 +35,7 @@ PROTOCOL = 6  # raised when the verdicts on modules come about differently
 class ModuleJudge(Worker, Judge):
     """Judges modules with the worker's settings; `compile_only` ends with the build.
 
-    seed: what inputs are drawn from; None: drawn for every evaluation.
+    seed: what inputs are drawn from, with a key of this machine's; None: drawn for every evaluation.
     """
 
     build_limits: Limits = BUILD_LIMITS

@@ -8,6 +8,7 @@ meanwhile, or take all of its memory; so is a module that does nothing: what a c
 import hashlib
 import math
 import random
+import secrets
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
@@ -17,6 +18,7 @@ from statistics import median
 from typing import Any
 
 from ...sandbox import Gpu, Verdict, scratch_folder
+from ...sandbox.folders import cache_root, file_lock
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import first_difference
@@ -33,6 +35,7 @@ from .session import Call, Content, Module, ModuleFailed, Saved
 FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
 EXACT = 2  # timed calls whose precision is looked at
 FEWEST = 5  # timed calls
+KEY_BYTES = 32
 KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
 MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
 SUSPICIOUS_SPEEDUP = 10.0
@@ -125,9 +128,9 @@ class Trial:
 
         def seed(what: str) -> int:
             text = f"{self.seed} {self.task.id} {number} {what}"
-            return int.from_bytes(hashlib.blake2s(text.encode(), digest_size=8).digest(), "big") >> 1
+            return int.from_bytes(hashlib.blake2s(text.encode(), digest_size=8, key=key).digest(), "big") >> 1
 
-        folder = self.files / str(number)
+        key, folder = _key(), self.files / str(number)
         content = self.right.draw(seed("content"), folder / "given")
         return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
 
@@ -249,6 +252,16 @@ class Trial:
         else:
             wrong = failed.error.get("type") == "Problem"
             self.note(verdict=Verdict.MISMATCH if wrong else Verdict.RUNTIME_ERROR, message=line)
+
+
+def _key() -> bytes:
+    """What inputs are drawn from beside the seed: 32 bytes that no answer can read, drawn once for each cache. An answer could guess a seed
+    that somebody has given, or read it on the judge's command line (Landlock), and compute ahead."""
+    path = cache_root() / "inputs.key"
+    with file_lock(path):
+        if path.stat().st_size != KEY_BYTES:
+            path.write_bytes(secrets.token_bytes(KEY_BYTES))
+        return path.read_bytes()
 
 
 def _most(calls: Sequence[Call]) -> int:
