@@ -74,7 +74,7 @@ while "held" not in frame.f_locals:
     frame = frame.f_back
 held = frame.f_locals["held"]
 """
-SEED = 7  # of the judge that tries them
+SEED = 7  # of the judge that tries them, as guessed_seed_of_the_evaluation has it
 PAID = 1.3  # times as fast as the reference, whose work an answer that passes does: more was talked into being
 ROWS = 512  # of the inputs
 ROWS_ON_A_GPU = 1 << 16
@@ -194,11 +194,11 @@ return self.work(x)
         forward="""
 import hashlib
 for number in range(20):
-    seed = int.from_bytes(hashlib.blake2s(f"%d cheated {number} content".encode(), digest_size=8).digest(), "big") >> 1
+    seed = int.from_bytes(hashlib.blake2s(f"7 cheated {number} content".encode(), digest_size=8).digest(), "big") >> 1
     generator = torch.Generator().manual_seed(seed)
     assert not torch.equal(torch.randn(512, 32, generator=generator), x.cpu()), f"the inputs are those of call {number}"
 return self.work(x)
-""" % SEED),
+"""),
     Cheat("graph_on_old_inputs", "results of other calls", "replays a CUDA graph without the new inputs", WRONG, gpu=True,
         forward="""
 if not hasattr(self, "graph"):

@@ -1,5 +1,7 @@
 """`cuset evaluate` on small tasks that need no GPU."""
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,17 @@ def run(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return result.output, read_results(output) if output.exists() else None
 
     return run
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A disk of 700 MiB, for scratch folders."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=700m", "tmpfs", str(place)], capture_output=True
+    ).returncode:
+        pytest.skip("no file system can be mounted here")
+    monkeypatch.setenv("CUSET_SCRATCH", str(place))
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)

@@ -453,6 +453,17 @@ def test_a_lower_precision_is_flagged(judge: ModuleJudge, task: ModuleTask) -> N
     assert judge.judge(fixed, answer(lower, HALF)).flags == (NO_FLOAT64,)
 
 
+@pytest.mark.slow
+def test_who_fills_the_disk_is_charged(sandboxed: None, small_disk: Path, task: ModuleTask) -> None:
+    """The judge writes down what is returned, and needs room for it."""
+    fill = "import os\nFILE = open(os.environ['HOME'] + '/x', 'wb', buffering=0)\n"
+    fill += "def fill():\n    try:\n        while FILE.write(b'x' * 4096): pass\n    except OSError: pass\n"
+    found = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=60.0, folder_bytes=2**40, file_bytes=2**40)).judge(
+        task, answer(f"fill(); {FORWARD}", fill)
+    )
+    assert (found.verdict, found.message) == (Verdict.RUNTIME_ERROR, "stopped at its limit (disk)")
+
+
 def test_time_limit(judge: ModuleJudge, task: ModuleTask) -> None:
     short = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=2.0, processes=256))
     found = short.judge(task, answer("import time; time.sleep(100)"))

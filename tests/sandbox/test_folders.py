@@ -51,20 +51,6 @@ def test_a_full_disk_is_blamed_on_who_filled_it(tmp_path, monkeypatch):
     assert folders.out_of_room(run, None) is None and run.exists()
 
 
-@pytest.fixture
-def small_disk(tmp_path, monkeypatch):
-    """One of 700 MiB, for scratch folders."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=700m", "tmpfs", str(place)], capture_output=True
-    ).returncode:
-        pytest.skip("no file system can be mounted here")
-    monkeypatch.setenv("CUSET_SCRATCH", str(place))
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
-
 def test_a_disk_that_others_filled_for_a_moment(small_disk, isolation):
     """There is room again when the command has failed."""
 

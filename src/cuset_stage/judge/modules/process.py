@@ -85,8 +85,10 @@ class Worker:
             work.mkdir()
             if (folder / EXTENSIONS).is_dir():
                 shutil.copytree(folder / EXTENSIONS, work / EXTENSIONS, symlinks=True, copy_function=_copy_for_all)
+            room = shutil.disk_usage(work).free // 2  # the rest is the judge's, who writes down what is returned
         except OSError as error:
             raise SandboxError(f"{work} cannot be made: {error}") from error
+        limits = replace(limits, folder_bytes=max(1, min(limits.folder_bytes or room, room)))
         readonly = {**SCRIPTS, "answer.py": folder / "answer.py"}
         if gpu is not None:
             readonly["libhandover.so"] = library(self.arch)
