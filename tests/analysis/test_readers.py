@@ -5,7 +5,7 @@ import pytest
 from completion_server import CompletionServer
 from transformers import AutoModelForCausalLM
 
-from cuset_stage.analysis.readers import ServerReader, open_reader, read_rows
+from cuset_stage.analysis.readers import ServerReader, open_reader
 from cuset_stage.analysis.requests import ModelRequest
 from cuset_stage.analysis.token_probabilities import token_log_probabilities
 from cuset_stage.settings import SettingsError
@@ -21,7 +21,7 @@ def model(models):
 
 def read(server, rows, **options):
     reader = ServerReader(server.url, "m", concurrency=3, api_key_env="NO_KEY", **options)
-    return list(read_rows(reader, iter(rows), 8192))
+    return list(reader.read(iter(rows)))
 
 
 @pytest.mark.parametrize("style", ["vllm", "echo"])
@@ -64,7 +64,7 @@ def test_a_model_with_an_adapter_and_in_four_bits(models, bits):
     tokenizer = open_tokenizer(folder)
     request = ModelRequest(model=folder, adapter=str(models / "adapter"), quantization_bit=bits)
     rows = make_rows([30, 50])
-    found = np.concatenate(list(read_rows(open_reader(request, tokenizer, "cpu"), rows, 8192)))
+    found = np.concatenate(list(token_log_probabilities(open_reader(request, tokenizer, "cpu"), rows)))
     plain = open_reader(ModelRequest(model=folder, adapter=request.adapter), tokenizer, "cpu")
     expected = np.concatenate(list(token_log_probabilities(plain, rows)))
     base = np.concatenate(

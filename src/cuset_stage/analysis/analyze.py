@@ -26,7 +26,7 @@ from ..stage.loading import open_rows
 from ..stage.pretrained import explained
 from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
 from .kinds import BITS, KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
-from .readers import chosen_device, read_rows, request_reader, request_tokenizer
+from .readers import Reader, chosen_device, request_reader, request_tokenizer
 from .requests import AnalyzeSettings, ModelRequest
 from .windows import READINGS, windows
 
@@ -123,7 +123,7 @@ def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> t
 
 
 def _read(
-    reader: Any, rows: Iterator[KindRow], settings: AnalyzeSettings, name: str, about: dict[str, Any]
+    reader: Reader, rows: Iterator[KindRow], settings: AnalyzeSettings, name: str, about: dict[str, Any]
 ) -> Iterator[tuple[KindRow, NDArray[np.float32]]]:
     """Each row with the log-probabilities of its labels that are not -100, and saved where that is wanted."""
     ahead: list[KindRow] = []  # rows that were taken and whose numbers are not back yet
@@ -133,7 +133,7 @@ def _read(
             ahead.append(row)
             yield {"input_ids": row.input_ids, "labels": row.labels}
 
-    found = read_rows(reader, taken(), settings.batch_tokens)
+    found = reader(taken())
     if settings.save_confidence is None:
         yield from ((ahead.pop(0), log_p) for log_p in found)
         return

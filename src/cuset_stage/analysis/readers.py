@@ -4,14 +4,15 @@ import asyncio
 import itertools
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 import httpx
 import numpy as np
 import torch
 
-from ..generate.completion import base_url, bearer, excerpt, retry_after
+from ..generate.completion import base_url, bearer, excerpt, may_pass, reason, retry_after
 from ..settings import SettingsError
 from ..stage.loading import open_model, open_tokenizer
 from ..stage.pretrained import explained, with_adapter
@@ -24,6 +25,8 @@ TRIES = 5
 TIMEOUT_S = 600.0
 FIRST_PAUSE_S = 1.0  # each following one is twice as long
 AHEAD = 4  # requests that may wait for each one in flight
+Reader = Callable[[Iterable[Row]], Iterator[np.ndarray]]
+"""Rows -> what `token_log_probabilities` yields of them."""
 
 
 def chosen_device(device: str) -> str:
@@ -51,6 +54,7 @@ class ReadingKeys(Protocol):
     """What the settings of a command say of how its models are read."""
 
     device: str
+    batch_tokens: int
     concurrency: int
     api_key_env: str
     trust_remote_code: bool
@@ -64,13 +68,14 @@ def request_tokenizer(request: ModelRequest, settings: ReadingKeys) -> Any:
         return open_tokenizer(source, trust_remote_code=settings.trust_remote_code)
 
 
-def request_reader(request: ModelRequest, tokenizer: Any, settings: ReadingKeys) -> Any:
-    """The reader of a request, for `read_rows`: a server's, or a model loaded by `open_reader`."""
+def request_reader(request: ModelRequest, tokenizer: Any, settings: ReadingKeys) -> Reader:
+    """What reads rows with the model of a request: a server, or the model loaded here."""
     if request.endpoint is not None:
         options = {"concurrency": settings.concurrency, "api_key_env": settings.api_key_env}
-        return ServerReader(request.endpoint, request.model, **options)
+        return ServerReader(request.endpoint, request.model, **options).read
     device = chosen_device(settings.device)
-    return open_reader(request, tokenizer, device, trust_remote_code=settings.trust_remote_code)
+    model = open_reader(request, tokenizer, device, trust_remote_code=settings.trust_remote_code)
+    return partial(token_log_probabilities, model, batch_tokens=settings.batch_tokens)
 
 
 class ServerReader:
@@ -125,13 +130,13 @@ class ServerReader:
             try:
                 response = await client.post(self.url, json=self._body(ids, echoes))
             except httpx.RequestError as error:
-                trouble, pause = f"{type(error).__name__}: {error}".removesuffix(": "), 0.0
+                trouble, pause = reason(error), 0.0
             else:
                 if response.status_code == 200:
                     found = self._read(response, ids, echoes)
                     return await self._ask(client, ids) if found is None else found
                 trouble, pause = f"status {response.status_code}: {excerpt(response)}", retry_after(response)
-                if response.status_code not in (408, 409, 425, 429) and response.status_code < 500:
+                if not may_pass(response.status_code):
                     break
             if attempt < TRIES:
                 await asyncio.sleep(max(pause, FIRST_PAUSE_S * 2 ** (attempt - 1)))
@@ -174,12 +179,3 @@ def echoed_log_probabilities(found: Mapping[str, Any], ids: list[int]) -> list[f
     if len(values) != len(ids) or None in values[1:]:
         raise ValueError(f"{len(values)} positions for {len(ids)} tokens")
     return [None, *map(float, values[1:])]
-
-
-def read_rows(reader: Any, rows: Iterable[Row], batch_tokens: int) -> Iterator[np.ndarray]:
-    """Log-probabilities of rows by a model of either kind, see `token_log_probabilities`."""
-    return (
-        reader.read(rows)
-        if isinstance(reader, ServerReader)
-        else token_log_probabilities(reader, rows, batch_tokens=batch_tokens)
-    )

@@ -34,22 +34,16 @@ def print_spans(name: str, text: str, spans: list[Span]) -> None:
         console.print(Text(f"{title}: no CUDA-sensitive span in {len(text):,} characters."))
         return
 
-    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False)
-    rows = []
+    table = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, expand=True)
+    for heading in ("kind", "from", "to", "length"):
+        table.add_column(heading, justify="right" if heading == "length" else "left", no_wrap=True)
+    table.add_column("first line", overflow="ellipsis", no_wrap=True, ratio=1)
     for row in locate(text, spans):
         # A body begins with a bare brace: its first line with something on it says more.
         lines = [line.strip() for line in row["text"].splitlines()]
         first = next((line for line in lines if line.strip("{} ")), lines[0])
         places = f"{row['line']}:{row['column']}", f"{row['end_line']}:{row['end_column']}"
-        rows.append((row["kind"], *places, f"{row['end'] - row['start']:,}", first))
-    room = console.width
-    for number, heading in enumerate(("kind", "from", "to", "length")):
-        width = max(len(heading), *(len(row[number]) for row in rows))
-        table.add_column(heading, justify="right" if heading == "length" else "left", no_wrap=True, width=width)
-        room -= width + 2
-    table.add_column("first line", overflow="ellipsis", no_wrap=True, width=max(10, room))
-    for *cells, first in rows:
-        table.add_row(*cells, Text(first))
+        table.add_row(row["kind"], *places, f"{row['end'] - row['start']:,}", Text(first))
     console.print(table)
     covered = len({index for span in spans for index in range(span.start, span.end)})
     share = 100 * covered / len(text)

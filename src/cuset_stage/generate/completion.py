@@ -88,6 +88,16 @@ def read_usage(data: Mapping[str, Any]) -> tuple[int | None, int | None]:
     return first, second
 
 
+def may_pass(status: int) -> bool:
+    """Whether the same request may be answered later."""
+    return status in (408, 409, 425, 429) or status >= 500
+
+
+def reason(error: Exception) -> str:
+    """What became of a request that got no response."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
+
+
 def retry_after(response: httpx.Response) -> float:
     """Seconds of the Retry-After header; 0 without a number there."""
     try:

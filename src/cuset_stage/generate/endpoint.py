@@ -25,13 +25,12 @@ import httpx
 
 from ..tasks.answers_file import Answer
 from ..text import one_line
-from .completion import base_url, bearer, excerpt, read_choice, read_usage, retry_after
+from .completion import base_url, bearer, excerpt, may_pass, read_choice, read_usage, reason, retry_after
 from .plan import Failure, Request
 from .settings import GenerationError, Settings
 
 
 logger = logging.getLogger(__name__)
-RETRIED = frozenset((408, 409, 425, 429))  # and 5xx
 FATAL = {
     401: "the API key is missing or wrong, see api_key_env",
     403: "the API key may not use it, see api_key_env",
@@ -138,7 +137,7 @@ class EndpointBackend:
                 response = await client.get(f"{self.url}/models", timeout=LONGEST_GREETING_S)
         except (httpx.RequestError, TimeoutError) as error:
             raise GenerationError(
-                f"endpoint={self.url}: nothing answers there ({_reason(error)}). Start the server first, such as "
+                f"endpoint={self.url}: nothing answers there ({reason(error)}). Start the server first, such as "
                 "`API_PORT=8000 llamafactory-cli api model.yaml`, and give its address."
             ) from None
         self._greeted = True
@@ -164,7 +163,7 @@ class EndpointBackend:
             except TimeoutError:
                 again, wait = f"no answer within {self._timeout_s:g} s (timeout)", 0.0
             except httpx.RequestError as error:
-                again, wait = _reason(error), 0.0
+                again, wait = reason(error), 0.0
             except _Again as error:
                 again, wait = error.args
             if attempt < self._tries:
@@ -195,7 +194,7 @@ class EndpointBackend:
         }
         response = await client.post(f"{self.url}/chat/completions", json=body)
         status = response.status_code
-        if status in RETRIED or status >= 500:
+        if may_pass(status):
             raise _Again(f"status {status}: {excerpt(response)}", retry_after(response))
         if status in FATAL:
             raise GenerationError(f"{self.url}: {FATAL[status]} ({status}: {excerpt(response)}).")
@@ -223,7 +222,3 @@ class EndpointBackend:
         extra = {"endpoint": self.url, "tokens_from": source}
         counted = {"tokens": tokens, "prompt_tokens": prompt_tokens, "finish_reason": finish_reason}
         return Answer(request.task, request.sample, answer, reasoning=reasoning, **counted, extra=extra)
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".removesuffix(": ")

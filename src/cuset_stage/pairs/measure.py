@@ -13,7 +13,7 @@ from llamafactory.hparams import DataArguments
 from transformers.utils import logging as transformers_logging
 
 from .. import __version__
-from ..analysis.readers import read_rows, request_reader, request_tokenizer
+from ..analysis.readers import request_reader, request_tokenizer
 from ..analysis.requests import ModelRequest
 from ..progress import Progress
 from ..stage.loading import open_template
@@ -71,9 +71,7 @@ def _ask(name: str, request: ModelRequest, pairs: Sequence[Pair], settings: Pair
 
     def score(rows: Iterable[Row]) -> Iterator[np.ndarray]:
         rows = list(rows)
-        return iter(
-            Progress(read_rows(reader, rows, settings.batch_tokens), total=len(rows), unit="response", desc=name)
-        )
+        return iter(Progress(reader(rows), total=len(rows), unit="response", desc=name))
 
     with explained(name):
         return list(differences(pairs, template, tokenizer, score))
