@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.analyze import analyze
 from cuset_stage.analysis.analyze_page import draw, probability, render
-from cuset_stage.analysis.kinds import BITS, data_rows, rules_of_all_kinds
+from cuset_stage.analysis.kinds import data_rows, rules_of_all_kinds
 from cuset_stage.analysis.requests import AnalyzeSettings
 from cuset_stage.confidence_file import ConfidenceFile
 from cuset_stage.report.cells import decimal, points
@@ -20,6 +20,7 @@ from cuset_stage.spans import DEFAULT_KINDS, KINDS, find_spans
 from cuset_stage.spans.tokenizers import token_mask
 from cuset_stage.stage.loading import open_rows, open_tokenizer
 from cuset_stage.stage.processors import LabelRules
+from cuset_stage.stage.token_labels import KIND_BITS
 
 from .conftest import ROOT
 
@@ -180,7 +181,7 @@ def test_rows_of_a_data_set_are_those_of_training(models):
     opened = open_rows(tokenizer, str(models / "before"), rules_of_all_kinds(), max_samples=20, **options)
     rows = list(data_rows(opened, "kernels"))
     assert [row.name for row in rows[:2]] == ["kernels, row 1", "kernels, row 2"] and len(rows) == len(plain)
-    eq3 = sum(BITS[kind] for kind in DEFAULT_KINDS)
+    eq3 = sum(KIND_BITS[kind] for kind in DEFAULT_KINDS)
     for row, training in zip(rows, plain, strict=True):
         for column in ("input_ids", "labels", "sample_ids"):
             assert getattr(row, column).tolist() == training[column]
@@ -188,7 +189,7 @@ def test_rows_of_a_data_set_are_those_of_training(models):
         assert ((row.kinds & eq3) != 0)[supervised].tolist() == np.array(training["cuda_mask"])[supervised].astype(
             bool
         ).tolist()
-    assert any((row.kinds & BITS["thread_indexing"]).any() for row in rows)
+    assert any((row.kinds & KIND_BITS["thread_indexing"]).any() for row in rows)
 
 
 def test_saved_probabilities_are_found_by_the_tokens_of_training(models, tmp_path):

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 from cuset_stage.spans import KINDS as ALL_KINDS
@@ -9,14 +10,14 @@ from cuset_stage.spans import find_spans
 from cuset_stage.spans.tokenizers import AlignmentError, TokenAligner
 from cuset_stage.stage.given import GivenResponse
 from cuset_stage.stage.token_labels import (
-    KIND_MASK,
-    KIND_SHIFT,
+    NARROWEST,
     TOKEN_MASK,
     LabellingTokenizer,
     LabelRules,
     Passages,
     Response,
     ResponseText,
+    kinds_of,
 )
 
 
@@ -36,10 +37,9 @@ def aligned(aligner, text, spans):
 
 def labelled(tokenizer, content, after=""):
     """The ids of a response and what the template writes after it, and 1 for each that is CUDA."""
-    text = ResponseText(content + after)
-    text.response, text.start, text.end = Response(1, content, GivenResponse()), 0, len(content)
+    text = ResponseText(content + after, Response(1, content, GivenResponse()), 0, len(content))
     ids = LabellingTokenizer(tokenizer, LabelRules(KINDS), Passages(), ("", "")).encode(text, add_special_tokens=False)
-    return [i & TOKEN_MASK for i in ids], [int(i >> KIND_SHIFT & KIND_MASK > 0) for i in ids]
+    return [i & TOKEN_MASK for i in ids], (kinds_of(np.array(ids)) > 0).astype(int).tolist()
 
 
 def marked_runs(ids, mask):
@@ -170,11 +170,10 @@ def test_sound_offsets_raise_no_warning(byte_level, sentencepiece_type, texts):
 def test_a_token_carries_the_number_of_its_narrowest_kind(byte_level):
     """Of the kinds that the recipe names, in the order of `cuset spans`; any of them is in the CUDA mask."""
     text = "__global__ void f(float* x) { x[threadIdx.x] = 0; }\nint main() { f<<<1, 32>>>(p); }"
-    response = ResponseText(text)
-    response.response, response.start, response.end = Response(1, text, GivenResponse()), 0, len(text)
+    response = ResponseText(text, Response(1, text, GivenResponse()), 0, len(text))
     rules = LabelRules((*KINDS, "thread_indexing"))
     ids = LabellingTokenizer(byte_level, rules, Passages(), ("", "")).encode(response)
-    numbers = [i >> KIND_SHIFT & KIND_MASK for i in ids]
+    numbers = NARROWEST[kinds_of(np.array(ids))].tolist()
     for kind, inside in (("kernel_body", " = 0"), ("launch_config", "32>>>"), ("thread_indexing", "threadIdx.x")):
         start = text.index(inside)
         before = len(byte_level.encode(text[: start + len(inside) // 2], add_special_tokens=False)) - 1

@@ -24,8 +24,9 @@ from ..settings import SettingsError
 from ..spans import KINDS
 from ..stage.loading import open_rows
 from ..stage.pretrained import explained
+from ..stage.token_labels import KIND_BITS
 from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
-from .kinds import BITS, KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
+from .kinds import KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
 from .readers import Reader, chosen_device, request_reader, request_tokenizer
 from .requests import AnalyzeSettings, ModelRequest
 from .windows import READINGS, windows
@@ -169,7 +170,7 @@ class _FirstPass:
     """Counts over all tokens, and every row in `spool`."""
 
     def __init__(self, notions: dict[str, tuple[str, ...]], spool: IO[bytes]) -> None:
-        self.masks = {name: sum(BITS[kind] for kind in kinds) for name, kinds in notions.items()}
+        self.masks = {name: sum(KIND_BITS[kind] for kind in kinds) for name, kinds in notions.items()}
         self.fine = {name: np.zeros((2, BINS), dtype=np.int64) for name in notions}
         self.density = {name: np.zeros((2, DENSITY_BINS), dtype=np.int64) for name in notions}
         self.neutral = dict.fromkeys(notions, 0.0)  # the sum of the neutral tokens' confidence
@@ -245,7 +246,7 @@ class _Sums:
         ]
         coarse = [np.bincount(bins[chosen], minlength=COARSE) for chosen in classes]
         counts, on = np.zeros(4), np.zeros(self.SHAPES["on"])
-        masks = [self.mask, *BITS.values()]
+        masks = [self.mask, *KIND_BITS.values()]
         for end, length in zip(np.cumsum(row.lengths), row.lengths, strict=True):
             part = slice(end - length, end)
             found = windows(confidence[part], settings.window)
@@ -268,7 +269,7 @@ def _second_pass(first: _FirstPass, spool: IO[bytes], settings: AnalyzeSettings)
     for number in range(first.rows):
         row = _Tokens.load(spool)
         confidence = np.exp(row.log_p.astype(np.float64))
-        of_kinds = [(row.kinds & bit) != 0 for bit in BITS.values()]
+        of_kinds = [(row.kinds & bit) != 0 for bit in KIND_BITS.values()]
         by_kind = [[on.sum(), confidence[on].sum(), (confidence[on] <= settings.tau).sum()] for on in of_kinds]
         bootstrap.add(np.concatenate([*(one.of(row, settings) for one in sums.values()), np.ravel(by_kind)]))
         if number < len(first.examples):
@@ -343,7 +344,7 @@ def _example(name: str, row: _Tokens, window: int) -> dict[str, Any]:
     length = int(row.lengths[0])
     found = windows(np.exp(row.log_p[:length]), window)
     runs = {}
-    for kind, bit in BITS.items():
+    for kind, bit in KIND_BITS.items():
         edges = np.flatnonzero(np.diff(np.concatenate(([0], (row.kinds[:length] & bit) != 0, [0]))))
         if len(edges):
             runs[kind] = edges.reshape(-1, 2).tolist()

@@ -10,29 +10,29 @@ from llamafactory.hparams import DataArguments
 from numpy.typing import NDArray
 
 from ..settings import SettingsError
-from ..spans import KINDS, Span
-from ..spans.tokenizers import TokenAligner
+from ..spans import KINDS
+from ..stage.given import GivenResponse
 from ..stage.loading import LabelledRows, open_template, quiet
 from ..stage.processors import LabelledProcessor
 from ..stage.token_labels import (
-    LabellingTemplate,
+    TOKEN_MASK,
     LabellingTokenizer,
     LabelRules,
+    Passages,
     PassageTable,
+    Response,
     ResponseText,
+    kinds_of,
     unpack_labels,
 )
 
 
 BATCH = 64
-KIND_SHIFT = 52  # bits of an id above the passage, which `stage.token_labels` writes; 2**15 passages a batch fit below
-BELOW_KINDS = (1 << KIND_SHIFT) - 1
-BITS = {kind: 1 << bit for bit, kind in enumerate(KINDS)}
 IGNORED = -100
 
 
 class KindRow(NamedTuple):
-    """A row to read: input_ids, labels and sample_ids as in training, and `kinds`, the `BITS` of each token's spans; [length] each."""
+    """A row to read: input_ids, labels and sample_ids as in training, and `kinds`, the `KIND_BITS` of each token's spans; [length] each."""
 
     name: str
     input_ids: NDArray[np.int32]
@@ -41,49 +41,17 @@ class KindRow(NamedTuple):
     kinds: NDArray[np.int64]
 
 
-class KindTokenizer(LabellingTokenizer):
-    """Sets a bit for each kind of span as well."""
-
-    def encode(self, text: str, add_special_tokens: bool = False, **options: Any) -> list[int]:
-        ids = super().encode(text, add_special_tokens=add_special_tokens, **options)
-        if not isinstance(text, ResponseText):
-            return ids
-        spans, _ = self._labels(text.response, str(text)[text.start : text.end])
-        return with_kinds(
-            ids, str(text), [Span(s.start + text.start, s.end + text.start, s.kind) for s in spans], self._aligner
-        )
-
-
-def with_kinds(ids: list[int], text: str, spans: list[Span], aligner: TokenAligner) -> list[int]:
-    """The ids of a text with the bits of the spans that each token overlaps, from KIND_SHIFT on."""
-    kinds = sorted({span.kind for span in spans})
-    if kinds:
-        _, *ranges = aligner.locate(text, *([span for span in spans if span.kind == kind] for kind in kinds))
-        for kind, found in zip(kinds, ranges, strict=True):
-            for first, end in found:
-                ids[first:end] = [token | BITS[kind] << KIND_SHIFT for token in ids[first:end]]
-    return ids
-
-
-class KindTemplate(LabellingTemplate):
-    tokenizer_class = KindTokenizer
-
-
 @dataclass
 class KindProcessor(LabelledProcessor):
     """Rows as in training, with one more column: `kinds`."""
-
-    template_class = KindTemplate
 
     def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
         self._kinds: list[NDArray[np.int64]] = []
         return {**super().preprocess_dataset(examples), "kinds": self._kinds}
 
     def unpack(self, tagged_ids: list[int], tagged_labels: list[int], passages: PassageTable) -> tuple[NDArray, ...]:
-        tagged, labels = np.array(tagged_ids, dtype=np.int64), np.array(tagged_labels, dtype=np.int64)
-        self._kinds.append(tagged >> KIND_SHIFT)
-        labels = np.where(labels == IGNORED, IGNORED, labels & BELOW_KINDS)
-        return unpack_labels((tagged & BELOW_KINDS).tolist(), labels.tolist(), passages)
+        self._kinds.append(kinds_of(np.array(tagged_ids, dtype=np.int64)))
+        return unpack_labels(tagged_ids, tagged_labels, passages)
 
 
 def rules_of_all_kinds(aliases: Sequence[str] = (), language: str = "cuda") -> LabelRules:
@@ -135,7 +103,7 @@ def code_rows(
         SettingsError: a file that cannot be read.
         ValueError: there is no such template.
     """
-    aligner = TokenAligner(tokenizer)
+    labelling = LabellingTokenizer(tokenizer, rules, Passages(), ("", ""))
     if prompt is not None:
         data_args = DataArguments(template=template, cutoff_len=cutoff_len)
         processor = KindProcessor(open_template(tokenizer, data_args), tokenizer, None, data_args, rules)
@@ -155,12 +123,11 @@ def code_rows(
             others = {key: [None] for key in ("_images", "_videos", "_audios")}
             yield from _encoded(processor, turns | others | {"_system": [""], "_tools": [""]}, [str(file)])
             continue
-        spans = rules.find_spans(text)
-        tagged = with_kinds(tokenizer.encode(text, add_special_tokens=False), text, spans, aligner)
-        tagged = np.array([*begin, *tagged][:cutoff_len], dtype=np.int64)
-        ids = (tagged & BELOW_KINDS).astype(np.int32)
+        code = ResponseText(text, Response(0, text, GivenResponse()), 0, len(text))
+        tagged = np.array([*begin, *labelling.encode(code)][:cutoff_len], dtype=np.int64)
+        ids = (tagged & TOKEN_MASK).astype(np.int32)
         labels = np.where(np.arange(len(ids)) < len(begin), IGNORED, ids.astype(np.int64))
-        yield KindRow(str(file), ids, labels, (labels != IGNORED).astype(np.int32), tagged >> KIND_SHIFT)
+        yield KindRow(str(file), ids, labels, (labels != IGNORED).astype(np.int32), kinds_of(tagged))
 
 
 def _encoded(processor: KindProcessor, examples: dict[str, list[Any]], names: Sequence[str]) -> Iterator[KindRow]:

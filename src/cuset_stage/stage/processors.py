@@ -64,7 +64,6 @@ class _Labelling:
     """
 
     rules: LabelRules
-    template_class = LabellingTemplate
     unpack = staticmethod(unpack_labels)
 
     def preprocess_dataset(self, examples: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -75,7 +74,7 @@ class _Labelling:
         ]
         given = map(GivenRow.from_text, examples.get(COLUMN, [None] * len(texts)))
         worker, passages = copy.copy(self), Passages()
-        worker.template = self.template_class(self.template, self.rules, zip(texts, given, strict=True), passages)
+        worker.template = LabellingTemplate(self.template, self.rules, zip(texts, given, strict=True), passages)
         rows = super(_Labelling, worker).preprocess_dataset(examples)
         if self.rules.confidence_file:
             taken = map(take_confidence, rows["labels"])

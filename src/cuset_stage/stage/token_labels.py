@@ -3,9 +3,9 @@
 Templates, truncation, history masking and packing treat token ids as opaque integers: they cut, reorder and join lists. So an id carries
 its labels in its upper bits until LLaMA-Factory is done; whatever happens to a token happens to its labels too.
 
-    bits 0-31   the token id
-    bits 32-36  the kind of the CUDA span of an assistant message that the token overlaps: its number in `KINDS`, from 1; 0: none
-    bits 37-    its passage, a stretch of one turn with one weight: a number in `Passages`
+    bits 0-23   the token id
+    bits 24-34  the kinds of the CUDA spans of an assistant message that the token overlaps, `KIND_BITS`
+    bits 35-    its passage, a stretch of one turn with one weight: a number in `Passages`
 """
 
 import copy
@@ -26,9 +26,12 @@ from ..text import InputError, shown
 from .given import GivenResponse, GivenRow
 
 
-TOKEN_MASK = (1 << 32) - 1
-KIND_SHIFT, KIND_MASK = 32, 31
-PASSAGE_SHIFT = 37
+KIND_BITS = {kind: 1 << place for place, kind in enumerate(KINDS)}
+KIND_SHIFT = 24
+PASSAGE_SHIFT = KIND_SHIFT + len(KINDS)
+TOKEN_MASK, KIND_MASK = (1 << KIND_SHIFT) - 1, (1 << len(KINDS)) - 1
+# Of a set of kinds the number in `KINDS`, from 1, of the last one, which is the narrowest; 0: none.
+NARROWEST = np.array([kinds.bit_length() for kinds in range(KIND_MASK + 1)], dtype=np.int8)
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,10 @@ class Response:
 class ResponseText(str):
     """A string that the template encodes, with an assistant message as it shows it at [start, end)."""
 
-    response: Response
-    start: int
-    end: int
+    def __new__(cls, text: str, response: Response, start: int, end: int) -> "ResponseText":
+        made = super().__new__(cls, text)
+        made.response, made.start, made.end = response, start, end
+        return made
 
 
 class ResponseFormatter:
@@ -117,14 +121,13 @@ class ResponseFormatter:
         for slot, element in zip(self._formatter.slots, self._formatter.apply(**content), strict=True):
             if isinstance(slot, str) and "{{content}}" in slot:
                 before, after = slot.split("{{content}}", 1)
-                element = ResponseText(element)
-                element.response, element.start, element.end = response, len(before), len(element) - len(after)
+                element = ResponseText(element, response, len(before), len(element) - len(after))
             elements.append(element)
         return elements
 
 
 class LabellingTokenizer:
-    """A tokenizer whose `encode` sets the kind and the passage on the ids of an assistant message's text."""
+    """A tokenizer whose `encode` sets the kinds and the passage on the ids of an assistant message's text."""
 
     def __init__(self, tokenizer: Any, rules: LabelRules, passages: Passages, thought_words: Sequence[str]) -> None:
         self._tokenizer, self._rules, self._passages, self._thought_words = tokenizer, rules, passages, thought_words
@@ -151,15 +154,14 @@ class LabellingTokenizer:
         ids, *ranges = self._aligner.locate(plain, *moved)
         cuda, ranges = ranges[: len(kinds)], ranges[len(kinds) :]
         labels = [response.bits] * len(ids)
-        # Of two weights that share a token the first stays; of two kinds the later one in KINDS, the narrower.
+        # Of two weights that share a token the first stays.
         for (_, _, weight), found in reversed(list(zip(weighted, ranges, strict=True))):
             bits = self._passages.add(response.turn, response.given.weight * weight)
             for first, end in found:
                 labels[first:end] = [bits] * (end - first)
         for kind, found in zip(kinds, cuda, strict=True):
-            bits = 1 + list(KINDS).index(kind) << KIND_SHIFT
             for first, end in found:
-                labels[first:end] = [label & ~(KIND_MASK << KIND_SHIFT) | bits for label in labels[first:end]]
+                labels[first:end] = [label | KIND_BITS[kind] << KIND_SHIFT for label in labels[first:end]]
         return [token | label for token, label in zip(ids, labels, strict=True)]
 
     def convert_tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
@@ -196,8 +198,6 @@ class LabellingTemplate:
     the passages.
     """
 
-    tokenizer_class = LabellingTokenizer
-
     def __init__(
         self, template: Any, rules: LabelRules, rows: Iterator[tuple[list[str], GivenRow]], passages: Passages
     ) -> None:
@@ -212,7 +212,7 @@ class LabellingTemplate:
     ) -> list[tuple[list[int], list[int]]]:
         if self._tokenizer is None:
             words = self._template.thought_words
-            self._tokenizer = self.tokenizer_class(tokenizer, self._rules, self._passages, words)
+            self._tokenizer = LabellingTokenizer(tokenizer, self._rules, self._passages, words)
         texts, row = next(self._rows)
         responses = []
         for number, text in enumerate(texts):
@@ -300,8 +300,9 @@ def unpack_labels(
 
     Returns:
         input_ids [length] int32 and labels [length] int64, the types in which `datasets` keeps LLaMA-Factory's lists; cuda_mask
-        [length] int8, the number of the token's kind, 0 outside CUDA spans; sample_ids [length] int32: 0 where a token is not supervised, else the number of its sample, counted from
-        1 within the row; token_weights [length] float32, 1 where a token is not supervised.
+        [length] int8, the number of the token's narrowest kind, 0 outside CUDA spans; sample_ids [length] int32: 0 where a token is not
+        supervised, else the number of its sample, counted from 1 within the row; token_weights [length] float32, 1 where a token is
+        not supervised.
     """
     ids, labels = np.array(tagged_ids, dtype=np.int64), np.array(tagged_labels, dtype=np.int64)
     supervised = np.flatnonzero(labels != IGNORE_INDEX)
@@ -320,5 +321,9 @@ def unpack_labels(
         sample_ids[supervised] = 1 + np.concatenate(([0], np.cumsum(turns[1:] != turns[:-1])))
     token_weights[supervised] = weights
     labels[supervised] = marked & TOKEN_MASK
-    cuda_mask = (ids >> KIND_SHIFT & KIND_MASK).astype(np.int8)
-    return (ids & TOKEN_MASK).astype(np.int32), labels, cuda_mask, sample_ids, token_weights
+    return (ids & TOKEN_MASK).astype(np.int32), labels, NARROWEST[kinds_of(ids)], sample_ids, token_weights
+
+
+def kinds_of(tagged_ids: np.ndarray) -> np.ndarray:
+    """The `KIND_BITS` of each id, [length] int64."""
+    return tagged_ids >> KIND_SHIFT & KIND_MASK
