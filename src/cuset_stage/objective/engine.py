@@ -2,8 +2,9 @@
 
 A chunk takes a product, one pass over its logits that leaves their gradient in their place (`chunk_step`), and the
 products for the gradients; before it, where a rule reads more of the logits than the target's probability, `measure`.
-What does not multiply (`measure`, `chunk_step`, `weigh_regions`, `scatter_rows`) is plain PyTorch here and serves CPUs and GPUs without Triton; `triton_kernels` has functions of the same names, and `choose_backend` takes
-either module. Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
+What does not multiply (`measure`, `chunk_step`, `weigh_regions`, `scatter_rows`) is plain PyTorch here and serves CPUs
+and GPUs without Triton; `triton_kernels` has functions of the same names, and `choose_backend` takes either module.
+Nothing here knows autograd: `fused.py` carries the gradients into the backward pass.
 """
 
 import functools
@@ -251,9 +252,9 @@ def on_device(device: torch.device) -> AbstractContextManager:
 # ---- the loop
 
 
-def rows_per_chunk(num_tokens: int, row_bytes: int, budget: int = CHUNK_BYTES) -> int:
-    """How many tokens go through the head at once: all, or what the budget allows, one less than a multiple of `ROW_TILE`."""
-    most = max(1, budget // row_bytes)
+def rows_per_chunk(num_tokens: int, row_bytes: int) -> int:
+    """How many tokens go through the head at once: all, or what `CHUNK_BYTES` allow, one less than a multiple of `ROW_TILE`."""
+    most = max(1, CHUNK_BYTES // row_bytes)
     if num_tokens <= most or most < ROW_TILE:
         return min(most, num_tokens)
     return most - (most + 1) % ROW_TILE
@@ -291,10 +292,10 @@ def run_head(
     statistics: HeadStatistics,
     gradients: HeadGradients,
     *,
+    kl: float,
+    backend: ModuleType,
+    chunk_rows: int,
     weight: torch.Tensor | Callable[[slice], torch.Tensor] | None = None,
-    kl: float = 0.0,
-    backend: ModuleType = TORCH,
-    chunk_rows: int | None = None,
     first: list[Product] | None = None,
 ) -> Iterator[None]:
     """Run the head over the supervised tokens, filling `statistics` and the parts of `gradients` that are there.
@@ -308,15 +309,14 @@ def run_head(
         tokens: where they are predicted, and what they are; one outside the vocabulary gets an nll of NaN.
         statistics: written.
         gradients: written, or added to.
+        kl: the factor of the KL term.
+        backend: see `choose_backend`.
+        chunk_rows: tokens that go through the head at once.
         weight: the factor of each token's nll in the gradients, [num_valid], or a function that gives that of a slice
             of the tokens once their statistics are there; None: 1.
-        kl: the factor of the KL term.
-        backend: see there.
-        chunk_rows: tokens that go through the head at once; None: by `CHUNK_BYTES`.
         first: what `multiply` gave for the first `chunk_rows` positions; rows behind the last token's are ignored.
     """
     num_tokens, head = tokens.target.numel(), sources[0][1]
-    chunk_rows = chunk_rows or rows_per_chunk(num_tokens, bytes_of_a_row(sources, backend))
     buffers = [logits for _, logits in first] if first else None
 
     for start in range(0, num_tokens, chunk_rows):

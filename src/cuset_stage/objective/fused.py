@@ -137,8 +137,9 @@ def fused_objective(
 
     Raises:
         ValueError: shapes or dtypes that do not match, no base model or confidence where the settings want one; labels
-            outside the vocabulary, NaN or infinite logits or weights: at once where no gradient is wanted, else from the backward pass, so that the host need
-            not wait for the device before that; until then the loss is NaN or infinite.
+            outside the vocabulary, NaN or infinite logits or weights: at once where no gradient is wanted, else from
+            the backward pass, so that the host need not wait for the device before that; until then the loss is NaN or
+            infinite.
     """
     columns = labels, cuda_mask, sample_ids, token_weights, given_confidence
     _check_inputs(hidden, weight, bias, *columns)
