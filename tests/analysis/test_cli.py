@@ -52,6 +52,11 @@ def test_the_list_of_commands_cuts_no_sentence(run, group):
     assert listed.count("\n") > 5 and "..." not in listed
 
 
+@pytest.mark.parametrize("called", ["report", "pairs", "pairs make", "curate run", "study run"])
+def test_an_error_begins_with_what_was_typed(run, called):
+    assert f"cuset: {called}: " in run(*called.split(), "nothing=1").output
+
+
 def test_a_shell_completes_commands_and_keys(run):
     def completed(words):
         asked = {"_CUSET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}

@@ -67,12 +67,12 @@ def command(
 ) -> Callable[[Callable[[S], None]], Callable[[S], None]]:
     """Register `NAME [FILE.yaml] [key=value ...]`: the function gets what was read; its docstring and the keys are the help.
 
-    typed: what users type for it and errors call it, where that is not the name.
+    typed: what users type for it and errors call it, where that is not the group's name and this one.
     """
-    called = typed or name
+    called = typed or (f"{group.info.name} {name}" if isinstance(group.info.name, str) else name)
+    COMMANDS[called] = settings
 
     def register(function: Callable[[S], None]) -> Callable[[S], None]:
-        COMMANDS[f"{group.info.name} {name}" if isinstance(group.info.name, str) else name] = settings
         bare = " ".join(key.upper() for key in settings.positional)
 
         @group.command(

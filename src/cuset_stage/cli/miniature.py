@@ -17,7 +17,7 @@ miniature = typer.Typer(
 app.add_typer(miniature)
 
 
-@command(miniature, "data", MiniatureSettings, typed="miniature data")
+@command(miniature, "data", MiniatureSettings)
 def data(settings: MiniatureSettings) -> None:
     """Write the corpus, the tokenizer, the training pairs and the held-out tasks of the miniature.
 
@@ -28,7 +28,7 @@ def data(settings: MiniatureSettings) -> None:
     typer.echo(json.dumps(write_miniature(settings)))
 
 
-@command(miniature, "pretrain", PretrainSettings, typed="miniature pretrain")
+@command(miniature, "pretrain", PretrainSettings)
 def pretrain(settings: PretrainSettings) -> None:
     """Train a small Qwen2 from random weights on the corpus of `cuset miniature data`."""
     from ..miniature.pretrain import pretrain

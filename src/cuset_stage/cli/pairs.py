@@ -8,7 +8,7 @@ import typer
 
 from ..pairs.settings import MakeSettings, PairsSettings
 from ..settings import check_writable
-from ._app import COMMANDS, Group, app, command
+from ._app import Group, app, command
 
 
 class PairsGroup(Group):
@@ -46,9 +46,6 @@ def measure(settings: PairsSettings) -> None:
     write_atomically(settings.output, json.dumps(record, indent=1) + "\n")
     print_tables(record)
     typer.echo(f"results: {settings.output}")
-
-
-COMMANDS["pairs"] = COMMANDS.pop(f"pairs {MEASURE}")
 
 
 @command(pairs, "make", MakeSettings)

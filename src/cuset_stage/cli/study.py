@@ -16,7 +16,7 @@ study = typer.Typer(
 app.add_typer(study)
 
 
-@command(study, "run", StudySettings, typed="study run")
+@command(study, "run", StudySettings)
 def run(settings: StudySettings) -> None:
     """Run what is left of a study, and write its tables. If interrupted, run the same command again to resume.
 
