@@ -95,20 +95,14 @@ def run_job(name: str) -> int:
     with leased(study["gpus"], job["quarters"] if study["executor"] == "local" else 0) as (gpus, held):
         if study["executor"] == "local":
             environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
-        print(
-            f"+ CUDA_VISIBLE_DEVICES={environment.get('CUDA_VISIBLE_DEVICES', '')} {' '.join(job['command'])}",
-            flush=True,
-        )
+        visible = environment.get("CUDA_VISIBLE_DEVICES", "")
+        print(f"+ CUDA_VISIBLE_DEVICES={visible} {' '.join(job['command'])}", flush=True)
         began = time.time()
         command = [study["python"], "-m", *job["module"]]
         code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(own, *held)).returncode
     if code == 0:
-        record = {
-            "job": name,
-            "seconds": round(time.time() - began, 1),
-            "waited_s": round(began - start, 1),
-            "gpus": job["quarters"] / SHARES,
-        }
+        record = {"job": name, "seconds": round(time.time() - began, 1), "waited_s": round(began - start, 1)}
+        record["gpus"] = job["quarters"] / SHARES
         write_atomically(root / "done" / f"{name}.json", json.dumps(record) + "\n")
     return code
 

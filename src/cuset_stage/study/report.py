@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,8 @@ def write_report(settings: StudySettings) -> list[Path]:
     folder = settings.output / "report"
     tables, pictures = list(_tables(settings, rows)), {}
     for key in settings.sweeps.runs if settings.sweeps else ():
-        pictures[f"Pass@1 over {key}"] = _draw_sweep(settings, rows, key, folder / f"{key}.png")
+        if (path := _draw_sweep(settings, rows, key, folder / f"{key}.png")) is not None:
+            pictures[f"Pass@1 over {key}"] = base64.b64encode(path.read_bytes()).decode()
     summary = (
         f"{rows['task'].nunique():,} tasks, {len(rows):,} samples; models: {', '.join(settings.models)}; "
         f"seeds: {', '.join(map(str, settings.seeds))}"
@@ -44,10 +45,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
     for table in tables:
         write_atomically(folder / f"{table.key}.csv", table_frame(table).to_csv(index=False))
-    images = {
-        name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items() if path is not None
-    }
-    page = template("study/page.html").render(title=title, summary=summary, tables=tables, pictures=images)
+    page = template("study/page.html").render(title=title, summary=summary, tables=tables, pictures=pictures)
     write_atomically(folder / "report.html", page)
     return [results, *sorted(folder.iterdir())]
 
@@ -80,25 +78,19 @@ def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods
     of_model = rows[rows["model"] == model]
     runs = [run for run in runs_of(settings) if run.model == model]
 
-    def mean(values: Sequence[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known) if known else None
+    def mean(values: Iterable[float | None]) -> float:
+        """Of those that are known, NaN without any."""
+        return pd.Series(list(values), dtype=float).mean()
 
-    by_method = {method: [run for run in runs if run.method == method] for method in methods}
+    by_method = [[run for run in runs if run.method == method] for method in methods]
+    tokens = [mean(of_model[of_model["method"] == method]["tokens"]) for method in methods]
+    pairs = [mean(_pairs(settings, run) for run in of) for of in by_method]
+    hours = [mean(gpu_hours(settings, run, "train") for run in of) for of in by_method]
     columns = [
         text_column("method", methods),
-        number_column(
-            "tokens of an answer",
-            [of_model[of_model["method"] == one]["tokens"].astype(float).mean() for one in methods],
-        ),
-        number_column(
-            "pairs right, %", [mean([_pairs(settings, run) for run in of]) for of in by_method.values()], digits=1
-        ),
-        number_column(
-            "GPU hours of training",
-            [mean([gpu_hours(settings, run, "train") for run in of]) for of in by_method.values()],
-            digits=2,
-        ),
+        number_column("tokens of an answer", tokens),
+        number_column("pairs right, %", pairs, digits=1),
+        number_column("GPU hours of training", hours, digits=2),
     ]
     return Table(f"cost_{model}", f"{model}: answers and costs", columns, "Means over seeds.")
 
