@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import TASKS, arguments, write_lines
+from host_programs import HOST_FLAGS, TASKS, arguments, write_lines
 from typer.testing import CliRunner
 from worker_folders import shared_folder
 
@@ -18,6 +18,17 @@ from cuset_stage.judge.results import Results, read_results
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One for all tests: nvcc compiles a program once."""
     return shared_folder(tmp_path_factory, "judge-cache")
+
+
+@pytest.fixture(scope="module")
+def judge(cache: Path) -> Any:
+    """Of programs, without a GPU."""
+    from cuset_stage.judge.oracle import CaseCache
+    from cuset_stage.judge.programs import ProgramJudge
+    from cuset_stage.sandbox import Compiler, Limits
+
+    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
+    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
 
 
 @pytest.fixture

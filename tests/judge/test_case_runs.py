@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from host_programs import HOST_FLAGS, PROGRAM, make_task
+from host_programs import PROGRAM, make_task
 
 from cuset_stage.judge import case_runs
 from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Isolation, Limits, SandboxError, Verdict, resolve_isolation
+from cuset_stage.sandbox import Isolation, Limits, SandboxError, Verdict, resolve_isolation
 from cuset_stage.tasks import ProgramTask
 
 
@@ -25,12 +25,6 @@ def program(*changes: tuple[str, str]) -> str:
         assert old in source
         source = source.replace(old, new)
     return source
-
-
-@pytest.fixture(scope="module")
-def judge(cache: Path) -> ProgramJudge:
-    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
-    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
 
 
 @pytest.fixture

@@ -8,20 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from host_programs import BROKEN, HOST_FLAGS, PROGRAM, REFERENCE, make_task, write_lines
+from host_programs import BROKEN, PROGRAM, REFERENCE, make_task, write_lines
 
 from cuset_stage.judge.devices import GpuPool, NoGpuLeft
 from cuset_stage.judge.modules import ModuleJudge
-from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, Verdict, remove_tree, resolve_isolation
 from cuset_stage.tasks import load_tasks
-
-
-@pytest.fixture(scope="module")
-def judge(cache: Path) -> ProgramJudge:
-    compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
-    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
 
 
 @pytest.fixture(scope="module")

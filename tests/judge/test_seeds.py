@@ -5,19 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-from host_programs import HOST_FLAGS, answer_row, make_task, task_row
+from host_programs import answer_row, make_task, task_row
 
 from cuset_stage.judge.oracle import CaseCache, PreparedCase
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Limits, Verdict
+from cuset_stage.sandbox import Verdict
 from cuset_stage.tasks import ProgramTask
-
-
-@pytest.fixture
-def judge(cache: Path) -> ProgramJudge:
-    compiler = Compiler(cache=cache / "programs", flags=HOST_FLAGS)
-    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
 
 
 def drawn(judge: ProgramJudge, seed: int) -> ProgramJudge:

@@ -82,19 +82,17 @@ def distance(
     return found
 
 
-def first_difference(
-    name: str, shape: Sequence[int], expected: Path, actual: Path, dtype: str, position: int
-) -> dict[str, Any]:
-    """{output, index, expected, actual} of one element, as JSON holds them: what is not finite, and complex numbers, as text."""
+def element_at(
+    position: int, shape: Sequence[int], expected: Path, actual: Path, dtype: str
+) -> tuple[tuple[int, ...], Any, Any]:
+    """Index, expected and actual value of the element at a flat position."""
     values = []
     for path in (expected, actual):
         with path.open("rb") as file:
             file.seek(position * FILE_BYTES[dtype])
-            value = _values(file.read(FILE_BYTES[dtype]), dtype)[0].item()
-        plain = not isinstance(value, complex) and (not isinstance(value, float) or math.isfinite(value))
-        values.append(value if plain else str(value))
-    index = [int(part) for part in np.unravel_index(position, tuple(shape))] if len(shape) else []
-    return {"output": name, "index": index, "expected": values[0], "actual": values[1]}
+            values.append(_values(file.read(FILE_BYTES[dtype]), dtype)[0].item())
+    index = tuple(int(part) for part in np.unravel_index(position, tuple(shape))) if len(shape) else ()
+    return index, *values
 
 
 def first_nan(path: Path, dtype: str) -> int | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..sandbox import Isolation, SandboxError
 from ..tasks.base import FILE_BYTES, Case, ProgramTask, ScriptOracle, Tensor
-from .closeness import Distance, distance, first_difference, first_nan
+from .closeness import Distance, distance, element_at, first_nan
 from .oracle import OracleError, PreparedCase
 from .oracle_runs import BROKEN, OracleStopped, run_compare
 
@@ -62,9 +62,10 @@ def compare_outputs(
         files = (prepared.expected[tensor.file], outputs[tensor.file])
         values = _values_in(tensor, files[1].stat().st_size)
         shape = tensor.shape if values == math.prod(tensor.shape) else (values,)
-        first = first_difference(tensor.name, shape, *files, tensor.dtype, position)
-        at = f"first at {tuple(first['index'])}: expected {first['expected']}, found {first['actual']}"
-        return f"{tensor.file}: {count} of {values} values {what}, {at}"
+        index, expected, actual = element_at(position, shape, *files, tensor.dtype)
+        return (
+            f"{tensor.file}: {count} of {values} values {what}, first at {index}: expected {expected}, found {actual}"
+        )
 
     for tensor, found in distances:
         if found.not_finite:

@@ -98,7 +98,8 @@ class RayBackend:
         """
         ray = self._ray
         waiting = deque((job, 0) for job in in_order(jobs, preparation_cost))
-        free = [node for place in range(max(self._widths)) for node, width in self._machines() if place < width]
+        machines = list(zip(self._nodes, self._widths, strict=True))
+        free = [node for place in range(max(self._widths)) for node, width in machines if place < width]
         homes: dict[str, Any] = {}  # task -> its machine
         running: dict[Any, tuple[Job, int, Any]] = {}
         while waiting or running:
@@ -129,9 +130,6 @@ class RayBackend:
                 free.append(node)
                 judgement = infra_error(describe(error))
             yield job, judgement
-
-    def _machines(self) -> list[tuple[Any, int]]:
-        return list(zip(self._nodes, self._widths, strict=True))
 
     def stop(self) -> None:
         """End the actors: what they run is killed with them."""

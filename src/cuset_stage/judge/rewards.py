@@ -12,20 +12,15 @@ def kevin(sample: Mapping[str, Any]) -> float:
     return 0.3 + (sample.get("speedup") or 0.0) if sample["passed"] else 0.0
 
 
-def grpo(
-    sample: Mapping[str, Any], alpha: float = 0.5, beta: float = 1.0, gamma: float = 0.5, r_max: float = 3.0
-) -> float:
+def grpo(sample: Mapping[str, Any]) -> float:
     """The composite reward of the GRPO report on KernelBench (Garg, Heo, Mou), Eq. 1:
 
         r = alpha * 1[compiled] + beta * 1[correct] + gamma * min(t_0 / t, r_max) * 1[correct]
 
     The report states r_max = 3.0 (Table 2) and, in the discussion, "0.5 for compilation, 1.0 for correctness, 1.5 for
-    optimal". The defaults read these as the largest value of each term, so gamma = 1.5 / r_max = 0.5. ValueError unless
-    r_max is positive.
+    optimal". These are read as the largest value of each term: alpha = 0.5, beta = 1.0, gamma = 1.5 / r_max = 0.5.
     """
-    if not r_max > 0:
-        raise ValueError(f"r_max={r_max}: the cap on the speed-up has to be positive, the report takes 3.0")
-    reward = alpha * bool(sample["compiled"])
+    reward = 0.5 * bool(sample["compiled"])
     if sample["passed"]:
-        reward += beta + gamma * min(sample.get("speedup") or 0.0, r_max)
+        reward += 1.0 + 0.5 * min(sample.get("speedup") or 0.0, 3.0)
     return reward

@@ -21,7 +21,7 @@ from ...sandbox import Gpu, Verdict, scratch_folder
 from ...sandbox.folders import cache_root, file_lock
 from ...tasks import ModuleTask
 from ...text import shorten
-from ..closeness import first_difference
+from ..closeness import element_at
 from ..gpu_activity import Activity, Recorder
 from ..gpu_counters import Counted, counting
 from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
@@ -293,9 +293,9 @@ def compare_call(name: str, right: Call, found: Call) -> tuple[CaseResult, str]:
         worst = [max(worst[0], off.max_abs), max(worst[1], off.max_rel)]
         if not off.close:
             dtype = row.dtype.removeprefix("torch.")
-            first = first_difference(row.name, row.shape, row.path, got.path, dtype, off.first_wrong)
+            index, expected, actual = element_at(off.first_wrong, row.shape, row.path, got.path, dtype)
             return result(
-                f"{row.name}{first['index']} is {first['actual']}, expected {first['expected']}; "
+                f"{row.name}{list(index)} is {actual}, expected {expected}; "
                 f"largest error {off.max_abs:.6g}, relative {off.max_rel:.6g}"
             )
     if found.inputs != right.inputs:
