@@ -30,7 +30,7 @@ from .session import Module
 
 
 GIB = 2**30
-SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "inputs.py", "handover.py")}
+SCRIPTS = {name: Path(__file__).with_name(name) for name in ("worker.py", "handover.py")}
 HANDOVER = Path(__file__).with_name("handover.cu")
 RUN_LIMITS = Limits(wall_s=300.0, memory_bytes=64 * GIB, file_bytes=32 * GIB, folder_bytes=128 * GIB, processes=1024)
 BUILD_LIMITS = Limits(wall_s=300.0, memory_bytes=32 * GIB, file_bytes=4 * GIB, folder_bytes=4 * GIB, processes=1024)

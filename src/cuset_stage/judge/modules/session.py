@@ -55,7 +55,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Content:
-    """The arguments of a call: what inputs.encode says of them, and the tensors among them."""
+    """The arguments of a call: what worker.py's `encode` says of them, and the tensors among them."""
 
     values: Mapping[str, Any]
     tensors: Sequence[Saved]

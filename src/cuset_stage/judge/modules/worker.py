@@ -116,11 +116,9 @@ class Held:
 
     def draw(self, seed, blobs=()):
         """The arguments that the task's own module gives for a seed; None: those of the constructor."""
-        from inputs import encode
-
         self.seed(INIT_SEED if seed is None else seed)
         make, tensors = self.module.get_init_inputs if seed is None else self.module.get_inputs, []
-        values = encode(make(), "get_init_inputs" if seed is None else "get_inputs", tensors, self.torch)
+        values = self.encode(make(), "get_init_inputs" if seed is None else "get_inputs", tensors)
         rows = [{"dtype": str(tensor.dtype), "shape": list(tensor.shape)} for tensor in tensors]
         return {"arguments": {"values": values, "tensors": rows}}, [self.raw(tensor) for tensor in tensors]
 
@@ -204,8 +202,25 @@ class Held:
         flat = self.torch.frombuffer(raw, dtype=kind) if raw else self.torch.empty(0, dtype=kind)
         return flat.reshape(row["shape"])
 
+    def encode(self, value, place, tensors):
+        """JSON for an argument, {kind: value}; a tensor is collected, and stands as its place among them."""
+        if isinstance(value, self.torch.Tensor):
+            tensors.append(value)
+            return {"tensor": len(tensors) - 1}
+        if value is None or isinstance(value, bool | int | float | str):
+            return {"value": value}
+        if isinstance(value, self.torch.dtype):
+            return {"dtype": str(value)}
+        if isinstance(value, list | tuple):
+            items = [self.encode(item, place, tensors) for item in value]
+            return {"list" if isinstance(value, list) else "tuple": items}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": {key: self.encode(item, place, tensors) for key, item in value.items()}}
+        kind = type(value).__name__
+        raise TypeError(f"{place}: a value of type {kind}; expected tensors, numbers, text, lists or dicts")
+
     def decode(self, item, tensors):
-        """What inputs.encode encoded."""
+        """What `encode` encoded."""
         ((kind, value),) = item.items()
         if kind in ("list", "tuple"):
             items = [self.decode(part, tensors) for part in value]
