@@ -80,7 +80,6 @@ def evaluate(settings: EvaluateSettings) -> None:
             tasks=tasks,
             spec=judge.describe(),
             **settings.model_dump(include={"method", "level", "split", "extract"}),
-            audit=_audit([task for task in tasks if settings.split in (None, task.split)]),
         )
         if header["gpu_work_recorded"] not in (None, "yes"):
             typer.echo(f"cuset: what programs do on the GPU is not recorded: {header['gpu_work_recorded']}", err=True)
@@ -129,19 +128,6 @@ def _open_backend(settings: EvaluateSettings, language: str) -> tuple[Any, Any]:
 
     bench = Bench(settings, language)
     return bench.pipeline(**options), bench
-
-
-def _audit(tasks: list[Any]) -> dict[str, Any]:
-    """What `cuset audit-tasks` found of these tasks, as `describe_run` takes it."""
-    from ..judge.audit import load_audit
-
-    audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
-    notes: dict[str, dict[str, str]] = {}
-    for audit in audits:
-        for note in audit.notes:
-            notes.setdefault(note.code, {})[audit.task] = note.message
-    findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
-    return {"findings": findings, "notes": notes, "audited": len(audits)}
 
 
 def _counts(summary: Any) -> str:

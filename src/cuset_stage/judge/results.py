@@ -21,14 +21,13 @@ from .. import __version__
 from ..files import file_sha256, write_atomically
 from ..jsonl import Appender, LinesError, read_objects, to_line
 from ..row_checks import Count, Object, RowModel, SampleNumber, Text, Texts, Truth, wrong_value
-from ..tasks import TaskSet
+from ..tasks import Task, TaskSet
 from ..tasks.answers_file import Answer
 from .judgement import Judgement
 
 
 FORMAT = 1
 GENERATION_KEYS = ("model", "adapter", "temperature", "top_p", "seed", "max_tokens")
-NOT_AUDITED: Mapping[str, Any] = {"findings": {}, "notes": {}, "audited": 0}
 
 
 class ResultsError(LinesError):
@@ -176,15 +175,13 @@ def describe_run(
     level: int | None = None,
     split: str | None = None,
     extract: str | None = None,
-    audit: Mapping[str, Any] = NOT_AUDITED,
 ) -> dict[str, Any]:
     """The header of a run.
 
     chosen: how many of the answers a finished run judges. spec: how it is judged (`Bench.describe`). extract: the rule that found the
-    code in answers. audit: findings, notes and audited, as `NOT_AUDITED` has them: task -> what `cuset audit-tasks` found, code of a
-    note -> task -> what it notes, and of how many tasks these speak.
+    code in answers.
     """
-    asked = [task.id for task in tasks if split is None or task.split == split]
+    asked = [task for task in tasks if split is None or task.split == split]
     levels = Counter(str(one.level or 1) for one in answers if split is None or tasks.by_id(one.task).split == split)
     generation = {name: list(dict.fromkeys(vars(answer)[name] for answer in answers)) for name in GENERATION_KEYS}
     return {
@@ -198,7 +195,9 @@ def describe_run(
             "format": tasks.format,
             "sha256": tasks.sha256,
             "count": len(asked),
-            "ids": asked,  # a report tells lines of this split from those that an earlier part left in the file
+            "ids": [
+                task.id for task in asked
+            ],  # a report tells lines of this split from those that an earlier part left in the file
             "level": level,
             "split": split,
         },
@@ -212,8 +211,21 @@ def describe_run(
         "extract": extract,
         **spec,
         "generation": {name: found[0] if len(found) == 1 else found for name, found in generation.items()},
-        **audit,
+        **_audits(asked),
     }
+
+
+def _audits(tasks: Iterable[Task]) -> dict[str, Any]:
+    """What `cuset audit-tasks` found: task -> findings, code of a note -> task -> note, and of how many tasks these speak."""
+    from .audit import load_audit  # with all that an audit needs: reports read results without it
+
+    audits = [audit for task in tasks if (audit := load_audit(task)) is not None]
+    notes: dict[str, dict[str, str]] = {}
+    for audit in audits:
+        for note in audit.notes:
+            notes.setdefault(note.code, {})[audit.task] = note.message
+    findings = {audit.task: [finding.message for finding in audit.flagged] for audit in audits if audit.flagged}
+    return {"findings": findings, "notes": notes, "audited": len(audits)}
 
 
 def content_sha256(path: Path) -> str:
