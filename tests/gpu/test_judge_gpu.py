@@ -17,7 +17,7 @@ from cuset_stage.judge.judge_spec import JudgeSpec
 from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.account import IDLE_KERNEL, MISSING, NO_KERNEL
-from cuset_stage.judge.modules.process import Worker
+from cuset_stage.judge.modules.process import ModuleRunner
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
 from cuset_stage.tasks import ModuleTask, ProgramTask, load_tasks
@@ -393,11 +393,13 @@ def test_time_is_the_judges() -> None:
 def test_nothing_is_built_while_something_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     turns, done = Turns(), []
 
-    def hold(worker: ModuleJudge, folder: Path, gpu: Any, *more: Any, real: Any = Worker.hold, **named: Any) -> Any:
+    def hold(
+        worker: ModuleJudge, folder: Path, gpu: Any, *more: Any, real: Any = ModuleRunner.hold, **named: Any
+    ) -> Any:
         done.append((gpu is not None, turns._building, turns._timing))
         return real(worker, folder, gpu, *more, **named)
 
-    monkeypatch.setattr(Worker, "hold", hold)
+    monkeypatch.setattr(ModuleRunner, "hold", hold)
     assert module_judged(NEW, turns=turns).passed
     # the answer is built; the reference makes inputs, when others may be; both are timed in the turn that the answer begins
     assert done == [(False, 1, 0), (True, 0, 0), (True, 0, 1)]

@@ -249,17 +249,6 @@ def reference(inputs): return {{name: (inputs["x"].astype(np.int64) * 7 % 97 % 1
     assert codes(row) == {}
 
 
-def test_a_module(tmp_path):
-    pytest.importorskip("torch")
-    code = (
-        "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x * 1e-6\n"
-        "def get_inputs():\n    return [torch.ones(8, 8)]\ndef get_init_inputs():\n    return []\n"
-    )
-    rows = {"code": code, "level": 1, "name": "1_Tiny", "problem_id": 1}
-    (audit,) = audit_tasks(load_tasks(write_lines(tmp_path / "kb.jsonl", rows)).tasks, CaseCache())
-    assert [finding.code for finding in audit.findings] == [Code.ZEROS_PASS, Code.INPUT_INDEPENDENT]
-
-
 def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", init="[]", head="", arguments="self, x"):
     """{code: severity} of the audit of a KernelBench task."""
     code = (
@@ -280,6 +269,8 @@ def module_codes(folder, forward="return x * x", inputs="[torch.rand(8, 8)]", in
         ({"inputs": "{'x': torch.rand(8)}", "init": "{'scale': 3}", "forward": "return {'y': self.scale * x, 'n': 2}"}, {}),
         ({"inputs": "[[torch.rand(8)], True]", "arguments": "self, x, flag", "forward": "return [x[0] + flag]"}, {}),
         ({"forward": "return x"}, {Code.INPUT_PASSES: "error"}),
+        ({"forward": "return x * 1e-6", "inputs": "[torch.ones(8, 8)]"},
+         {Code.ZEROS_PASS: "error", Code.INPUT_INDEPENDENT: "warning"}),
         ({"forward": "return x.mul_(3)"}, {}),
         ({"forward": "return x.to(torch.complex64) * 1j"}, {}),
         ({"forward": "return 1 + 0 * x"}, {Code.CONSTANT_PASSES: "error", Code.INPUT_INDEPENDENT: "warning"}),

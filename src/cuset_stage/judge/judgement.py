@@ -11,8 +11,9 @@ from typing import Annotated, Any, Protocol, TypeVar
 from pydantic import Field, PlainSerializer
 
 from ..row_checks import Count, Seconds, Text, Truth
-from ..sandbox import Verdict
+from ..sandbox import SandboxError, Verdict
 from ..text import shorten
+from .oracle_runs import OracleError
 
 
 JUDGE_VERSION = 6  # raised when verdicts come about differently: results of an earlier judge are then not reused
@@ -129,6 +130,16 @@ class Judge(Protocol):
     def prepare(self, task: Any) -> Any: ...
     def execute(self, task: Any, built: Built, prepared: Any) -> Judgement: ...
     def discard(self, built: Built) -> None: ...
+
+    def judge(self, task: Any, code: str) -> Judgement:
+        """All three steps, one after the other."""
+        built = self.build(task, code)
+        try:
+            return built.judgement if built.product is None else self.execute(task, built, self.prepare(task))
+        except (OracleError, SandboxError) as error:
+            return infra_error(str(error), built.judgement)
+        finally:
+            self.discard(built)
 
 
 class Clock:

@@ -80,17 +80,6 @@ class ProgramJudge(CaseRunner, Judge):
             settings |= {"recorded": self.recorder is not None, "require_gpu": self.require_gpu}
         return settings
 
-    def judge(self, task: ProgramTask, code: str) -> Judgement:
-        """All three steps, one after the other."""
-        built = self.build(task, code)
-        if built.product is None:
-            return built.judgement
-        try:
-            prepared = self.prepare(task)
-        except (OracleError, SandboxError) as error:
-            return infra_error(str(error), built.judgement)
-        return self.execute(task, built, prepared)
-
     def build(self, task: ProgramTask, code: str) -> Built:
         clock = Clock()
         try:

@@ -7,7 +7,7 @@ from ...files import file_sha256
 from ...sandbox import Isolation, scratch_folder
 from ...tasks.base import ModuleTask
 from ..closeness import MODULE_TOLERANCES, read_values
-from ..modules.process import Worker
+from ..modules.process import ModuleRunner
 from ..modules.session import Content, Saved
 from ..oracle_runs import OracleError
 from .findings import Code, Finding, Severity
@@ -25,13 +25,13 @@ def audit_module(task: ModuleTask, *, isolation: Isolation = Isolation.AUTO) -> 
     Raises OracleError when the model cannot be run here.
     """
     found: list[tuple[Code, Severity, str]] = []
-    worker = Worker("cpu", isolation=isolation)
-    with scratch_folder() as files, worker.reference(task, None) as model:
+    runner = ModuleRunner("cpu", isolation=isolation)
+    with scratch_folder() as files, runner.reference(task, None) as model:
         init = model.draw(None, files / "init")
         given = [model.draw(seed, files / f"given-{seed}") for seed in SEEDS]
         if "time" in task.reference:
             time.sleep(1.1)  # a generator may be seeded with the time in seconds
-        with worker.reference(task, None) as other:
+        with runner.reference(task, None) as other:
             again = [other.draw(None, files / "again"), *(other.draw(seed, files / f"again-{seed}") for seed in SEEDS)]
         if _digests([init, *given]) != _digests(again):
             text = "get_inputs or get_init_inputs gives other values when it is run again from the same seed"

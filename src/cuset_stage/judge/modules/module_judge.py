@@ -23,7 +23,7 @@ from ...tasks import ModuleTask
 from ...text import shorten
 from ..judgement import JUDGE_VERSION, Built, Clock, Judge, Judgement, infra_error
 from ..oracle_runs import OracleError
-from .process import BUILD_LIMITS, Worker, keep_extensions
+from .process import BUILD_LIMITS, ModuleRunner, keep_extensions
 from .session import ModuleFailed
 from .trial import Trial
 
@@ -32,8 +32,8 @@ PROTOCOL = 6  # raised when the verdicts on modules come about differently
 
 
 @dataclass
-class ModuleJudge(Worker, Judge):
-    """Judges modules with the worker's settings; `compile_only` ends with the build.
+class ModuleJudge(ModuleRunner, Judge):
+    """Judges modules; `compile_only` ends with the build.
 
     seed: what inputs are drawn from, with a key of this machine's; None: drawn for every evaluation.
     """
@@ -69,14 +69,6 @@ class ModuleJudge(Worker, Judge):
                 "recorded": self.recorder is not None,
             }
         return settings
-
-    def judge(self, task: ModuleTask, code: str) -> Judgement:
-        """Both steps, one after the other."""
-        built = self.build(task, code)
-        try:
-            return built.judgement if built.product is None else self.execute(task, built)
-        finally:
-            self.discard(built)
 
     def build(self, task: ModuleTask, code: str) -> Built:
         """Import the answer without a GPU: that builds its extensions, on the CPUs."""

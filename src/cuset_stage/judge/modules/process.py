@@ -40,8 +40,8 @@ MOST_EXTENSIONS, MOST_PATH = GIB, 2048  # bytes; of the paths of folders, so tha
 
 
 @dataclass
-class Worker:
-    """How modules are held.
+class ModuleRunner:
+    """Holds modules in processes of their own (worker.py).
 
     Args:
         device: "cuda", or "cpu" where there is no GPU: no speed is measured then.

@@ -28,7 +28,7 @@ from ..judgement import Built, CaseResult, Clock, Judgement, infra_error
 from ..oracle_runs import OracleError
 from .account import Counts, calls_of, second_opinion
 from .precision import lower_precision
-from .process import Worker
+from .process import ModuleRunner
 from .session import Call, Content, Module, ModuleFailed, Saved
 
 
@@ -69,7 +69,7 @@ class Asked:
 class Trial:
     """A built answer on a device; `known` is what is known of it so far. Raises OracleError when the reference fails."""
 
-    worker: Worker
+    runner: ModuleRunner
     task: ModuleTask
     built: Built
     gpu: Gpu | None
@@ -81,23 +81,23 @@ class Trial:
 
     def judge(self) -> Judgement:
         self.known = self.built.judgement
-        with scratch_folder() as self.files, self.worker.reference(self.task, self.gpu) as self.right:
+        with scratch_folder() as self.files, self.runner.reference(self.task, self.gpu) as self.right:
             with self.clock.excluded():
                 self.init = self.right.draw(None, self.files / "init")
                 self.right.build("Model", self.init, double=True)
-                asked = [self.draw(number) for number in range(self.worker.seeds)]
+                asked = [self.draw(number) for number in range(self.runner.seeds)]
                 expected, nothing = zip(*map(self.call_reference, asked), strict=True)
                 warm = min(FRESH, len(asked) - 1)
                 self.earlier = _apart(nothing[warm:], [call.seconds for call in expected[warm:]])
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
-            with self.clock.waiting(self.worker.turns.timing() if self.gpu else nullcontext()):
+            with self.clock.waiting(self.runner.turns.timing() if self.gpu else nullcontext()):
                 self.try_answer(asked, expected)
         return self.known
 
     def try_answer(self, asked: Sequence[Asked], expected: Sequence[Call]) -> None:
         try:
-            with self.worker.hold(self.built.product, self.gpu) as answer:
+            with self.runner.hold(self.built.product, self.gpu) as answer:
                 try:
                     found = self.call_first(answer, asked, expected)
                     timed = self.call_timed(answer, found, expected) if self.known.passed else []
@@ -119,9 +119,9 @@ class Trial:
                 self.note(**counts.opinion(self.known.kernel_s))
         with self.clock.excluded():
             self.look_at_precision(timed, strictly=counts is not None and counts.tensor_cores)
-        if self.gpu and self.worker.recorder:
+        if self.gpu and self.runner.recorder:
             with self.clock.excluded():
-                self.ask_the_gpu(asked, expected, self.worker.recorder)
+                self.ask_the_gpu(asked, expected, self.runner.recorder)
 
     def draw(self, number: int, name: str = "call {}") -> Asked:
         """The arguments of call `number`, new ones."""
@@ -157,15 +157,15 @@ class Trial:
         with (
             self.clock.excluded()
         ):  # all contents first: nothing but the answer is to work while the GPU's counters run
-            for number in range(max(FEWEST, self.worker.trials if self.gpu else 0)):
-                if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.worker.budget_s):
+            for number in range(max(FEWEST, self.runner.trials if self.gpu else 0)):
+                if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.runner.budget_s):
                     break
-                asked.append(self.draw(self.worker.seeds + number, "call {}, timed"))
+                asked.append(self.draw(self.runner.seeds + number, "call {}, timed"))
                 kept += sum(saved.bytes for saved in asked[-1].content.tensors)
         begin = time.monotonic()
         with counting(self.gpu) as counted:
             for one in asked:
-                if len(calls) >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.worker.budget_s):
+                if len(calls) >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.runner.budget_s):
                     break
                 calls.append((one, one.of(answer, "found", most_bytes=_most(expected))))
                 kept += sum(saved.bytes for saved in calls[-1][1].outputs)
@@ -213,14 +213,14 @@ class Trial:
                 right = right and not compare_call(one.name, call, found)[1]
             return calls_of(module.leave(), len(asked)) if right else None
 
-        recorded, name = self.worker.recorded, self.task.fingerprint
+        recorded, name = self.runner.recorded, self.task.fingerprint
         if name not in recorded:
             recorded[name] = None
-            with suppress(OracleError), self.worker.reference(self.task, self.gpu, recorder) as right:
+            with suppress(OracleError), self.runner.reference(self.task, self.gpu, recorder) as right:
                 recorded[name] = calls(right, "Model")
         if (own := recorded[name]) is not None:
             try:
-                with self.worker.hold(self.built.product, self.gpu, recorder=recorder) as answer:
+                with self.runner.hold(self.built.product, self.gpu, recorder=recorder) as answer:
                     answer.find("ModelNew")
                     found = calls(answer, "ModelNew")
             except ModuleFailed:
@@ -243,10 +243,10 @@ class Trial:
         said, line = failed.error.get("message", ""), shorten(failed.first_line)
         if failed.before:
             self.known = infra_error(f"torch cannot be imported in the sandbox: {line}", self.known)
-        elif self.gpu and self.worker.gpus and (lost := self.worker.gpus.blame(self.gpu, failed.finished, said)):
+        elif self.gpu and self.runner.gpus and (lost := self.runner.gpus.blame(self.gpu, failed.finished, said)):
             self.known = infra_error(lost, self.known)
         elif failed.late:
-            self.note(verdict=Verdict.TIMEOUT, message=f"not done within {self.worker.limits.wall_s:g} s")
+            self.note(verdict=Verdict.TIMEOUT, message=f"not done within {self.runner.limits.wall_s:g} s")
         elif (failed.doing == "find" and failed.error) or failed.build_failed:
             self.note(verdict=Verdict.COMPILE_ERROR, message=line, compiled=False)
         else:
