@@ -25,7 +25,8 @@ from .devices import GpuPool, hold_driver
 from .gpu_activity import MAX_RECORD_BYTES, RECORD, Activity, Recorder, find_recorder, read_activity
 from .gpu_counters import why_no_counters
 from .judge_spec import EvaluationSpec, JudgeSpec
-from .judgement import Judge
+from .modules import ModuleJudge
+from .modules.process import RUN_LIMITS
 from .oracle import CaseCache
 from .pipeline import Pipeline
 from .programs import ProgramJudge
@@ -64,50 +65,48 @@ class Bench:
             check_arch(self.arch, gpu)
         if chosen:
             hold_driver(tuple(gpu.uuid for gpu in chosen))
-        self.judge: Judge
-        if language == "cuda":
-            shared = {"isolation": self.isolation, "limit": spec.cache_bytes}
-            compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), **shared)
-            check_options(compiler)
-            cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
-            self.limits = spec.limited(Limits())
-            self.judge = ProgramJudge(
-                compiler, cases, self.pool, self.limits, self.isolation, compile_only=spec.compile_only
-            )
-            if self.pool and isinstance(spec, EvaluationSpec):
-                recorder = working_recorder(compiler, self.pool)
-                works = isinstance(recorder, Recorder)
-                self.recorded = "yes" if works else recorder
-                if spec.require_gpu and not works:
-                    raise SandboxError(
-                        f"require_gpu=true: what programs do on the GPU cannot be recorded here: {recorder}"
-                    )
-                self.judge.recorder, self.judge.require_gpu = recorder if works else None, spec.require_gpu
-            if spec.thorough:
-                sanitizer = find_sanitizer(compiler.toolkit, self.isolation)
-                sanitizer.check(compiler, chosen[0], self.limits)
-                self.judge.sanitizer = sanitizer
-        elif spec.thorough:
+        self.judge: ProgramJudge | ModuleJudge = self._of_programs() if language == "cuda" else self._of_modules()
+        self.settings = self.judge.settings()
+
+    def _of_programs(self) -> ProgramJudge:
+        spec, limits = self.spec, self.spec.limited(Limits())
+        shared = {"isolation": self.isolation, "limit": spec.cache_bytes}
+        compiler = Compiler(arch=self.arch, flags=tuple(shlex.split(spec.flags)), **shared)
+        check_options(compiler)
+        cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
+        judge = ProgramJudge(compiler, cases, self.pool, limits, self.isolation, compile_only=spec.compile_only)
+        if self.pool and isinstance(spec, EvaluationSpec):
+            recorder = working_recorder(compiler, self.pool)
+            if isinstance(recorder, Recorder):
+                self.recorded, judge.recorder, judge.require_gpu = "yes", recorder, spec.require_gpu
+            elif spec.require_gpu:
+                raise SandboxError(
+                    f"require_gpu=true: what programs do on the GPU cannot be recorded here: {recorder}"
+                )
+            else:
+                self.recorded = recorder
+        if spec.thorough:
+            judge.sanitizer = find_sanitizer(compiler.toolkit, self.isolation)
+            judge.sanitizer.check(compiler, self.pool.gpus[0], limits)
+        return judge
+
+    def _of_modules(self) -> ModuleJudge:
+        spec = self.spec
+        if spec.thorough:
             raise SandboxError(
                 "thorough=true is about CUDA programs; the answers to these tasks are modules: leave it out."
             )
-        else:
-            from .modules import ModuleJudge
-            from .modules.process import RUN_LIMITS
-
-            self.limits = spec.limited(RUN_LIMITS)
-            self.judge = ModuleJudge(
-                device="cpu" if spec.no_gpu else "cuda",
-                gpus=self.pool,
-                arch=self.arch,
-                limits=self.limits,
-                isolation=self.isolation,
-                compile_only=spec.compile_only,
-                seed=self.seed,
-            )
-            if self.pool and isinstance(recorder := find_recorder(), Recorder):
-                self.judge.recorder = recorder
-        self.settings = self.judge.settings()
+        recorder = find_recorder() if self.pool else None
+        return ModuleJudge(
+            device="cpu" if spec.no_gpu else "cuda",
+            gpus=self.pool,
+            arch=self.arch,
+            limits=spec.limited(RUN_LIMITS),
+            isolation=self.isolation,
+            recorder=recorder if isinstance(recorder, Recorder) else None,
+            compile_only=spec.compile_only,
+            seed=self.seed,
+        )
 
     def pipeline(self, *, jobs: int | None = None, retries: int = 2) -> Pipeline:
         """jobs: compilations at a time; None: one a CPU. retries: further tries when the judge's side fails."""
@@ -130,7 +129,7 @@ class Bench:
             "flags": shlex.split(self.spec.flags),
             "isolation": str(self.isolation),
             "memory_account": memory_account(),
-            "limits": {**asdict(self.limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
+            "limits": {**asdict(self.judge.limits), "compile_wall_s": COMPILE_LIMITS.wall_s},
             "compile_only": self.spec.compile_only,
             "seed": self.seed,
             "gpu_work_recorded": self.recorded,
