@@ -13,23 +13,12 @@ from cuset_stage.judge.gpu_activity import Activity, Kernel
 from cuset_stage.judge.gpu_counters import TENSOR, Counted
 from cuset_stage.judge.gpu_work import kernel_uses
 from cuset_stage.judge.modules import handover
-from cuset_stage.judge.modules.account import (
-    IDLE_KERNEL,
-    MISSING,
-    MORE,
-    NO_KERNEL,
-    Counts,
-    calls_of,
-    second_opinion,
-)
+from cuset_stage.judge.modules.account import IDLE_KERNEL, MISSING, MORE, NO_KERNEL, Counts, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.process import HANDOVER
 from cuset_stage.judge.modules.session import Saved
 from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, speed
-from cuset_stage.sandbox import (
-    SandboxError,
-    find_toolkit,
-)
+from cuset_stage.sandbox import SandboxError, find_toolkit
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])

@@ -14,14 +14,7 @@ from cuset_stage.judge.gpu_activity import Activity
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.trial import LOWER, NO_FLOAT64
 from cuset_stage.judge.results import read_results
-from cuset_stage.sandbox import (
-    Finished,
-    Isolation,
-    Limits,
-    Verdict,
-    resolve_isolation,
-    scratch_folder,
-)
+from cuset_stage.sandbox import Finished, Isolation, Limits, Verdict, resolve_isolation, scratch_folder
 from cuset_stage.tasks import ModuleTask
 
 
