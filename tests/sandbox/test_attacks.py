@@ -1,6 +1,5 @@
 """Attacks of attacks.json in both ways: the verdict, no secret out, nothing left behind. One of each kind; all with -m slow."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -14,18 +13,14 @@ import pytest
 from cuset_stage.sandbox import Isolation
 
 
-def _load(name: str):
-    file = Path(__file__).parents[2] / "scripts" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, file)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+ROOT = Path(__file__).parents[2]
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import attack_table  # noqa: E402 - scripts are no package
 
 
-attack_table = _load("attack_table")  # parametrisation needs it before any fixture is there
 ATTACKS = attack_table.load_attacks()
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE = ROOT / "src"
 READERS = [attack for attack in ATTACKS if attack.group == "reading by the compiler"]
 # What this compiler does not read with, or only so that it tells whether the file is there.
 NOT_READ = {"include_by_trigraph", "embed", "has_include", "line_directive", "pragma_dependency", "pragma_operator"}
