@@ -7,13 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from cuset_stage.answers import (
-    REASONING_TAGS,
-    ExtractRule,
-    extract_code,
-    open_reasoning,
-    read_answer,
-)
+from cuset_stage.answers import REASONING_TAGS, ExtractRule, extract_code, open_reasoning, read_answer
 
 
 KERNEL = "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); }\n"

@@ -93,16 +93,8 @@ def test_the_order_of_sets_decides_nothing():
 
 
 def test_write_miniature(tmp_path):
-    made = {
-        "pairs": 20,
-        "development": 5,
-        "held_out": 6,
-        "compositional": 5,
-        "depth": (0, 1, 2),
-        "shards": 1,
-        "shard_characters": 200_000,
-        "jobs": 1,
-    }
+    made = {"pairs": 20, "development": 5, "held_out": 6, "compositional": 5, "depth": (0, 1, 2)}
+    made |= {"shards": 1, "shard_characters": 200_000, "jobs": 1}
     record = write_miniature(MiniatureSettings(output=tmp_path, **made))
     rows = json.loads((tmp_path / "train.json").read_text())
     assert len(rows) == record["pairs"] == 20 and rows[0].keys() == {"instruction", "input", "output"}

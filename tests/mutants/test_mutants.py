@@ -134,11 +134,7 @@ def test_source_is_the_original_with_the_edit():
         ("bound_off_by_one", "for (int d = n; d > 0; d /= 2) a[d] = 1;", {"`d > 0` becomes `d > 1`"}),
         ("bound_off_by_one", "for (int d = 1; d <= n; d *= 2) a[d] = 1;", {"`d <= n` becomes `d < n`"}),
         ("bound_off_by_one", "for (int d = 1; d < 32; d <<= 1) a[d] = 1;", {"`d < 32` becomes `d < 32 / 2`"}),
-        (
-            "bound_off_by_one",
-            "for (int k = 0; k < n; k += TILE) f(k);",
-            {"`k < n` becomes `k + TILE <= n`"},
-        ),
+        ("bound_off_by_one", "for (int k = 0; k < n; k += TILE) f(k);", {"`k < n` becomes `k + TILE <= n`"}),
         ("bound_off_by_one", "a[0] = a[n - 1];", {"`a[0] = a[n - 1]` becomes `a[0] = a[n]`"}),
         ("bound_off_by_one", "b = min(i, n - 1);", {"`b = min(i, n - 1)` becomes `b = min(i, n)`"}),
         ("bound_off_by_one", "v = static_cast<float>(n) > 0.5f ? 1.0f : 0.0f;", set()),
@@ -158,11 +154,7 @@ def test_source_is_the_original_with_the_edit():
         (
             "drop_syncthreads",
             "cg::sync(block); g.sync(); __syncwarp(m); x.sync;",
-            {
-                "`cg::sync(block);` removed",
-                "`g.sync();` removed",
-                "`__syncwarp(m);` removed",
-            },
+            {"`cg::sync(block);` removed", "`g.sync();` removed", "`__syncwarp(m);` removed"},
         ),
         ("drop_syncthreads", "n = __syncthreads_count(p);", set()),
         (
@@ -280,16 +272,12 @@ def test_edits_of_a_kernel_body(operator, code, expected):
         (
             "dropped_memcpy_or_memset",
             "if (cudaMemcpy(a, b, n, d) != cudaSuccess) return 1;",
-            {
-                "`cudaMemcpy(a, b, n, d) != cudaSuccess` becomes `cudaSuccess != cudaSuccess`",
-            },
+            {"`cudaMemcpy(a, b, n, d) != cudaSuccess` becomes `cudaSuccess != cudaSuccess`"},
         ),
         (
             "dropped_memcpy_or_memset",
             'check(cudaMemcpy(a, b, n, d), "copy");',
-            {
-                '`check(cudaMemcpy(a, b, n, d), "copy");` removed',
-            },
+            {'`check(cudaMemcpy(a, b, n, d), "copy");` removed'},
         ),
         (
             "wrong_launch_size",

@@ -24,7 +24,8 @@ FLAWED = 0.3  # share of the corpus's CUDA programs and kernels with a flaw
 def documents(split: Split, rng: random.Random) -> Iterator[str]:
     """Documents without end."""
     kinds: tuple[Callable[[Task, random.Random], str], ...] = (_program, _kernel, _cpu, _function, _prose)
-    for make in iter(lambda: rng.choices(kinds, weights=(6, 6, 3, 5, 1))[0], None):
+    while True:
+        [make] = rng.choices(kinds, weights=(6, 6, 3, 5, 1))
         yield make(with_constants(rng.choice(split.train), rng, split.depths), rng)
 
 
@@ -124,7 +125,7 @@ def _function(task: Task, rng: random.Random) -> str:
         lines = [
             f"// {rng.choice(('Returns', 'Computes', 'Gives'))} {words}.",
             f"{rng.choice(('', 'static ', 'inline ', '__device__ '))}{kind} {name}({', '.join(f'{kind} {one}' for one in names)}) {{",
-            f"    return {code.removeprefix('(').removesuffix(')') if code.startswith('(') else code};",
+            f"    return {code.removeprefix('(').removesuffix(')')};",
             "}",
         ]
         parts.append(style.layout(lines))

@@ -94,7 +94,7 @@ def combinations() -> tuple[Task, ...]:
     return tuple(task for values in product(*FACTORS.values()) if is_valid(task := Task(*values)))
 
 
-def with_constants(task: Task, rng: random.Random, depths: Sequence[int] = (2,)) -> Task:
+def with_constants(task: Task, rng: random.Random, depths: Sequence[int]) -> Task:
     """The combination with constants drawn where it needs them. depths: steps with neighbours, 0 to 2, of which one is drawn."""
     constants = {
         "a": rng.randint(2, 9) if task.operation in ("weighted", "axpy") else 0,
