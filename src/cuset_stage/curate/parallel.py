@@ -27,21 +27,15 @@ from math import ceil
 from typing import Any, TypeVar
 
 from ..text import one_line
-from .stage_rows import CurationError
+from .stage_rows import CurationError, NotSettled
 
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 CHUNK = 64  # items that go to a process at a time
 RAY_RETRIES = 3  # of an item whose process or machine was lost
-
-
-class WorkerLost(str):
-    """In place of a result: why there is none, of an item whose process or machine Ray has lost, also when it was tried again."""
-
-
-Results = Iterator[tuple[Given, Result | WorkerLost]]
-"""(item, result) as the results come in."""
+Results = Iterator[tuple[Given, Result | NotSettled]]
+"""(item, result) as the results come in; or why there is none, of an item whose process or machine was lost."""
 
 
 def cpu_count() -> int:
@@ -94,11 +88,11 @@ def _in_chunks(work: Callable[[Given], Result], items: Iterator[Given], workers:
         each = partial(_each, work)
         make = partial(ProcessPoolExecutor, count, mp_context=context, initializer=_end_with_parent)
         for chunk, results in _ray(each, chunks, workers, None) if ray else _pool(make, each, chunks, count):
-            yield from zip(chunk, repeat(results) if isinstance(results, WorkerLost) else results, strict=False)
+            yield from zip(chunk, repeat(results) if isinstance(results, NotSettled) else results, strict=False)
 
     lost = []
     for item, result in in_chunks(chain(first, items), CHUNK, workers or cpu_count()):
-        if isinstance(result, WorkerLost):
+        if isinstance(result, NotSettled):
             lost.append(item)
         else:
             yield item, result
@@ -156,7 +150,7 @@ def _pool(
             try:
                 yield item, future.result()
             except BrokenExecutor as error:
-                yield item, WorkerLost(f"its process was lost: {one_line(error, 500)}")
+                yield item, NotSettled("worker_lost", f"its process was lost: {one_line(error, 500)}")
     finally:
         # After Ctrl-C: what has not begun never does; what runs ends in its own time limit.
         pool.shutdown(wait=True, cancel_futures=True)
@@ -174,8 +168,8 @@ def _ray(work: Callable[[Given], Result], items: Iterable[Given], workers: int |
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None  # what `work` raised
         except ray.exceptions.RayError as error:
-            why = f"{type(error).__name__}: {one_line(error, 500)}"
-            yield item, WorkerLost(f"its process or machine was lost, also when it was tried again: {why}")
+            why = f"its process or machine was lost, also when it was tried again: {type(error).__name__}"
+            yield item, NotSettled("worker_lost", f"{why}: {one_line(error, 500)}")
 
 
 def on_each_machine(call: Callable[[], Result], *, per_gpu: int | None = None) -> list[Result]:

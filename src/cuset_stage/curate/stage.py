@@ -33,7 +33,7 @@ from ..jsonl import Appender, to_line
 from ..progress import Progress
 from ..sandbox import SandboxError
 from .folders import JOURNAL, empty, forget, hashes, locked, read_journal, read_state
-from .parallel import WorkerLost, unordered_map
+from .parallel import unordered_map
 from .stage_rows import CurationError, Item, NotSettled, Row, RowError, StageRows, as_json, with_provenance
 
 
@@ -145,11 +145,10 @@ def run_stage(
             results = unordered_map(
                 partial(_result, work, stage), todo(), workers=workers, processes=processes, ray=ray, per_gpu=per_gpu
             )
-            for item, found in results:
+            for item, result in results:
                 bar.update()
-                result = (
-                    _written(item, stage, NotSettled("worker_lost", found)) if isinstance(found, WorkerLost) else found
-                )
+                if isinstance(result, NotSettled):
+                    result = _written(item, stage, result)
                 if result.again:
                     count["unsettled"] += 1
                     retry.write(json.dumps(result.again) + "\n")
