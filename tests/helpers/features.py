@@ -93,6 +93,9 @@ FEATURES: dict[str, dict[str, Feature]] = {
         ),
         "LoRA+": Feature(keys={"loraplus_lr_ratio": 16.0}, says="Using LoRA+ optimizer"),
         "LoRA and trained embeddings": Feature(keys={"additional_target": "embed_tokens,lm_head"}),
+        "new tokens": Feature(
+            keys={"add_tokens": "<kernel>,<launch>", "resize_vocab": True}, says="Resized token embeddings"
+        ),
         "continuing an adapter": Feature(keys={"adapter_name_or_path": "{first}"}, first={}, says="Loaded adapter(s)"),
         "OFT": Feature(keys={"finetuning_type": "oft"}, more={"oft_block_size": 8}, says="Fine-tuning method: OFT"),
         "freeze": Feature(
@@ -128,6 +131,18 @@ FEATURES: dict[str, dict[str, Feature]] = {
             packages=("apollo_torch",),
             says="Using APOLLO optimizer",
         ),
+        "GaLore by layer": Feature(
+            keys={"use_galore": True, "galore_layerwise": True, "finetuning_type": "full", "optim": "adamw_torch"},
+            more={"galore_rank": 4, "gradient_accumulation_steps": 1, **FULL},
+            packages=("galore_torch",),
+            says="gradient norm will be all zeros in layerwise GaLore",
+        ),
+        "APOLLO by layer": Feature(
+            keys={"use_apollo": True, "apollo_layerwise": True, "finetuning_type": "full", "optim": "adamw_torch"},
+            more={"apollo_rank": 4, "gradient_accumulation_steps": 1, **FULL},
+            packages=("apollo_torch",),
+            says="gradient norm will be all zeros in layerwise APOLLO",
+        ),
         "BAdam by layer": Feature(
             keys={"use_badam": True, "finetuning_type": "full"},
             more={"badam_switch_interval": 2, **FULL},
@@ -159,6 +174,11 @@ FEATURES: dict[str, dict[str, Feature]] = {
     "Quantised models": {
         "bitsandbytes, 4 bit": Feature(keys={"quantization_bit": 4}, held=QUANTISED),
         "bitsandbytes, 8 bit": Feature(keys={"quantization_bit": 8}, held=QUANTISED),
+        "bitsandbytes, 4 bit, with OFT": Feature(
+            keys={"quantization_bit": 4, "finetuning_type": "oft"},
+            more={"oft_block_size": 8},
+            says="Fine-tuning method: OFT",
+        ),
         "HQQ": Feature(
             keys={"quantization_bit": 4, "quantization_method": "hqq"},
             packages=("hqq",),

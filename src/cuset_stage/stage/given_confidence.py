@@ -13,7 +13,7 @@ from ..confidence_file import ConfidenceFile
 from .token_labels import TOKEN_MASK
 
 
-SHIFT = 64  # above the passage, of which no batch has 2**31
+SHIFT = 64  # above the passage, of which no batch has 2**28
 
 open_file = functools.cache(ConfidenceFile)  # once a process
 
