@@ -162,7 +162,9 @@ def test_the_paper_s_study_is_planned(monkeypatch):
 
 def test_docs_try_every_step_of_the_paper_s_study_on_one_run(monkeypatch):
     monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"```bash[^\n]*\n(.*?)```", (ROOT / "docs" / "study.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```bash[^\n]*\n(.*?)```", (ROOT / "docs" / "study.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     [block] = [block for block in blocks if "output=outputs/paper-try" in block]
     command = block.partition("cuset study run ")[2].replace("\\\n", "")
     jobs = jobs_of(StudySettings.read(shlex.split(command)))

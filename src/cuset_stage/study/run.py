@@ -128,7 +128,6 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         "cwd": os.getcwd(),
         "executor": settings.executor,
         "gpus": gpu_names(settings),
-        "baseline": settings.baseline,
         "jobs": entries,
     }
     write_atomically(settings.output / "study.json", json.dumps(study, indent=1) + "\n")

@@ -28,11 +28,11 @@ class Crossed:
         half = float(student.ppf((1 + confidence) / 2, self.df)) * self.se
         return self.value - half, self.value + half
 
-    def rate_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The interval of a rate, within 0 and 1. Where no score differs from another, what that many equal tasks leave open (Clopper-Pearson)."""
-        low, high = self.interval(confidence)
+    def rate_interval(self) -> tuple[float, float]:
+        """95 % of a rate, within 0 and 1. Where no score differs from another, what that many equal tasks leave open (Clopper-Pearson)."""
+        low, high = self.interval()
         if self.se == 0:
-            unseen = 1 - ((1 - confidence) / 2) ** (1 / self.tasks)
+            unseen = 1 - 0.025 ** (1 / self.tasks)
             low, high = self.value - unseen * self.value, self.value + unseen * (1 - self.value)
         return max(low, 0.0), min(high, 1.0)
 
@@ -47,16 +47,12 @@ class Crossed:
         """Of a mean outside (-bound, bound): the larger of two one-sided tests (Schuirmann 1987)."""
         if self.se == 0:
             return 1.0
-        return float(
-            max(
-                student.sf((self.value + bound) / self.se, self.df),
-                student.sf((bound - self.value) / self.se, self.df),
-            )
-        )
+        nearer = bound - abs(self.value)
+        return float(student.sf(nearer / self.se, self.df))
 
-    def detectable(self, power: float = 0.8, alpha: float = 0.05) -> float:
-        """The true difference that a test at this level finds with this power, if the error is as it was here."""
-        return float(student.ppf(1 - alpha / 2, self.df) + student.ppf(power, self.df)) * self.se
+    def detectable(self) -> float:
+        """The true difference that a test at the 5 % level finds with power 0.8, if the error is as it was here."""
+        return float(student.ppf(0.975, self.df) + student.ppf(0.8, self.df)) * self.se
 
 
 def crossed(scores: ArrayLike) -> Crossed | None:

@@ -49,11 +49,9 @@ def _published(values: Sequence[float] | None, place: int) -> Cell:
     return Cell(f"{values[place]:.1f}", values[place]) if values and place < len(values) else Cell(ABSENT)
 
 
-def comparison_table(
-    rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str, k: int = 1
-) -> Table | None:
-    """Function pass@k of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
-    scores = score_table(rows[rows["model"] == model], "passed", k)
+def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
+    """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
+    scores = score_table(rows[rows["model"] == model], "passed", 1)
     base = scores.get((model, baseline))
     found: dict[str, Crossed] = {}
     for method in methods:
@@ -80,7 +78,7 @@ def comparison_table(
         Column("seen with power 0.8", tested(lambda _, one: number(100 * one.detectable(), 1))),
     ]
     text = (
-        f"Function Pass@{k} less that of {baseline}, in points, paired by seed and task; the error is over both. A small p says that they differ; "
+        f"Function Pass@1 less that of {baseline}, in points, paired by seed and task; the error is over both. A small p says that they differ; "
         f"a small p of the last test that they differ by less than {100 * BOUND:g} points. The last column is the difference that this study "
         "could have seen. With one seed nothing is said of other trainings."
     )
@@ -88,13 +86,10 @@ def comparison_table(
 
 
 def _difference(found: Crossed) -> Cell:
-    low, high = found.interval()
-    return Cell(
-        f"{100 * found.value:+.1f}",
-        100 * found.value,
-        f"{100 * low:+.1f} to {100 * high:+.1f}" if found.se else "",
-        (100 * low, 100 * high) if found.se else None,
-    )
+    value, low, high = (100 * one for one in (found.value, *found.interval()))
+    if not found.se:
+        return Cell(f"{value:+.1f}", value)
+    return Cell(f"{value:+.1f}", value, f"{low:+.1f} to {high:+.1f}", (low, high))
 
 
 def _p(value: float) -> Cell:
