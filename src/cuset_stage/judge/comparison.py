@@ -12,7 +12,7 @@ compare.py that does not accept the reference is not asked: right and wrong outp
 """
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +52,7 @@ def compare_outputs(
     try:
         if problem := _wrong_size(case, prepared, outputs):
             return Comparison(False, problem)
-        distances = _distances(case, prepared, outputs)
-        nan = _stray_nan(case, prepared, outputs, {tensor.file for tensor, _ in distances})
+        distances, nan = _look_at_values(case, prepared, outputs)
     except OSError as error:
         raise SandboxError(f"task {task.id}, case {case.name}: a file cannot be read: {error}") from error
 
@@ -130,33 +129,26 @@ def _values_in(tensor: Tensor, size: int) -> int | None:
     return size // width
 
 
-def _distances(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]) -> list[tuple[Tensor, Distance]]:
-    """Of each output that has a reference of its size."""
-    found = []
+def _look_at_values(
+    case: Case, prepared: PreparedCase, outputs: Mapping[str, Path]
+) -> tuple[list[tuple[Tensor, Distance]], str | None]:
+    """The distance of each output that has a reference of its size; and of the others what is to say about a NaN, unless some reference of
+    its size has any."""
+    distances, problem = [], None
     for tensor in case.outputs:
         reference, output = prepared.expected.get(tensor.file), outputs[tensor.file]
         size = output.stat().st_size
         count = _values_in(tensor, size)
-        if count is None or reference is None or reference.stat().st_size != size:
-            continue  # of two sizes that may be right it has the other one: compare.py judges, and the audit says so
-        rtol, atol = prepared.tolerance.get(tensor.name, (0.0, 0.0))
-        found.append((tensor, distance(reference, output, tensor.dtype, count, rtol, atol)))
-    return found
-
-
-def _stray_nan(case: Case, prepared: PreparedCase, outputs: Mapping[str, Path], compared: Set[str]) -> str | None:
-    """What is to say about a NaN in an output that was not compared value by value, unless some reference of its size has any."""
-    for tensor in case.outputs:
-        path = outputs[tensor.file]
-        size = path.stat().st_size
-        dtype = tensor.dtype if _values_in(tensor, size) is not None else _other_float(tensor, size)
-        if tensor.file in compared or dtype is None:
-            continue
-        nan = first_nan(path, dtype)
-        alike = [one for one in prepared.references.values() if one.stat().st_size == size]
-        if nan is not None and all(first_nan(one, dtype) is None for one in alike):
-            return f"{tensor.file}: value {nan} is NaN, which no reference is"
-    return None
+        if count is not None and reference is not None and reference.stat().st_size == size:
+            rtol, atol = prepared.tolerance.get(tensor.name, (0.0, 0.0))
+            distances.append((tensor, distance(reference, output, tensor.dtype, count, rtol, atol)))
+        # Of two sizes that may be right it has the other one: compare.py judges, and the audit says so.
+        elif dtype := _other_float(tensor, size) if count is None else tensor.dtype:
+            nan = first_nan(output, dtype)
+            alike = [one for one in prepared.references.values() if one.stat().st_size == size]
+            if problem is None and nan is not None and all(first_nan(one, dtype) is None for one in alike):
+                problem = f"{tensor.file}: value {nan} is NaN, which no reference is"
+    return distances, problem
 
 
 def _other_float(tensor: Tensor, size: int) -> str | None:

@@ -10,7 +10,7 @@ import itertools
 import os
 import subprocess
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -167,7 +167,10 @@ def read_activity(path: Path) -> Activity:
     uploads = Uploads()
     begun = ended = 0
     complete = os.path.getsize(path) <= MAX_RECORD_BYTES
-    for line in _lines(path):
+    with open(path, "rb") as file:
+        lines = file.read(MAX_RECORD_BYTES).split(b"\n")
+    for raw in filter(None, lines):
+        line = raw.decode(errors="replace")
         kind, _, rest = line.partition(" ")
         try:
             if kind == "K":
@@ -207,10 +210,3 @@ def _after(start: int, end: int) -> int:
     if not 0 <= end - start < LONGEST_NS:
         raise ValueError
     return end
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with open(path, "rb") as file:
-        for line in file.read(MAX_RECORD_BYTES).split(b"\n"):
-            if line:
-                yield line.decode(errors="replace")
