@@ -2,8 +2,8 @@
 
 Each run of a program is recorded. One that passes is run once more, as before, with its inputs withheld from the GPU: wherever bytes of an
 input file go there, the GPU gets zeros (gpu_inputs.cpp). What is right all the same on the largest case was computed on the host: without
-the GPU, beside an empty or idle kernel, or before a kernel that copies, decodes or is handed the result. What tells that run from the others
-has gone from its process before the program begins (all_cases.cpp). A program that gives the GPU its inputs in another
+the GPU, beside an empty or idle kernel, or before a kernel that copies, decodes or is handed the result. No variable, argument or file tells
+a program which run it is in (all_cases.cpp), but its process holds that: it may look there. A program that gives the GPU its inputs in another
 form (converted, packed) passes as well, so more has to be known before it is called no GPU work: that next to nothing else went up, or
 that the outputs themselves did, or that next to nothing came back. Where much else went up, the host did part of the work and a time of kernels says nothing.
 """
