@@ -13,10 +13,13 @@ from ..sandbox import SandboxError, Toolkit, cache_root, remove_tree
 from ..sandbox.folders import file_lock
 
 
+SUMS = "sha256.json"
+
+
 def build_library(
     name: str, sources: Sequence[Path], toolkit: Toolkit, *, options: Sequence[str] = (), beside: Path | None = None
 ) -> Path:
-    """The library `name`, built where the cache does not have it.
+    """The library `name`, built where the cache does not have it, or has it damaged: every program would fail with that.
 
     sources: the .cpp files to compile, and headers. beside: a library to link with, of which a copy lies beside ours and is found there.
     Raises SandboxError when nvcc refuses them; OSError, SubprocessError.
@@ -26,7 +29,7 @@ def build_library(
     root = cache_root() / "libraries"
     place = root / key
     with file_lock(root / "build.lock"):
-        if not (place / name).is_file():
+        if not _is_whole(place):
             making = Path(tempfile.mkdtemp(prefix="making-", dir=root))
             try:
                 command = [toolkit.nvcc, "-shared", "-std=c++17", "-O2", "-cudart", "none", "-Xcompiler", "-fPIC"]
@@ -38,6 +41,8 @@ def build_library(
                 if done.returncode != 0:
                     said = (done.stderr or done.stdout).strip()[-1000:]
                     raise SandboxError(f"nvcc refuses {sources[0].name}: {said}")
+                sums = {path.name: file_sha256(path) for path in making.iterdir()}
+                (making / SUMS).write_text(json.dumps(sums), encoding="utf-8")
                 for path in (making, *making.iterdir()):
                     path.chmod(0o755)
                 remove_tree(place)
@@ -45,3 +50,11 @@ def build_library(
             finally:
                 remove_tree(making)
     return place / name
+
+
+def _is_whole(place: Path) -> bool:
+    try:
+        sums = json.loads((place / SUMS).read_text(encoding="utf-8"))
+        return all(file_sha256(place / name) == one for name, one in sums.items())
+    except (OSError, ValueError):
+        return False
