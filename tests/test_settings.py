@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from pydantic import Field, model_validator
+from pydantic import Field, FilePath, model_validator
 
 from cuset_stage.settings import Names, Numbers, Settings, SettingsError
 
@@ -18,6 +18,7 @@ class Example(Settings):
     ratio: float | None = Field(None, ge=0, lt=1, description="a share")
     fresh: bool = Field(False, description="from the beginning")
     name: str = Field("a", description="what it is called")
+    recipe: FilePath | None = Field(None, description="a file that is read")
     gpus: Numbers | None = Field(None, description="indices")
     extra: dict[str, int] = Field({}, description="anything")
 
@@ -50,6 +51,7 @@ def test_values_take_the_fields_type():
         ([], r"^source: missing; say source=\.\.\. \(where from\)$"),
         (["s", "per_gpuu=2"], "^per_gpuu: no such key; did you mean per_gpu"),
         (["s", "per_gpu=0"], "^per_gpu='0': expected greater than or equal to 1$"),
+        (["s", "recipe=none.yaml"], "^recipe='none.yaml': there is no such file$"),
         (["s", "ratio=1"], "^ratio='1': expected less than 1$"),
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], "^--per-gpu 4: settings are written key=value: per_gpu=4$"),

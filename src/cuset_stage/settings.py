@@ -181,6 +181,9 @@ def _new_form(cls: type[Settings], argument: str, rest: Sequence[str]) -> str:
     return f"{argument}: settings are written key=value: {key}={value}"
 
 
+_NO_PATH = {"path_not_file": "there is no such file", "path_not_directory": "there is no such folder"}
+
+
 def _problem(
     cls: type[Settings], error: Mapping[str, Any], values: Mapping[str, Any], origins: Mapping[str, str]
 ) -> str:
@@ -195,11 +198,11 @@ def _problem(
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     if not key:  # a check of several keys
         return f"{where}{message}"
-    message = message.removeprefix(f"{key}={error['input']!r}: ").removeprefix(
-        f"{key}: "
-    )  # a check that names its key
-    expected = message if error["type"] == "value_error" else f"expected {message.partition(', unable to parse')[0]}"
-    return f"{where}{key}{inner}={shown(error['input'])}: {expected}"
+    for said in (f"{key}={error['input']!r}: ", f"{key}: "):  # by a check that names its key
+        message = message.removeprefix(said)
+    if error["type"] != "value_error":
+        message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
+    return f"{where}{key}{inner}={shown(error['input'])}: {message}"
 
 
 def _is_list(annotation: Any) -> bool:

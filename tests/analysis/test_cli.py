@@ -176,6 +176,8 @@ def test_the_mask_is_the_one_that_trained(models, tmp_path, said, given, expecte
         ({"dataset_dir": "{models}"}, "no dataset_info.json"),
         ({"template": "quen"}, r"did you mean.* qwen"),
         ({"kinds": "kernel"}, "kinds=.*choose from kernel_body"),
+        ({"device": "gpu"}, "heatmap: device=gpu: torch has no such device; give auto, cpu"),
+        ({"device": "cuda:99"}, "heatmap: device=cuda:99: torch sees .* here; give"),
         ({"samples": 0}, "samples='0': expected greater than or equal to 1"),
         ({"tau": 1.5}, "tau='1.5': expected less than 1"),
         ({"output": "{models}"}, "this is a folder"),

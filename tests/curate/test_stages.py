@@ -230,6 +230,12 @@ def test_a_stage_that_keeps_nothing_has_failed_and_says_why(tmp_path):
     code, output = curate("run", tmp_path / "work", one, "columns=code=text", "licence=MIT")
     assert code == 1 and "adapt kept no row; most were dropped for no_task (1)" in output
     assert "write={endpoint: URL, model: NAME}" in output
+    assert "cuset: curate run: sources: missing" in curate("run", tmp_path / "work")[1]
+    (empty := tmp_path / "empty.jsonl").write_text("")
+    assert (
+        "import kept no row; there are none in empty.jsonl"
+        in curate("run", tmp_path / "third", empty, "licence=MIT")[1]
+    )
     (dropped,) = lines(tmp_path / "work" / "adapt" / "dropped.jsonl")
     assert dropped["detail"].startswith("no task: ") and "name a preset, or columns" in dropped["detail"]
     assert curate("prove", tmp_path / "other", "no_gpu=true")[1].count("run `cuset curate answer` first") == 1

@@ -10,7 +10,7 @@ import yaml
 
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of
-from cuset_stage.study.run import forecast, what_is_left, write_study
+from cuset_stage.study.run import forecast, run_snakemake, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -31,6 +31,12 @@ def a_study(tmp_path, **keys):
         **keys,
     }
     return StudySettings.checked(given)
+
+
+def test_a_study_without_its_tasks_does_not_begin(tmp_path):
+    study = a_study(tmp_path, tasks=str(tmp_path / "none.jsonl"))
+    with pytest.raises(StudyError, match=r"tasks=.*none\.jsonl: no such file or folder"):
+        run_snakemake(study, jobs_of(study))
 
 
 def test_every_run_is_trained_sampled_and_judged(tmp_path):

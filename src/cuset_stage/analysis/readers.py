@@ -15,7 +15,7 @@ import torch
 from ..generate.completion import base_url, bearer, excerpt, may_pass, reason, retry_after
 from ..settings import SettingsError
 from ..stage.loading import open_model, open_tokenizer
-from ..stage.pretrained import explained, with_adapter
+from ..stage.pretrained import check_device, explained, with_adapter
 from ..text import one_line
 from .requests import ModelRequest
 from .token_probabilities import Row, token_log_probabilities
@@ -30,10 +30,10 @@ Reader = Callable[[Iterable[Row]], Iterator[np.ndarray]]
 
 
 def chosen_device(device: str) -> str:
-    """`auto` is the first GPU where there is one, else the CPU."""
+    """`auto` is the first GPU where there is one, else the CPU. Raises SettingsError for a device that is not here."""
     if device == "auto":
         return "cuda:0" if torch.cuda.is_available() else "cpu"
-    return device
+    return check_device(device)
 
 
 def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:

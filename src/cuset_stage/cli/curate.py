@@ -162,7 +162,8 @@ def _fail(folder: Path, summaries: list["Summary"]) -> NoReturn:
     text = f"cuset: {stage} kept no row"
     if not reasons:
         nothing = any(summary.unsettled for summary in summaries)
-        typer.echo(f"{text}{'; nothing could be settled, see above' if nothing else ''}.", err=True)
+        there = "nothing could be settled, see above" if nothing else f"there are none in {', '.join(sorted(names))}"
+        typer.echo(f"{text}; {there}.", err=True)
         raise typer.Exit(1)
     ((reason, count),) = reasons.most_common(1)
     files = [

@@ -61,6 +61,21 @@ Tokenizer = Annotated[str, AfterValidator(check_tokenizer)]
 Adapter = Annotated[str, AfterValidator(check_adapter)]
 
 
+def check_device(device: str) -> str:
+    """The device, when torch knows it and it is here. Raises SettingsError."""
+    import torch
+
+    try:
+        found = torch.device(device)
+    except RuntimeError:
+        raise SettingsError(f"device={device}: torch has no such device; give auto, cpu, cuda or cuda:1.") from None
+    count = torch.cuda.device_count()
+    if found.type == "cuda" and (found.index or 0) >= count:
+        there, fix = (f"{count} CUDA GPUs", f"cuda:0 to cuda:{count - 1}") if count else ("no CUDA GPU", "cpu")
+        raise SettingsError(f"device={device}: torch sees {there} here; give {fix}, or auto.")
+    return device
+
+
 @contextlib.contextmanager
 def explained(what: str = "") -> Iterator[None]:
     """Turn the errors of loading and reading into a sentence that begins with `what`. Raises SettingsError."""

@@ -144,10 +144,14 @@ def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
     """Run what is left. Returns snakemake's exit status: not 0 when a job failed; those that do not need it have run all the same.
 
     Raises:
-        StudyError: snakemake is not installed, the machine has fewer GPUs than a job takes, or the study is running already.
+        StudyError: snakemake or the task set is missing, the machine has fewer GPUs than a job takes, or the study is running already.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'cuset-stage[study]'.")
+    if not settings.tasks.exists():
+        raise StudyError(
+            f"tasks={settings.tasks}: no such file or folder; give the path of your copy of the task set."
+        )
     gpus, needed = len(gpu_names(settings)), max(job.gpus for job in jobs)
     if settings.executor == "local" and needed > gpus:
         raise StudyError(
