@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,6 @@ def pytest_configure() -> None:
     Operators that DeepSpeed compiles go into a cache of the suite's own: a build that was killed leaves a lock there, for which every
     later run would wait.
     """
-    gc.disable()  # until all is collected: nothing of that is garbage, and looking takes a third of the time
     subprocess.run = functools.partial(limited_run, subprocess.run)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         cache = ROOT / ".pytest_cache" / "torch_extensions"
@@ -41,10 +40,16 @@ def pytest_configure() -> None:
         os.environ["TORCH_EXTENSIONS_DIR"] = str(cache)  # workers inherit it
 
 
-def pytest_collection_finish() -> None:
-    """What is imported and collected by now stays: the garbage collector need not walk it again, here or in a fork."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays: the garbage collector, which would take a third of the time, walks it neither now nor
+    later, here or in a fork."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def limited_run(run: Callable[..., Any], *args: Any, timeout: float | None = None, **options: Any) -> Any:

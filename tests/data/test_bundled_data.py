@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from host_programs import HOST_FLAGS
 
 from cuset_stage.sandbox import Compiler, Limits
 from cuset_stage.tasks import load_tasks as load_task_set
@@ -426,9 +427,9 @@ int main() {
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory) -> Path:
-    """Compiled programs: that of kernel.cu is the same in every case below."""
-    return tmp_path_factory.mktemp("programs")
+def known() -> dict:
+    """What was found of kernel.cu, which is the same in every case below."""
+    return {}
 
 
 @pytest.mark.parametrize(
@@ -441,7 +442,7 @@ def programs(tmp_path_factory) -> Path:
         ("not C++", "compile_error", 0),
     ],
 )
-def test_verify_judges_every_case(folder, tmp_path, programs, fault, verdict, cases):
+def test_verify_judges_every_case(folder, tmp_path, known, fault, verdict, cases):
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not in PATH")
     (folder / "kernel.cu").write_text(PROGRAM.replace("FAULT", ""))
@@ -449,9 +450,10 @@ def test_verify_judges_every_case(folder, tmp_path, programs, fault, verdict, ca
     task = data_tasks.load_task(folder)
     work = tmp_path / "work"
     work.mkdir()
-    compiler = Compiler(arch="sm_90", flags=("-O1",), cache=programs)
+    compiler = Compiler(arch="sm_90", flags=HOST_FLAGS, cache=tmp_path / "programs")
     verifier = verify_data.Verifier(compiler, work, limits=Limits(wall_s=3.0))
-    fast, result = verify_data.verify_tasks([task], verifier, 1)
+    fast, result = verify_data.verify_tasks([task], verifier, 1, known)
+    known[task.name, "kernel.cu"] = fast
     assert (fast["program"], fast["verdict"], result["program"]) == ("kernel.cu", "passed", "simple.cu")
     assert result["verdict"] == verdict, result
     assert len(result["cases"]) == cases
