@@ -131,6 +131,14 @@ class Run:
         return [entry for entry in self.history if "loss" in entry]
 
     @property
+    def losses(self) -> list[float]:
+        return [step["loss"] for step in self.steps]
+
+    @property
+    def losses_and_norms(self) -> list[float]:
+        return [step[key] for step in self.steps for key in ("loss", "grad_norm")]
+
+    @property
     def evaluations(self) -> list[dict]:
         return [entry for entry in self.history if "eval_loss" in entry]
 

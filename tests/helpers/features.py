@@ -12,6 +12,7 @@ from typing import Any
 
 
 ROOT = Path(__file__).parents[2]
+OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}  # what is left is SFT
 
 
 class Outcome(StrEnum):

@@ -1,4 +1,4 @@
-"""`cuset evaluate` on small tasks that need no GPU."""
+"""`cuset evaluate` on small tasks that need no GPU, and the two ways in which this machine can confine programs."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from worker_folders import shared_folder
 
 from cuset_stage.cli import app
 from cuset_stage.judge.results import Results, read_results
+from cuset_stage.sandbox import Isolation, SandboxError, resolve_isolation
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +30,14 @@ def judge(cache: Path) -> Any:
 
     compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
     return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
+
+
+@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
+def isolation(request: pytest.FixtureRequest) -> Isolation:
+    try:
+        return resolve_isolation(request.param)
+    except SandboxError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from cuset_stage.sandbox import (
     SandboxError,
     Toolkit,
     find_toolkit,
-    resolve_isolation,
     run_program,
 )
 
@@ -39,14 +38,6 @@ int main() {
 RIGHT = (
     "begin\nK 100 200 2 1 1 256 1 1 _Z4axpyfPfi\nC 10 90 1 4096\nC 150 260 8 64\nS 300 350 64\nC 400 500 2 128\nend\n"
 )
-
-
-@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
-def isolation(request: pytest.FixtureRequest) -> Isolation:
-    try:
-        return resolve_isolation(request.param)
-    except SandboxError as error:
-        pytest.skip(str(error))
 
 
 def read(folder: Path, text: str | bytes) -> Activity:

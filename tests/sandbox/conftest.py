@@ -1,4 +1,4 @@
-"""The place where programs run, and the two ways in which this machine can confine them."""
+"""The place where programs run."""
 
 import os
 import tempfile
@@ -14,11 +14,6 @@ def _working(isolation: Isolation) -> Isolation:
         return resolve_isolation(isolation)
     except SandboxError as error:
         pytest.skip(str(error))
-
-
-@pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])
-def isolation(request) -> Isolation:
-    return _working(request.param)
 
 
 @pytest.fixture

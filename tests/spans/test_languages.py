@@ -373,19 +373,22 @@ def test_no_text_raises(text, language):
     assert all(0 <= start < end <= len(text) for start, end, _ in found)
 
 
+HARDEST = [
+    "```python\n",
+    "```metal\n",
+    "(",
+    "[",
+    "k[",
+    "@triton.jit\ndef k(x):\n",
+    "a.launch(",
+    "with T.Kernel(1):\n ",
+]
+OTHERS = ["k[1](", "@triton.jit\ndef k(x):\n    x\n", 'x = "__kernel ']
+OTHERS += [piece for piece in PIECES if piece.strip() and piece not in HARDEST]
+
+
 @pytest.mark.parametrize(
-    "unit",
-    [piece for piece in PIECES if piece.strip()]
-    + [
-        "k[",
-        "k[1](",
-        "@triton.jit\ndef k(x):\n    x\n",
-        "@triton.jit\ndef k(x):\n",
-        'x = "__kernel ',
-        "a.launch(",
-        "with T.Kernel(1):\n ",
-    ],
-    ids=repr,
+    "unit", [*HARDEST, *(pytest.param(unit, marks=pytest.mark.slow) for unit in OTHERS)], ids=repr
 )
 def test_time_grows_with_the_length(unit):
     import time

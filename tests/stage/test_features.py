@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
-from features import FEATURES, ROOT, Feature, Outcome, write_chats
+from features import FEATURES, OFF, ROOT, Feature, Outcome, write_chats
 from safetensors.torch import load_file
 
 
-OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 STAGES = {"sft": {"stage": "sft"}, "cuset": {"stage": "cuset", **OFF}}
 BASE = {
     "cutoff_len": 128,
@@ -30,10 +29,6 @@ BASE = {
 ENTRIES = {name: feature for group in FEATURES.values() for name, feature in group.items()}
 RUN = {name: one for name, one in ENTRIES.items() if not one.held and one.is_tested}
 HELD = {name: one for name, one in ENTRIES.items() if one.held}
-
-
-def steps(run):
-    return [step[key] for step in run.steps for key in ("loss", "grad_norm")]
 
 
 def evaluations(run):
@@ -104,12 +99,14 @@ def test_feature(train, llamafactory, name):
         predictions = [(run.output_dir / "generated_predictions.jsonl").read_text() for run in (ours, theirs)]
         assert predictions[0] == predictions[1]
     assert len(theirs.steps) == feature.steps
-    assert steps(ours) == pytest.approx(steps(theirs), rel=feature.rel)
+    assert ours.losses_and_norms == pytest.approx(theirs.losses_and_norms, rel=feature.rel)
     assert len(evaluations(ours)) == len(evaluations(theirs))
     for found, expected in zip(evaluations(ours), evaluations(theirs), strict=True):
         assert found == pytest.approx(expected, rel=1e-5)
     if not feature.says and not feature.leaves and not evaluations(theirs):  # the feature was on
-        assert steps(theirs) != pytest.approx(steps(llamafactory({**BASE, "stage": "sft"})), rel=1e-4)
+        assert theirs.losses_and_norms != pytest.approx(
+            llamafactory({**BASE, "stage": "sft"}).losses_and_norms, rel=1e-4
+        )
 
 
 def recipe_of(run, **changes):
@@ -152,7 +149,7 @@ def test_a_worker_of_ray(train, tmp_path):
         ray.get(worker._training_function.remote(config={"args": recipe, "callbacks": []}))
     finally:
         ray.shutdown()
-    assert steps(type(plain)(tmp_path / "out", "", 0)) == pytest.approx(steps(plain), rel=1e-5)
+    assert type(plain)(tmp_path / "out", "", 0).losses_and_norms == pytest.approx(plain.losses_and_norms, rel=1e-5)
 
 
 @pytest.mark.slow
@@ -180,7 +177,7 @@ def test_two_nodes(train, tmp_path):
         for node in nodes:
             node.kill()
     assert (tmp_path / "node-0" / "trainer_state.json").exists(), (tmp_path / "0.log").read_text()[-4000:]
-    assert steps(type(plain)(tmp_path / "node-0", "", 0)) == pytest.approx(steps(plain), rel=1e-5)
+    assert type(plain)(tmp_path / "node-0", "", 0).losses_and_norms == pytest.approx(plain.losses_and_norms, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", HELD)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from features import OFF
 from transformers import TrainerCallback
 
 
 bitsandbytes = pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed: pip install bitsandbytes")
 pytestmark = pytest.mark.skipif(torch.cuda.is_available(), reason="the model would lie on the GPU: see tests/gpu")
 DATA = Path(__file__).parents[2] / "data"
-OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 
 
 @pytest.fixture(scope="module")

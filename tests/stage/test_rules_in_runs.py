@@ -26,10 +26,6 @@ def focal(tokens, options: Options):
 '''
 
 
-def losses(run):
-    return [step["loss"] for step in run.steps]
-
-
 @pytest.fixture(scope="module")
 def focal(tmp_path_factory):
     file = tmp_path_factory.mktemp("rules") / "rules.py"
@@ -41,7 +37,7 @@ def test_a_rule_of_one_s_own_trains_fused_as_from_logits(llamafactory, focal):
     keys = {**focal, "gradient_accumulation_steps": 2, "val_size": 2, "do_eval": True, "max_samples": 8}
     keys |= {"plot_loss": True}
     fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
-    assert losses(fused) == pytest.approx(losses(logits), rel=1e-5)
+    assert fused.losses == pytest.approx(logits.losses, rel=1e-5)
     assert "cuset_options.gamma=1.5" in fused.output
     card = (fused.output_dir / "README.md").read_text()
     assert "objective: Focal loss.\n" in card and "| `cuset_options.gamma` | 1.5 |" in card
@@ -95,12 +91,12 @@ def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, s
     recipe, file = saved
     keys = {**recipe, **packing, "max_steps": 2}
     online, base, read = (llamafactory({**keys, **how}) for how in ({}, {"cuset_confidence": "base"}, file))
-    assert losses(online)[0] == pytest.approx(losses(base)[0], rel=1e-5)  # the adapters begin at 0
-    assert losses(online)[1] != pytest.approx(losses(base)[1], rel=1e-3)
+    assert online.losses[0] == pytest.approx(base.losses[0], rel=1e-5)  # the adapters begin at 0
+    assert online.losses[1] != pytest.approx(base.losses[1], rel=1e-3)
     if packing == {"packing": True}:  # an example sees what stands before it in the row; the file does not
-        assert losses(read)[0] != pytest.approx(losses(base)[0], rel=1e-5)
+        assert read.losses[0] != pytest.approx(base.losses[0], rel=1e-5)
     else:
-        assert losses(read) == pytest.approx(losses(base), rel=1e-5)
+        assert read.losses == pytest.approx(base.losses, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +105,8 @@ def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, s
 def test_other_papers_objectives_train_fused_as_from_logits(llamafactory, saved, objective):
     keys = {**saved[0], "cuset_objective": objective, "max_steps": 2}
     fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
-    assert losses(fused) == pytest.approx(losses(logits), rel=1e-5)
-    assert losses(fused)[0] > 0
+    assert fused.losses == pytest.approx(logits.losses, rel=1e-5)
+    assert fused.losses[0] > 0
 
 
 def test_an_example_that_the_file_lacks_is_named(llamafactory, saved):

@@ -8,19 +8,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from features import OFF
 from safetensors.torch import load_file
 
 
 ROOT = Path(__file__).parents[2]
-PARTS_OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 
 
 def weights(run):
     return hashlib.sha256((run.output_dir / "adapter_model.safetensors").read_bytes()).hexdigest()
-
-
-def losses(run):
-    return [step["loss"] for step in run.steps]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +30,7 @@ def test_plain_sft_is_bit_for_bit_what_it_is_without_us(llamafactory, plain_sft)
         real=True,
         CUSET_STAGE_DISABLE="1",
     )
-    assert losses(without) == losses(plain_sft)
+    assert without.losses == plain_sft.losses
     assert weights(without) == weights(plain_sft)
 
 
@@ -47,13 +43,13 @@ def test_all_parts_off_is_sft(llamafactory, plain_sft, fused):
             "cuset_fused": fused,
             "per_device_train_batch_size": 2,
             "gradient_accumulation_steps": 2,
-            **PARTS_OFF,
+            **OFF,
         }
     )
     if fused == "off":
         assert weights(run) == weights(plain_sft)
-    assert losses(run) == pytest.approx(losses(plain_sft), rel=1e-5)
-    assert [step["cuset/nll"] for step in run.steps] == pytest.approx(losses(plain_sft), rel=1e-5)
+    assert run.losses == pytest.approx(plain_sft.losses, rel=1e-5)
+    assert [step["cuset/nll"] for step in run.steps] == pytest.approx(plain_sft.losses, rel=1e-5)
 
 
 FULL = {
@@ -163,7 +159,7 @@ def test_the_preprocessing_says_how_much_is_cuda_and_marks_it(full_run):
 
 def test_a_run_is_resumed(llamafactory, full_run):
     run = llamafactory({**FULL, "resume_from_checkpoint": str(full_run.output_dir / "checkpoint-4")})
-    assert [step["loss"] for step in run.steps][-2:] == pytest.approx(losses(full_run)[-2:], rel=1e-5)
+    assert [step["loss"] for step in run.steps][-2:] == pytest.approx(full_run.losses[-2:], rel=1e-5)
 
 
 @pytest.mark.parametrize("objective", ["dft", "eaft", "asft", "profit"])
@@ -182,7 +178,7 @@ def test_the_baselines_train_and_evaluate_through_the_stage(llamafactory, object
             "max_samples": 8,
         }
     )
-    assert all(math.isfinite(loss) for loss in losses(run))
+    assert all(math.isfinite(loss) for loss in run.losses)
     adapter = load_file(run.output_dir / "adapter_model.safetensors")
     assert any(tensor.abs().max() > 0 for name, tensor in adapter.items() if "lora_B" in name)
     results = json.loads((run.output_dir / "all_results.json").read_text())
@@ -211,8 +207,8 @@ def test_asft_switches_off_adapters_of_any_kind(llamafactory, tiny_model):
     keys |= {"finetuning_type": "oft", "oft_rank": 0, "oft_block_size": 8, "learning_rate": 0.1}
     switched, copied = llamafactory(keys), llamafactory({**keys, "ref_model": str(tiny_model)})
     assert "frozen copy" not in switched.output
-    assert losses(switched) == pytest.approx(losses(copied), rel=1e-4)
-    assert losses(switched)[2] > 1.5 * losses(switched)[0]  # the KL term is no trifle
+    assert switched.losses == pytest.approx(copied.losses, rel=1e-4)
+    assert switched.losses[2] > 1.5 * switched.losses[0]  # the KL term is no trifle
 
 
 def test_asft_says_so_when_nothing_tells_the_base_model(llamafactory):
@@ -226,8 +222,8 @@ def test_asft_keeps_a_frozen_copy_under_full_fine_tuning(llamafactory):
     keys = {"stage": "cuset", "finetuning_type": "full", "max_steps": 2, "max_samples": 4}
     asft = llamafactory({**keys, "cuset_objective": "asft", "asft_alpha": 10.0})
     dft = llamafactory({**keys, "cuset_objective": "dft"})
-    assert losses(asft)[0] == pytest.approx(losses(dft)[0], rel=1e-4)
-    assert losses(asft)[1] > losses(dft)[1]
+    assert asft.losses[0] == pytest.approx(dft.losses[0], rel=1e-4)
+    assert asft.losses[1] > dft.losses[1]
 
 
 @pytest.mark.slow
@@ -241,7 +237,7 @@ def test_asft_finds_the_reference_s_weights_under_zero_3(llamafactory):
         FORCE_TORCHRUN="1",
         NPROC_PER_NODE="1",
     )
-    assert losses(sharded) == pytest.approx(losses(expected), rel=1e-3)
+    assert sharded.losses == pytest.approx(expected.losses, rel=1e-3)
 
 
 def test_asft_wants_a_base_model_that_pissa_has_not_changed(llamafactory):
@@ -320,7 +316,7 @@ def test_a_compiled_model(llamafactory):
     plain = llamafactory(keys)
     compiled = llamafactory({**keys, "torch_compile": True, "torch_compile_backend": "aot_eager"})
     assert "fused head" in compiled.output
-    assert losses(compiled) == pytest.approx(losses(plain), rel=1e-5)
+    assert compiled.losses == pytest.approx(plain.losses, rel=1e-5)
 
 
 def test_the_first_batch_of_a_damaged_model_says_what_is_wrong(llamafactory, tiny_model, tmp_path):
@@ -347,7 +343,7 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     keys = {"stage": "cuset", "tokenized_path": str(path), "max_samples": 6, "max_steps": 2}
     first = llamafactory(keys)
     again = llamafactory(keys, anew=True)
-    assert losses(again) == losses(first)
+    assert again.losses == first.losses
     assert json.loads((path / "cuset_labels.json").read_text())["kinds"] == ["kernel_body", "launch_config"]
 
     other = llamafactory({**keys, "cuset_sensitive_kinds": "launch_config"}, check=False)
@@ -464,7 +460,7 @@ def test_unusable_rows_are_counted_and_a_step_without_supervision_is_harmless(ll
     )
     assert "rows with an empty response" in run.output
     assert "rows without an assistant message to learn from" in run.output
-    assert all(math.isfinite(loss) for loss in losses(run))
+    assert all(math.isfinite(loss) for loss in run.losses)
 
 
 def test_ranks_whose_rows_have_nothing_to_evaluate(llamafactory, tmp_path):

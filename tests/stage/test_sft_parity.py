@@ -6,17 +6,13 @@ import re
 import pytest
 import torch
 import transformers
+from features import OFF
 from packaging.version import Version
 from transformers import AutoTokenizer
 
 
-OFF = {"cuset_confidence_mask": False, "cuset_cuda_mask": False, "cuset_region_weight": False}
 FUSED = ("on", "off")
 IS_FIVE = Version(transformers.__version__) >= Version("5")
-
-
-def steps(run):
-    return [step[key] for step in run.steps for key in ("loss", "grad_norm")]
 
 
 @pytest.fixture(scope="session")
@@ -73,13 +69,13 @@ def test_images_train_as_sft_of_the_whole_step(llamafactory, qwen2_vl):
         {**qwen2_vl, "per_device_train_batch_size": 2 // parts, "gradient_accumulation_steps": parts}
         for parts in (1, 2)
     )
-    expected = steps(llamafactory({**whole, "stage": "sft"}))
+    expected = llamafactory({**whole, "stage": "sft"}).losses_and_norms
     for fused in FUSED:
         for keys in (whole, cut) if fused == "on" else (cut,):
             run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused})
-            assert steps(run) == pytest.approx(expected, rel=1e-5)
+            assert run.losses_and_norms == pytest.approx(expected, rel=1e-5)
     # If this fails, LLaMA-Factory's SFT has come to agree: say so where docs/ speaks of images.
-    assert steps(llamafactory({**cut, "stage": "sft"})) != pytest.approx(expected, rel=1e-4)
+    assert llamafactory({**cut, "stage": "sft"}).losses_and_norms != pytest.approx(expected, rel=1e-4)
 
 
 def test_random_numbers_are_those_of_sft(llamafactory):
@@ -88,7 +84,7 @@ def test_random_numbers_are_those_of_sft(llamafactory):
     sft = llamafactory({**keys, "stage": "sft"})
     for fused in FUSED:
         run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused})
-        assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+        assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-5)
 
 
 @pytest.fixture(scope="session")
@@ -121,7 +117,7 @@ def test_a_router_s_loss_is_sft_s_times_the_share_of_the_micro_batch(llamafactor
     keys |= {**OFF, "stage": "cuset", "moe_aux_loss_coef": 0.5 * parts}
     for fused in FUSED:
         run = llamafactory({**keys, "cuset_fused": fused}, ranks=ranks)
-        assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+        assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-5)
         router = run.steps[0]["loss"] - run.steps[0]["cuset/nll"]
         assert 0.8 < router / parts < 3.0  # balanced experts have a loss of 2, and 0.5 of that is 1
 
@@ -133,7 +129,7 @@ def test_two_ranks_with_accumulation_are_sft(llamafactory):
     sft = llamafactory({**keys, "stage": "sft"}, ranks=2)
     for fused in FUSED:
         run = llamafactory({**keys, **OFF, "stage": "cuset", "cuset_fused": fused}, ranks=2)
-        assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+        assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-5)
 
 
 @pytest.mark.slow
@@ -141,9 +137,9 @@ def test_rows_grouped_by_length_are_those_of_sft(llamafactory):
     grouped = {"train_sampling_strategy": "group_by_length"} if IS_FIVE else {"group_by_length": True}
     keys = {"disable_shuffling": False, "per_device_train_batch_size": 2, "cutoff_len": 256, "template": "gpt_oss"}
     mixed, sft = (llamafactory({**keys, **more, "stage": "sft"}) for more in ({}, grouped))
-    assert steps(sft) != pytest.approx(steps(mixed), rel=1e-3)
+    assert sft.losses_and_norms != pytest.approx(mixed.losses_and_norms, rel=1e-3)
     run = llamafactory({**keys, **grouped, **OFF, "stage": "cuset"})
-    assert steps(run) == pytest.approx(steps(sft), rel=1e-5)
+    assert run.losses_and_norms == pytest.approx(sft.losses_and_norms, rel=1e-5)
 
 
 def test_a_step_is_divided_by_its_tokens_or_its_samples(llamafactory):
