@@ -19,6 +19,7 @@ try:
 except SandboxError:
     pytest.skip("nvcc is needed", allow_module_level=True)
 
+pytestmark = pytest.mark.usefixtures("options_checked_once")
 GPUS = 2
 
 

@@ -60,12 +60,13 @@ _checked: set[tuple[Any, ...]] = set()
 
 @pytest.fixture
 def every_check() -> None:
-    """The judge tries nvcc's options in every run, as it does outside of tests; else once for the same ones."""
+    """With `options_checked_once`: the judge tries nvcc's options in every run of this test, as it does outside of tests."""
 
 
-@pytest.fixture(autouse=True)
-def _options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not {"run", "make"} & {*request.fixturenames} or "every_check" in request.fixturenames:
+@pytest.fixture
+def options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge tries the same options of nvcc once."""
+    if "every_check" in request.fixturenames:
         return
     from cuset_stage.judge import bench
 
@@ -79,7 +80,7 @@ def _options_checked_once(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def run(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(tmp_path: Path, cache: Path, options_checked_once: None, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run `cuset evaluate` on answers and tasks; its result, and what the results file says then."""
     monkeypatch.setenv("CUSET_CACHE", str(cache))
 

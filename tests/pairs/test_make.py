@@ -36,7 +36,7 @@ int main() {
 
 
 @pytest.fixture
-def make(tmp_path, cache, monkeypatch, forked):
+def make(tmp_path, cache, monkeypatch, forked, options_checked_once):
     """Run the command on a task set; its result and the pair file's rows."""
     monkeypatch.setenv("CUSET_CACHE", str(cache))
     monkeypatch.chdir(tmp_path)
