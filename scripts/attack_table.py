@@ -192,7 +192,7 @@ class Range:
             try:
                 environment = process.environ()
                 traces = [process.exe(), process.cwd(), *environment.values(), *process.cmdline()]
-            except psutil.Error:
+            except (psutil.Error, OSError):  # the folder it is in may be too deep to be named
                 continue
             own = process.pid == os.getpid() or environment.get("CUSET_SCRATCH") == str(self.scratch)  # of the judge
             if not own and any(str(self.scratch) in trace for trace in traces):

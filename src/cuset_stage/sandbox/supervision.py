@@ -207,7 +207,7 @@ def _hunt(folder: str, uid: int | None) -> None:
     for _ in range(100):
         found = False
         for process in psutil.process_iter():
-            with suppress(psutil.Error):
+            with suppress(psutil.Error, OSError):  # the folder it is in may be too deep to be named
                 traces = (process.cwd(), process.exe(), process.environ().get("HOME", ""))
                 if process.uids().real == uid or any(trace.startswith(f"{folder}/") for trace in traces):
                     process.kill()
