@@ -275,14 +275,15 @@ def judge() -> str:
     references, speed, mutants, bench, whole = (record(f"{name}_h200.json") for name in names)
     own = {run: speed[run]["own_ms"]["median"] for run in ("single", "alone", "cold", "warm")}
     reference_ms = 1e3 * median(task["overhead_s"] for task in references["tasks"].values())
+    flags = [flag for task in references["tasks"].values() for flag in task["flags"]]
     rows = [
         [f"{len(host)} attacks by programs and sources on the host, the judge as root", f"{sum(one['contained'] for one in host)} contained"],
         [f"{len(user)} attacks by programs and sources, of an ordinary user", f"{sum(one['contained'] for one in user)} contained"],
         [f"{len(device)} attacks on the device, each followed by a right program", f"{sum(one['contained'] for one in device)} contained"],
-        [f"the {references['total']} bundled programs as answers, judged {len(references['runs'])} times", f"{references['passed']} pass"],
+        [f"the {references['total']} bundled programs as answers", f"{references['passed']} pass, {len(flags)} without a speed-up, {sum(flag.startswith('no_gpu_work') for flag in flags)} of them as `no_gpu_work`"],
         [f"judge's own time for a sample of five cases, one program at a time ({speed['samples']} samples)", f"{own['single']:.0f} ms (median)"],
         [f"the same with {speed['per_gpu']} programs at a time (`per_gpu={speed['per_gpu']}`)", f"{own['cold']:.0f} ms, compiled before {own['warm']:.0f} ms (median)"],
-        [f"the same for the bundled programs, {references['runs'][0]['per_gpu']} at a time, compiled before", f"{reference_ms:.0f} ms (median)"],
+        [f"the same for the bundled programs, {references['runs'][0]['per_gpu']} at a time", f"{reference_ms:.0f} ms (median)"],
         [f"samples a second with {speed['cpus']} cores", f"{speed['single']['samples_per_s']:.1f}; `per_gpu={speed['per_gpu']}` {speed['cold']['samples_per_s']:.1f}, compiled before {speed['warm']['samples_per_s']:.1f}"],
         ["the same, relative to one after another on empty caches", f"{speed['speedup_single']:.1f} x; `per_gpu={speed['per_gpu']}` {speed['speedup_cold']:.1f} x, compiled before {speed['speedup_warm']:.1f} x"],
     ]  # fmt: skip
@@ -295,6 +296,8 @@ def judge() -> str:
     ]
     passed = sum(row["verdict"] == "passed" for row in mutants["mutants"])
     said = ", ".join(f"{count} {verdict}" for verdict, count in whole["verdicts"].items())
+    small = whole["small_disk"]
+    thorough = [row["thorough"] for row in mutants["mutants"] if "thorough" in row]
     return f"""## The judge
 
 {table(["what", "measured"], rows)}
@@ -305,10 +308,10 @@ def judge() -> str:
 - {source("judge_h200.json", f"python scripts/bench_judge.py data/kernels --samples {speed['samples']} --alone {speed['alone']['samples']} --per-gpu {speed['per_gpu']} --output outputs/judge.json")}
 - {source("judge_ray.json", f"python scripts/bench_ray.py --samples {cluster['samples']}")}
 - `benchmarks/judge_references_h200.json`, report `benchmarks/judge_references_h200.html`:
-  `python scripts/judge_references.py data/kernels --twice outputs/references --options="per_gpu=8" --json outputs/references.json`
+  `python scripts/judge_references.py data/kernels --check outputs/references.jsonl --json outputs/references.json`
 
 {bench["programs"]} of CUDABench's first 100 references (all but row {" and ".join(bench["skipped"])}, whose gen.py alone takes a minute) took {bench["ours_s"]:.0f} s with
-empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_gpu"]}` and other work on the machine's second GPU. A harness like CUDABench's own took
+empty caches on one H200 and {bench["cores"]} cores, with `per_gpu={bench["per_gpu"]}`. A harness like CUDABench's own took
 {bench["harness_s"]:.0f} s for them, {bench["ratio"]:.1f} times as long, as the sum of its rows, of which {bench["harness_slices"]} ran beside each other and so in each other's way.
 {bench["verdicts_differ"]} verdicts differ. The judge's own time for a row was {bench["overhead_ms"]:.0f} ms (median). Compiling takes
 the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f} s for a program, with as many at a time as there are cores.
@@ -316,7 +319,8 @@ the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f}
 - {source("judge_cudabench_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 100 --skip 4 --slices 8 --options per_gpu=16")}
 
 {whole["programs"]} of its references took {whole["ours_s"]:.0f} s with empty caches on a disk of {whole["disk_gb"]:.0f} GB: {said}. The harness judged
-{whole["harness_programs"]} of them, and {whole["verdicts_differ"]} verdicts differ.
+{whole["harness_programs"]} of them, and {whole["verdicts_differ"]} verdicts differ. On a disk of 20 GB, {small["programs"]} of them were judged in {small["ours_s"]:.0f} s, when
+the run was stopped; {small["verdicts_differ"]} verdicts differ.
 
 - {source("judge_cudabench_500_h200.json", "python scripts/bench_cudabench.py CUDABench-Set.jsonl --rows 500 --side ours --options per_gpu=16, and --side harness --slices 16")}
 
@@ -326,7 +330,8 @@ the most: nvcc needed {bench["seconds_of"]["compile_s"] / bench["programs"]:.1f}
 
 `cuset evaluate` says `passed` for {passed} of the {len(mutants["mutants"])}. Those under "sanitizer alone" fail under compute-sanitizer; those under "adverse
 form alone" fail when what CUDA leaves undefined is made to come out badly: shared memory full of garbage, half of the warps late after every
-barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
+barrier, garbage from inactive lanes. `cuset evaluate thorough=true` tries both: of the {len(thorough)} wrong ones that
+pass otherwise, {len(thorough) - thorough.count("passed")} fail. `benchmarks/mutants_equivalent.json` says why a mutant is equivalent to its program.
 
 - {source("mutants_h200.json", "python scripts/mutation_table.py --json outputs/mutants.json --per-task 6 --per-gpu 5")}
 """

@@ -187,12 +187,12 @@ def test_speed() -> None:
     assert (found["reference_s"], found["kernel_s"]) == pytest.approx((50e-6, 25e-6))
     for reference, answer in ((steady, steady), ([time + 50e-6 for time in steady], [time - 9e-6 for time in steady])):
         found = speed(50e-6, steady, reference, answer)
-        assert "speedup" not in found and NOISE in found["flags"]
+        assert "speedup" not in found and found["flags"] == [NOISE]
     loud = [100e-6, 300e-6, 200e-6] * 5
     found = speed(50e-6, loud, [time + 50e-6 for time in loud], [time + 25e-6 for time in loud])
     assert found["flags"] == [NOISE]
     found = speed(35e-6, steady, [time + 50e-6 for time in steady], [time + 25e-6 for time in steady])
-    assert found["flags"] == [UNSTEADY] and found["speedup"] == pytest.approx(35 / 25)
+    assert found["flags"] == [UNSTEADY] and "speedup" not in found
     found = speed(1e-3, steady, [time + 1e-3 for time in steady], [time + 50e-6 for time in steady])
     assert found["flags"] == ["speed-up over 10x"]
 

@@ -16,7 +16,7 @@ from ..text import shorten
 from .oracle_runs import OracleError
 
 
-JUDGE_VERSION = 6  # raised when verdicts come about differently: results of an earlier judge are then not reused
+JUDGE_VERSION = 7  # raised when verdicts come about differently: results of an earlier judge are then not reused
 T = TypeVar("T")
 
 # What lines of a results file are checked by and how they are written: to the microsecond, and without infinity, which JSON lacks.

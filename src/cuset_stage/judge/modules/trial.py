@@ -45,7 +45,7 @@ CONSTANT = (
     "task: the reference returns the same for all seeds, within the tolerance: a kept result or a constant passes"
 )
 LOWER = "lower_precision: the outputs err as those of TF32, half or bfloat16 do, so no speed-up"
-UNSTEADY = f"times are not steady: the reference took {STEADY:g} times as long before or after"
+UNSTEADY = f"no speed-up: times are not steady, the reference took {STEADY:g} times as long before or after"
 NOISE = "no speed-up: the time is not told apart from that of a call of nothing"
 NO_FLOAT64 = "task: the reference does not run in float64: a lower precision is not looked for"
 
@@ -312,22 +312,20 @@ def _apart(nothing: Sequence[float], times: Sequence[float]) -> float:
 def speed(
     earlier: float, nothing: Sequence[float], reference: Sequence[float], answer: Sequence[float]
 ) -> dict[str, Any]:
-    """speedup, reference_s, kernel_s and flags by the seconds of timed calls; no speed-up where noise could make it.
+    """speedup, reference_s, kernel_s and flags by the seconds of timed calls; no speed-up where noise could make it, or the reference is not steady.
 
     What a call takes beside the module is that of a module that does nothing, and taken off both. earlier: seconds of the reference
     without that, before the answer was called.
     """
     own, its = _apart(nothing, reference), _apart(nothing, answer)
-    flags = []
-    if max(earlier, own) > STEADY * min(earlier, own):
-        flags.append(UNSTEADY)
-        own = min(earlier, own)  # who slows the reference down is not paid for it
     sure = SURE * math.hypot(_error(nothing), max(_error(reference), _error(answer)))
     if min(own, its) <= sure:
         said = f"{own:.3g} s for the reference and {its:.3g} s for the answer, beside {median(nothing):.3g} s of a call (± {sure:.2g} s)"
-        return {"flags": [*flags, NOISE], "message": said}
-    if own / its > SUSPICIOUS_SPEEDUP:
-        flags.append(f"speed-up over {SUSPICIOUS_SPEEDUP:g}x")
+        return {"flags": [NOISE], "message": said}
+    if max(earlier, own) > STEADY * min(earlier, own):  # an answer may have slowed it down, or others use the GPU
+        said = f"the reference took {earlier:.3g} s before the answer's calls and {own:.3g} s after them"
+        return {"flags": [UNSTEADY], "message": said}
+    flags = [f"speed-up over {SUSPICIOUS_SPEEDUP:g}x"] if own / its > SUSPICIOUS_SPEEDUP else []
     return {"flags": flags, "speedup": own / its, "reference_s": own, "kernel_s": its}
 
 
