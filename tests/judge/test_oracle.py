@@ -234,10 +234,10 @@ def test_a_gen_that_fails(cache, tmp_path, gen, message):
 
 
 def test_limits_on_time_and_size(tmp_path, sandboxed):
-    limits = replace(ORACLE_LIMITS, wall_s=2.0, file_bytes=1 << 20)
-    cache = CaseCache(tmp_path / "cases", limits=limits)
+    cache = CaseCache(tmp_path / "cases", limits=replace(ORACLE_LIMITS, wall_s=2.0))
     with pytest.raises(OracleError, match="wall time limit of 2 s"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "while True: pass"}))
+    cache = CaseCache(tmp_path / "cases", limits=replace(ORACLE_LIMITS, file_bytes=1 << 20))
     with pytest.raises(OracleError, match=r"gen\.py failed"):
         prepare(cache, tmp_path, cudabench_row(**{"gen.py": "open('data/x.bin', 'wb').write(bytes(2 << 20))"}))
 

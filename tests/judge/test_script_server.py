@@ -53,7 +53,8 @@ def test_what_a_script_started_ends_with_it(server: ScriptServer, tmp_path: Path
         "            open('data/alive', 'a').write('.')\n"
         "            time.sleep(0.02)\n"
         "    os._exit(0)\n"
-        "time.sleep(0.3)\n"
+        "while not os.path.exists('data/alive') or not os.path.getsize('data/alive'):\n"
+        "    time.sleep(0.02)\n"
     )
     assert run(server, tmp_path / "one", leaves) == (0, "")
     size = (tmp_path / "one" / "data" / "alive").stat().st_size

@@ -58,7 +58,7 @@ def test_the_verdicts_of_the_bundled_pairs_are_in_the_record(bundled):
 @pytest.mark.slow
 def test_the_command_of_the_page_makes_the_bundled_pairs_again(tmp_path):
     page = (ROOT / "docs" / "pairs.md").read_text()
-    lines = re.search(r"```bash\n(cuset pairs make data/.*?)```", page, re.DOTALL)[1]
+    lines = re.search(r"```bash[^\n]*\n(cuset pairs make data/.*?)```", page, re.DOTALL)[1]
     record = shutil.copy(ROOT / "benchmarks" / "pairs_h200.jsonl", tmp_path)
     lines = lines.replace("output=data", f"output={tmp_path}").replace("benchmarks/pairs_h200.jsonl", record)
     programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}

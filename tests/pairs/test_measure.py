@@ -76,7 +76,7 @@ def test_errors_name_the_key(arguments, message, pair_file, tiny_model):
 @pytest.mark.slow
 def test_the_commands_of_the_page_work_as_they_stand(tmp_path):
     root = Path(__file__).parents[2]
-    block = re.search(r"```bash\n(.*?)```", (root / "docs" / "pairs.md").read_text(), re.DOTALL)[1]
+    block = re.search(r"```bash[^\n]*\n(.*?)```", (root / "docs" / "pairs.md").read_text(), re.DOTALL)[1]
     programs = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     lines = block.replace("outputs/", f"{tmp_path}/")
     done = subprocess.run(
