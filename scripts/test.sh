@@ -24,9 +24,8 @@ ruff format --check .
 
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 if [ $# -eq 0 ]; then
-    # A process more than there are cores, eight at most, as tests wait a fifth of their time; a thread and a file of tests to each.
-    # In order: files of few tests are the longest, and would come last.
-    set -- tests --dist loadfile --no-loadscope-reorder --numprocesses $(($(nproc) + 1)) --maxprocesses 8
+    # A process a core, eight at most; a thread and a file of tests to each. In order: files of few tests are the longest, and would come last.
+    set -- tests --dist loadfile --no-loadscope-reorder --numprocesses "$(nproc)" --maxprocesses 8
     export OMP_NUM_THREADS=1 # nproc would heed it
 fi
 python -m pytest "$@"

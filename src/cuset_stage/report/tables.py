@@ -21,18 +21,22 @@ RULE_TEXTS = {
     "the mean over all choices of k.",
 }
 ORDER = (
-    *(
-        "passed",
-        "compiled",
-        "no_gpu_work",
-        "memory_error",
-        "race",
-        "undefined",
-        "mismatch",
-        "missing_output",
-        "timeout",
-    ),
-    *("runtime_error", "compile_timeout", "compile_error", "no_code", NO_ANSWER, INFRA_ERROR, NOT_JUDGED),
+    "passed",
+    "compiled",
+    "no_gpu_work",
+    "memory_error",
+    "race",
+    "undefined",
+    "mismatch",
+    "missing_output",
+    "timeout",
+    "runtime_error",
+    "compile_timeout",
+    "compile_error",
+    "no_code",
+    NO_ANSWER,
+    INFRA_ERROR,
+    NOT_JUDGED,
 )
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in ORDER} | {"compiled": "compiled (not run)"}
 

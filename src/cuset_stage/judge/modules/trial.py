@@ -312,7 +312,8 @@ def _apart(nothing: Sequence[float], times: Sequence[float]) -> float:
 def speed(
     earlier: float, nothing: Sequence[float], reference: Sequence[float], answer: Sequence[float]
 ) -> dict[str, Any]:
-    """speedup, reference_s, kernel_s and flags by the seconds of timed calls; no speed-up where noise could make it, or the reference is not steady.
+    """speedup, reference_s, kernel_s and flags by the seconds of timed calls. No speed-up where noise could make it, or where the
+    reference took another time before the answer's calls than after them.
 
     What a call takes beside the module is that of a module that does nothing, and taken off both. earlier: seconds of the reference
     without that, before the answer was called.

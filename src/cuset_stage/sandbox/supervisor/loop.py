@@ -225,9 +225,8 @@ class Run:
         own, shared = usage.own, usage.shared
         if own + max(shared, self.hidden_memory) + self.in_sockets + usage.files > self.most["memory_bytes"]:
             own, shared = shared_fairly(usage.threads_of) or (own, shared)
-        return (
-            own + max(shared, self.hidden_memory) + self.in_sockets
-        )  # hidden files are in `shared` as far as they are mapped
+        # hidden files are in `shared` as far as they are mapped
+        return own + max(shared, self.hidden_memory) + self.in_sockets
 
     def take_out(self) -> None:
         """Copy what is to be kept of a file system of its own to the folder on the disk; no process of the program is left."""
