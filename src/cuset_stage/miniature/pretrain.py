@@ -79,7 +79,7 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
         ids = np.concatenate([shard.result() for shard in shards])
     parameters = sum(one.numel() for one in model.parameters())
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.95), weight_decay=0.1, fused=gpu
+        model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.99), weight_decay=0.1, fused=gpu
     )
     stream = batches(ids, tokenizer.eos_token_id, settings.rows, settings.length, settings.seed)
     steps = max(1, settings.tokens // (settings.rows * settings.length))
