@@ -71,7 +71,7 @@ class PretrainSettings(Settings):
     rows: PositiveInt = Field(
         4, description="rows of a step; for a given number of tokens, many small steps teach more than few large ones"
     )
-    learning_rate: PositiveFloat = Field(1.5e-3, description="the highest learning rate")
+    learning_rate: PositiveFloat = Field(1e-3, description="the highest learning rate")
     warmup: float = Field(0.02, ge=0, lt=1, description="share of the training in which the learning rate rises")
     snapshots: Annotated[Numbers, AfterValidator(_percents)] = Field(
         (), description="percents of the training at which the model is written as well, to OUTPUT-20 and so on"
