@@ -1,12 +1,14 @@
-"""Atomic writing of files, SHA-256 of their content, and which checkpoints of a training are whole. Standard library only."""
+"""Atomic writing of files, locks on them, SHA-256 of their content, and which checkpoints of a training are whole. Standard library only."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -31,6 +33,38 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def take_lock(path: Path, *, wait: bool = True, shared: bool = False) -> int | None:
+    """A descriptor that holds a lock on a file, which is made where missing, until every process that has it closes it or dies.
+
+    The lock is between threads and processes. shared: beside others who share it. None: without `wait`, when another holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        os.close(lock)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return lock
+
+
+@contextmanager
+def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold an exclusive lock on a file (see `take_lock`) for the block; yields whether it is held."""
+    owner = os.getpid()
+    lock = take_lock(path, wait=wait)
+    try:
+        yield lock is not None
+    finally:
+        if lock is not None:
+            # closing it is not enough while a fork of this process has it, too; and a fork lets go of nothing
+            if os.getpid() == owner:
+                fcntl.flock(lock, fcntl.LOCK_UN)
+            os.close(lock)
 
 
 def drop_torn_checkpoints(model: Path) -> None:

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
+from cuset_stage.files import file_lock
 from cuset_stage.sandbox import Gpu, SandboxError, cache_root, lease_gpu, list_gpus
-from cuset_stage.sandbox.folders import file_lock
 from cuset_stage.sandbox.process import user_of_its_own
 
 

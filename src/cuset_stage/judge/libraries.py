@@ -8,9 +8,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..files import file_sha256
+from ..files import file_lock, file_sha256
 from ..sandbox import SandboxError, Toolkit, cache_root, remove_tree
-from ..sandbox.folders import file_lock
 
 
 SUMS = "sha256.json"

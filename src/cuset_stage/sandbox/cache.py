@@ -10,7 +10,6 @@ releases when a process dies:
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import time
@@ -19,7 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from .folders import file_lock, remove_tree, scratch_folder, scratch_root
+from ..files import file_lock, take_lock
+from .folders import remove_tree, scratch_folder, scratch_root
 from .limits import GIB, SandboxError
 
 
@@ -31,14 +31,12 @@ ROOM_WAIT_S, ROOM_PAUSE_S = 600.0, 0.2
 class Held:
     """A lock on a file that lasts as long as this object, or the process."""
 
-    def __init__(self, path: Path, kind: int) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._fd, kind)
+    def __init__(self, path: Path, *, shared: bool = False) -> None:
+        self._lock = take_lock(path, shared=shared)
 
     def __del__(self) -> None:
         with suppress(AttributeError, OSError):  # it was never opened
-            os.close(self._fd)
+            os.close(self._lock)
 
 
 class Cache:
@@ -67,7 +65,7 @@ class Cache:
 
         read: None when the entry is not there, or is damaged; then it is removed. make: see `new`.
         """
-        held = Held(self._locks / f"{key}.used", fcntl.LOCK_SH)
+        held = Held(self._locks / f"{key}.used", shared=True)
         entry = self.entry(key)
         with file_lock(self._locks / f"{key}.lock"):
             found = self._used(entry, read)
@@ -78,7 +76,7 @@ class Cache:
 
     def find(self, key: str, read: Callable[[Path], T | None]) -> tuple[T | None, Held]:
         """What `read` says of the entry as it is, and what keeps it from being dropped."""
-        held = Held(self._locks / f"{key}.used", fcntl.LOCK_SH)
+        held = Held(self._locks / f"{key}.used", shared=True)
         return self._used(self.entry(key), read), held
 
     @staticmethod
@@ -123,7 +121,7 @@ class Cache:
 
     def _promise(self, need: int) -> Held:
         path = self._room / os.urandom(8).hex()
-        held = Held(path, fcntl.LOCK_EX)
+        held = Held(path)
         os.truncate(path, need)
         return held
 

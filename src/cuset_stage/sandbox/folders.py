@@ -39,28 +39,6 @@ def cache_root() -> Path:
     return root
 
 
-@contextmanager
-def file_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold an exclusive lock on a file, between threads and processes; it goes when the process dies.
-
-    Yields whether it is held; without `wait`, that is not so while another holds it.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    owner = os.getpid()
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    held = False
-    try:
-        with suppress(BlockingIOError):
-            fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            held = True
-        yield held
-    finally:
-        # closing it is not enough while a fork of this process has it, too; and a fork lets go of nothing
-        if os.getpid() == owner:
-            fcntl.flock(fd, fcntl.LOCK_UN)
-        os.close(fd)
-
-
 def scratch_root() -> Path:
     """$CUSET_SCRATCH, else the system's folder for temporary files."""
     return Path(os.environ.get("CUSET_SCRATCH") or tempfile.gettempdir()).absolute()

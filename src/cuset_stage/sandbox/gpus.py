@@ -13,7 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .folders import cache_root, file_lock
+from ..files import file_lock
+from .folders import cache_root
 from .limits import SandboxError
 
 

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from .folders import cache_root, file_lock, out_of_room, scratch_folder, scratch_root, take_output
+from ..files import file_lock
+from .folders import cache_root, out_of_room, scratch_folder, scratch_root, take_output
 from .gpus import Gpu, gpu_devices
 from .isolation import (
     HOLDS_SAME_USER,

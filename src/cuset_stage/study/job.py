@@ -9,7 +9,6 @@ command has ended, not before. So is the job itself: no second process trains in
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import subprocess
@@ -19,30 +18,18 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..files import drop_torn_checkpoints, write_atomically
-from ..sandbox.folders import file_lock
+from ..files import drop_torn_checkpoints, file_lock, take_lock, write_atomically
 from .settings import SHARES
 
 
 POLL_S = 1.0
 
 
-def _held(path: Path) -> int | None:
-    """A descriptor with the lock on a file; None when another process has it."""
-    place = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(place)
-        return None
-    return place
-
-
 def _try_lease(folder: Path, gpus: Sequence[str], quarters: int) -> tuple[list[str], list[int]] | None:
     """GPUs and the descriptors that hold them, or None when too few are free. A share goes to the GPU that is fullest."""
     free: dict[str, list[int]] = {}
     for gpu in gpus:
-        places = (_held(folder / f"{gpu}-{share}") for share in range(SHARES))
+        places = (take_lock(folder / f"{gpu}-{share}", wait=False) for share in range(SHARES))
         free[gpu] = [place for place in places if place is not None]
     enough = [gpu for gpu in sorted(gpus, key=lambda one: len(free[one])) if len(free[gpu]) >= min(quarters, SHARES)]
     taken = enough[: max(1, quarters // SHARES)]
@@ -82,9 +69,7 @@ def run_job(name: str) -> int:
     """Run a job of the study in this folder; returns the exit status of its command."""
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
     job, root = study["jobs"][name], Path.cwd()
-    lock_file = root / "locks" / name.replace("/", "%")
-    lock_file.parent.mkdir(exist_ok=True)
-    own = _held(lock_file)
+    own = take_lock(root / "locks" / name.replace("/", "%"), wait=False)
     if own is None:
         print(f"{name}: goes on in another process, which a stopped study left; wait for it, or stop it.")
         return 1

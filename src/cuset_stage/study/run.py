@@ -15,9 +15,8 @@ from typing import Any
 
 import yaml
 
-from ..files import write_atomically
+from ..files import file_lock, write_atomically
 from ..sandbox import list_gpus
-from ..sandbox.folders import file_lock
 from .plan import Job, Run, StudyError, command_of, cores_of, processors
 from .settings import SHARES, Kind, StudySettings
 

@@ -5,6 +5,7 @@ contents of its timed calls are drawn. The reference is timed when the answer's 
 meanwhile, or take all of its memory; so is a module that does nothing: what a call takes beside the module.
 """
 
+import functools
 import hashlib
 import math
 import random
@@ -17,8 +18,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ...files import file_lock
 from ...sandbox import Gpu, Verdict, scratch_folder
-from ...sandbox.folders import cache_root, file_lock
+from ...sandbox.folders import cache_root
 from ...tasks import ModuleTask
 from ...text import shorten
 from ..closeness import element_at
@@ -130,7 +132,7 @@ class Trial:
             text = f"{self.seed} {self.task.id} {number} {what}"
             return int.from_bytes(hashlib.blake2s(text.encode(), digest_size=8, key=key).digest(), "big") >> 1
 
-        key, folder = _key(), self.files / str(number)
+        key, folder = _key(cache_root()), self.files / str(number)
         content = self.right.draw(seed("content"), folder / "given")
         return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
 
@@ -254,10 +256,11 @@ class Trial:
             self.note(verdict=Verdict.MISMATCH if wrong else Verdict.RUNTIME_ERROR, message=line)
 
 
-def _key() -> bytes:
+@functools.cache
+def _key(cache: Path) -> bytes:
     """What inputs are drawn from beside the seed: 32 bytes that no answer can read, drawn once for each cache. An answer could guess a seed
     that somebody has given, or read it on the judge's command line (Landlock), and compute ahead."""
-    path = cache_root() / "inputs.key"
+    path = cache / "inputs.key"
     with file_lock(path):
         if path.stat().st_size != KEY_BYTES:
             path.write_bytes(secrets.token_bytes(KEY_BYTES))
