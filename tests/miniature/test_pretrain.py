@@ -28,17 +28,12 @@ def test_it_learns_and_the_model_loads(data, tmp_path):
     from cuset_stage.miniature.pretrain import pretrain
 
     output = tmp_path / "base"
-    record = pretrain(
-        PretrainSettings(data=data, output=output, tokens=60 * 4 * 128, learning_rate=1e-2, snapshots=(5, 50), **TINY)
-    )
+    record = pretrain(PretrainSettings(data=data, output=output, tokens=60 * 4 * 128, learning_rate=1e-2, **TINY))
     assert record["tokens"] == 60 * 4 * 128
     assert record["log"][-1]["loss"] < record["log"][0]["loss"] - 1
-    losses = []
-    for folder in (tmp_path / "base-05", tmp_path / "base-50", output):
-        model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-        ids = tokenizer("__global__ void combine(const float* x", return_tensors="pt").input_ids
-        losses.append(model(ids, labels=ids).loss.item())
-    assert losses[0] > losses[1] > losses[2]
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(output), AutoTokenizer.from_pretrained(output)
+    ids = tokenizer("__global__ void combine(const float* x", return_tensors="pt").input_ids
+    assert model(ids, labels=ids).loss.item() < record["log"][0]["loss"] - 1
 
 
 def test_rows_begin_with_documents_and_come_once_before_any_twice():

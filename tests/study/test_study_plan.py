@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
-from cuset_stage.study.plan import StudyError, jobs_of, runs_of
+from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import forecast, run_snakemake, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
@@ -130,13 +130,21 @@ def test_a_model_may_have_methods_and_seeds_of_its_own(tmp_path):
     assert len(names) == 2 + 4 * 2
 
 
+def test_a_part_of_a_study_is_asked_for_by_patterns(tmp_path):
+    study = a_study(tmp_path, only=["m/sft/*", "*/cuset/seed4"])
+    jobs = jobs_of(study)
+    assert {job.run.name for job in wanted(study, jobs)} == {"m/sft/seed3", "m/sft/seed4", "m/cuset/seed4"}
+    with pytest.raises(StudyError, match=r"only: m/sfd/seed3: no run has such a name.*did you mean m/sft/seed3"):
+        wanted(study.model_copy(update={"only": ("m/sfd/seed3",)}), jobs)
+
+
 def test_the_miniature_is_planned(monkeypatch):
     """docs/study_plan.md: the main table and Table 5, Fig. 4, capability and dose; every model is made by a command of the file's head."""
     monkeypatch.chdir(ROOT)
     study = StudySettings.read([str(MINIATURE), "dry_run=true"])
     jobs = jobs_of(study)
     trained = {job.run.name: job.settings for job in jobs if job.kind == "train"}
-    assert len(trained) == 8 * 8 + (4 + 3 + 3) * 3 + 3 * 4 * 3 + 8 * 4 * 3
+    assert len(trained) == 9 * 8 + (4 + 3 + 3) * 3 + 3 * 4 * 3 + 4 * 4 * 3
     assert f"left: {len(jobs):,} jobs" in list(forecast(what_is_left(study, jobs)))[-1]
     assert {job.run.name for job in jobs if job.run.keys is None} == {"pretrained/vanilla/seed0"}
     alike = [
@@ -145,11 +153,21 @@ def test_the_miniature_is_planned(monkeypatch):
     ]
     assert alike[0] == alike[1] and trained["cuda20/cuset/seed1"]["dataset_dir"] == "outputs/miniature/cuda20"
     commands = re.findall(r"cuset miniature (data|pretrain) (.*)", MINIATURE.read_text(encoding="utf-8"))
-    made = {"outputs/miniature/" + kind + dose for kind in ("cuda", "neutral") for dose in ("02", "05", "10", "20")}
+    made = set()
     for what, line in commands:
-        words = line.replace("$kind$dose", "cuda02").replace("$kind", "cuda").replace("0.$dose", "0.02").split()
-        settings = (MiniatureSettings if what == "data" else PretrainSettings).read(words)
-        made |= {str(settings.output), *(f"{settings.output}-{one:02}" for one in getattr(settings, "snapshots", ()))}
+        for kind, dose, millions in [
+            ("cuda", "05", "25"),
+            ("cuda", "20", "100"),
+            ("neutral", "05", "200"),
+            ("neutral", "20", "25"),
+        ]:
+            words = (
+                line.replace("$kind", kind)
+                .replace("$dose", dose)
+                .replace("${millions}", millions)
+                .replace("$millions", millions)
+            )
+            made.add(str((MiniatureSettings if what == "data" else PretrainSettings).read(words.split()).output))
     needed = {keys[key] for keys in trained.values() for key in ("model_name_or_path", "dataset_dir")}
     assert made == needed and study.tasks.parent.as_posix() in made
 

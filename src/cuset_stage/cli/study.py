@@ -22,16 +22,17 @@ def run(settings: StudySettings) -> None:
 
     `dry_run=true` prints the jobs, their GPU hours and their disk, and starts nothing.
     """
-    from ..study.plan import jobs_of
+    from ..study.plan import jobs_of, wanted
     from ..study.report import write_report
     from ..study.run import failed_jobs, forecast, run_snakemake, what_is_left, write_study
 
-    jobs = jobs_of(settings)
+    every = jobs_of(settings)
+    jobs = wanted(settings, every)
     for line in forecast(what_is_left(settings, jobs)):
         typer.echo(line)
     if settings.dry_run:
         return
-    write_study(settings, jobs)
+    write_study(settings, every)
     status = run_snakemake(settings, jobs)
     failed = failed_jobs(settings, jobs)
     if any((settings.output / "runs").glob("*/*/*/results.jsonl")):

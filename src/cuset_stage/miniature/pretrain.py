@@ -3,7 +3,6 @@
 Plain PyTorch on one GPU: packed rows, autocast to bfloat16, torch.compile, fused AdamW. Imports torch and transformers.
 """
 
-import copy
 import math
 import os
 import time
@@ -84,18 +83,11 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
     stream = batches(ids, tokenizer.eos_token_id, settings.rows, settings.length, settings.seed)
     steps = max(1, settings.tokens // (settings.rows * settings.length))
     log, started, step = [], time.perf_counter(), 0
-    kept = torch.bfloat16 if gpu else torch.float32
-    snapshots = sorted(settings.snapshots, reverse=True)
     while step < steps:
         elapsed = time.perf_counter() - started
         progress = max(step / steps, elapsed / settings.seconds if settings.seconds else 0.0)
         if progress >= 1:
             break
-        if snapshots and progress >= snapshots[-1] / 100:
-            folder = settings.output.with_name(f"{settings.output.name}-{snapshots.pop():02}")
-            copy.deepcopy(model).to(kept).save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-            print(f"pretraining: step {step} of {steps}, written to {folder}", flush=True)
         for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * schedule(progress, settings.warmup)
         loss = compute(next(stream).to(device, non_blocking=True))
@@ -111,7 +103,7 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
         step += 1
     loss.item()
     seconds = time.perf_counter() - started
-    model.to(kept).save_pretrained(settings.output)
+    model.to(torch.bfloat16 if gpu else torch.float32).save_pretrained(settings.output)
     tokenizer.save_pretrained(settings.output)
     seen = step * settings.rows * settings.length
     return {

@@ -14,12 +14,6 @@ def _known_depths(value: tuple[int, ...]) -> tuple[int, ...]:
     return value
 
 
-def _percents(value: tuple[int, ...]) -> tuple[int, ...]:
-    if not all(0 < one < 100 for one in value):
-        raise ValueError("expected numbers between 0 and 100")
-    return value
-
-
 class MiniatureSettings(Settings):
     """What `write_miniature` makes; the same settings give the same files."""
 
@@ -73,8 +67,5 @@ class PretrainSettings(Settings):
     )
     learning_rate: PositiveFloat = Field(1e-3, description="the highest learning rate")
     warmup: float = Field(0.02, ge=0, lt=1, description="share of the training in which the learning rate rises")
-    snapshots: Annotated[Numbers, AfterValidator(_percents)] = Field(
-        (), description="percents of the training at which the model is written as well, to OUTPUT-20 and so on"
-    )
     seed: int = Field(0, description="decides weights and order")
     jobs: PositiveInt | None = Field(None, description="processes that tokenize; without it one a CPU")

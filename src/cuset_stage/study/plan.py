@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +121,23 @@ def jobs_of(settings: StudySettings) -> list[Job]:
     """
     recipes = {name: read_yaml(model.recipe) for name, model in settings.models.items()}
     return [job for run in runs_of(settings) for job in _jobs_of_run(settings, run, recipes[run.model])]
+
+
+def wanted(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
+    """The jobs that `only` asks for.
+
+    Raises:
+        StudyError: a pattern that no run matches.
+    """
+    if settings.only is None:
+        return list(jobs)
+    names = dict.fromkeys(job.run.name for job in jobs)
+    for pattern in settings.only:
+        if not fnmatch.filter(names, pattern):
+            raise StudyError(
+                f"only: {pattern}: no run has such a name; expected MODEL/METHOD/seedN. {nearest(pattern, names)}"
+            )
+    return [job for job in jobs if any(fnmatch.fnmatchcase(job.run.name, pattern) for pattern in settings.only)]
 
 
 def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -> Iterator[Job]:

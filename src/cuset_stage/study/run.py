@@ -156,8 +156,10 @@ def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
         raise StudyError(
             f"a job takes {needed:g} GPUs and {gpus} can be used here; lower `gpus` of the models, where 0 is a CPU."
         )
+    targets = () if settings.only is None else (f"done/{job.name}.json" for job in jobs)
     command = [
-        *(sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(settings.output)),
+        *(sys.executable, "-m", "snakemake", *targets),
+        *("--snakefile", str(SNAKEFILE), "--directory", str(settings.output)),
         *("--executor", settings.executor, "--cores", str(processors(settings))),
         *("--keep-going", "--rerun-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host"),
         *(("--resources", f"gpu={gpus * SHARES}") if settings.executor == "local" else ()),

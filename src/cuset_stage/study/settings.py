@@ -98,5 +98,8 @@ class StudySettings(Settings):
         (),
         description="further arguments of snakemake, such as [--jobs, '20', --default-resources, slurm_partition=a]",
     )
+    only: Names | None = Field(
+        None, description="run now what matches one of these patterns of MODEL/METHOD/seedN, such as base/*/seed0"
+    )
     dry_run: bool = Field(False, description="only say what is left: jobs, GPU hours and disk")
     title: str | None = Field(None, description="the report's title")
