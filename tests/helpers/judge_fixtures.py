@@ -12,7 +12,7 @@ from worker_folders import shared_folder
 
 from cuset_stage.cli import app
 from cuset_stage.judge.results import Results, read_results
-from cuset_stage.sandbox import Isolation, SandboxError, resolve_isolation
+from cuset_stage.sandbox import Finished, Isolation, SandboxError, resolve_isolation, run_sandboxed
 
 
 @pytest.fixture(scope="session")
@@ -51,8 +51,12 @@ def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     if "sandboxed" not in request.fixturenames:
         from forked_runs import run_forked
 
-        for module in ("oracle_runs", "modules.process"):
-            monkeypatch.setattr(f"cuset_stage.judge.{module}.run_sandboxed", run_forked)
+        def run(command: list[str], **options: Any) -> Finished:
+            """Servers of scripts outlive a test."""
+            return (run_forked if "worker.py" in command else run_sandboxed)(command, **options)
+
+        monkeypatch.setattr("cuset_stage.judge.oracle_runs.run_sandboxed", run_forked)
+        monkeypatch.setattr("cuset_stage.sandbox.background.run_sandboxed", run)
 
 
 _checked: set[tuple[Any, ...]] = set()

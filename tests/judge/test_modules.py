@@ -14,7 +14,7 @@ from cuset_stage.judge.gpu_activity import Activity
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.trial import LOWER, NO_FLOAT64
 from cuset_stage.judge.results import read_results
-from cuset_stage.sandbox import Finished, Isolation, Limits, Verdict, resolve_isolation, scratch_folder
+from cuset_stage.sandbox import Isolation, Limits, Verdict, resolve_isolation, scratch_folder
 from cuset_stage.tasks import ModuleTask
 
 
@@ -501,5 +501,5 @@ def test_a_process_may_end_by_itself(judge: ModuleJudge, sandboxed: None) -> Non
         with judge.hold(folder, None) as module:
             module.find("ModelNew")
             assert module.leave() == Activity()  # nothing is recorded without a GPU
-            assert isinstance(module._finished, Finished)
-            assert (module._finished.returncode, module._finished.stdout) == (0, "left\n")
+            ended = module._process.end()
+            assert (ended.returncode, ended.stdout) == (0, "left\n")

@@ -45,9 +45,9 @@ def evaluate(settings: EvaluateSettings) -> None:
     the answer's code, the task, the flags, the limits. The exit code is 3 when the judge itself failed on some samples
     (infra_error: no space, a lost GPU): those are not charged to the model, and the same command judges them again.
     """
+    from ..judge.evaluation import choose_samples, make_samples
+    from ..judge.evaluation import evaluate as run
     from ..judge.results import describe_run, inputs_seed
-    from ..judge.runner import choose_samples, make_samples
-    from ..judge.runner import evaluate as run
     from ..progress import Progress
     from ..tasks import ModuleTask, load_tasks
     from ..tasks.answers_file import read_answers

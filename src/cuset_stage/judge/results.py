@@ -47,7 +47,7 @@ def _object(**kinds: Any) -> type[RowModel]:
 
 
 class SampleLine(RowModel):
-    """What a sample's line says beside its `Judgement`: `runner.sample_record` writes them. Further keys may hold anything."""
+    """What a sample's line says beside its `Judgement`: `evaluation.sample_record` writes them. Further keys may hold anything."""
 
     task: Text
     sample: SampleNumber
@@ -195,9 +195,8 @@ def describe_run(
             "format": tasks.format,
             "sha256": tasks.sha256,
             "count": len(asked),
-            "ids": [
-                task.id for task in asked
-            ],  # a report tells lines of this split from those that an earlier part left in the file
+            # By these a report tells lines of this split from those that an earlier part left in the file.
+            "ids": [task.id for task in asked],
             "level": level,
             "split": split,
         },

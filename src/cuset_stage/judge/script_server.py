@@ -4,7 +4,6 @@ scripts. The scripts are the task set's own; what an answer wrote is never near.
 import atexit
 import json
 import os
-import socket
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,8 @@ from pathlib import Path
 
 import psutil
 
-from ..sandbox import Finished, Isolation, Limits, SandboxError, python_paths, run_sandboxed, scratch_folder
+from ..sandbox import Finished, Isolation, Limits, python_paths, scratch_folder
+from ..sandbox.background import BackgroundRun
 
 
 DRIVER = Path(__file__).with_name("oracle_driver.py")
@@ -32,35 +32,23 @@ class ScriptServer:
 
     def __init__(self, limits: Limits, isolation: Isolation) -> None:
         self.limits = limits
-        self._isolation = isolation
-        self._channel, theirs = socket.socketpair()
-        self._answers = self._channel.makefile("rb")
         self._folders = ExitStack()
         self._folder = self._folders.enter_context(scratch_folder()) / "work"
         self._folder.mkdir()
-        self._stop = threading.Event()
-        self._ended = Finished(infra="it was not started")
-        self._thread = threading.Thread(target=self._serve, args=(theirs,), daemon=True)
-        self._thread.start()
+        self._process = BackgroundRun(
+            [sys.executable, "-s", "-B", "oracle_driver.py", "serve"],
+            folder=self._folder,
+            readonly={"oracle_driver.py": DRIVER},
+            visible=python_paths(),
+            limits=replace(bounded(limits), wall_s=A_DAY_S),
+            environment=ENVIRONMENT,
+            isolation=isolation,
+        )
+        self._process.start()
+        self._channel = self._process.socket
+        self._answers = self._channel.makefile("rb")
         atexit.register(self.close)
         self._scripts = 0
-
-    def _serve(self, theirs: socket.socket) -> None:
-        try:
-            self._ended = run_sandboxed(
-                [sys.executable, "-s", "-B", "oracle_driver.py", "serve"],
-                folder=self._folder,
-                readonly={"oracle_driver.py": DRIVER},
-                visible=python_paths(),
-                limits=replace(bounded(self.limits), wall_s=A_DAY_S),
-                environment=ENVIRONMENT,
-                isolation=self._isolation,
-                channel=theirs,
-                stop=self._stop,
-            )
-        except SandboxError as error:
-            self._ended = Finished(infra=str(error))
-            theirs.close()
 
     def run(self, arguments: Sequence[str], scripts: Mapping[str, str], work: Path) -> Finished:
         """Run the driver with these arguments beside these files. `work`, an empty folder, is replaced by the one in which it ran."""
@@ -73,9 +61,9 @@ class ScriptServer:
             self._channel.sendall(json.dumps(request).encode() + b"\n")
             answer = self._answers.readline()
         if not answer.endswith(b"\n"):
-            out_of_time = self._thread.is_alive() and not self.hung_up()
-            self.close()
-            return Finished(stopped="wall") if out_of_time else self._ended
+            out_of_time = self._process.alive and not self.hung_up()
+            ended = self.close()
+            return Finished(stopped="wall") if out_of_time else ended
         os.rename(self._folder / name, work)
         return Finished(**json.loads(answer))
 
@@ -91,17 +79,17 @@ class ScriptServer:
 
     @property
     def alive(self) -> bool:
-        return self._thread.is_alive() and not self._stop.is_set()
+        return self._process.alive
 
-    def close(self) -> None:
+    def close(self) -> Finished:
+        """End it; how it ended."""
         atexit.unregister(self.close)
-        if self._channel.fileno() >= 0 and self.hung_up():
-            self._thread.join(5.0)  # so that what ended it is known
-        self._stop.set()
-        self._thread.join()
+        by_itself = self._channel.fileno() >= 0 and self.hung_up()
+        ended = self._process.end(5.0 if by_itself else 0.0)  # so that what ended it is known
         self._answers.close()
         self._channel.close()
         self._folders.close()
+        return ended
 
 
 _idle: list[tuple[object, ScriptServer]] = []  # with what each was made for; the last has waited least

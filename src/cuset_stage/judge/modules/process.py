@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ...sandbox import (
     Compiler,
-    Finished,
     Gpu,
     Isolation,
     Limits,
@@ -20,9 +18,9 @@ from ...sandbox import (
     find_toolkit,
     python_paths,
     remove_tree,
-    run_sandboxed,
     scratch_folder,
 )
+from ...sandbox.background import BackgroundRun
 from ...tasks import ModuleTask
 from ..devices import GpuPool, Turns
 from ..gpu_activity import Activity, Recorder
@@ -62,9 +60,8 @@ class ModuleRunner:
     budget_s: float = 20.0
     turns: Turns = field(default_factory=Turns, repr=False)
     recorder: Recorder | None = None
-    recorded: dict[str, Sequence[Activity] | None] = field(
-        default_factory=dict, repr=False
-    )  # fingerprint of a task -> what calls of its own module were recorded; None where they cannot be
+    # Fingerprint of a task -> what calls of its own module were recorded; None where they cannot be.
+    recorded: dict[str, Sequence[Activity] | None] = field(default_factory=dict, repr=False)
 
     def hold(
         self,
@@ -97,20 +94,17 @@ class ModuleRunner:
             readonly |= recorder.files
             environment |= recorder.environment(work)
 
-        def run(**channel: Any) -> Finished:
-            return run_sandboxed(
-                [sys.executable, "-s", "-B", "worker.py", "cpu" if gpu is None else "cuda"],
-                folder=work,
-                readonly=readonly,
-                visible=python_paths(),
-                limits=replace(limits, wall_s=limits.wall_s + JUDGES_OWN_S),
-                environment=environment,
-                gpu=gpu,
-                isolation=self.isolation,
-                **channel,
-            )
-
-        return Module(run, work, limits.wall_s, reference_of)
+        process = BackgroundRun(
+            [sys.executable, "-s", "-B", "worker.py", "cpu" if gpu is None else "cuda"],
+            folder=work,
+            readonly=readonly,
+            visible=python_paths(),
+            limits=replace(limits, wall_s=limits.wall_s + JUDGES_OWN_S),
+            environment=environment,
+            gpu=gpu,
+            isolation=self.isolation,
+        )
+        return Module(process, work, limits.wall_s, reference_of)
 
     @contextmanager
     def reference(self, task: ModuleTask, gpu: Gpu | None, recorder: Recorder | None = None) -> Iterator[Module]:

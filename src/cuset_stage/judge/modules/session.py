@@ -7,12 +7,10 @@ held against the digest that stopped the clock, and whatever is wrong about a re
 import json
 import math
 import secrets
-import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...sandbox import Finished, SandboxError
+from ...sandbox.background import BackgroundRun
 from ...sandbox.folders import out_of_room, take_output
 from ...tasks.base import FILE_BYTES
 from ..closeness import Distance, module_distance
@@ -116,13 +115,9 @@ class Module:
     reference_of: the task whose own module it is. That is believed, and when it fails, the judge's side fails: OracleError.
     """
 
-    def __init__(
-        self, run: Callable[..., Finished], work: Path, patience_s: float, reference_of: str | None = None
-    ) -> None:
-        self._run, self._work, self._left, self._reference_of = run, work, patience_s, reference_of
-        self._socket, self._its = socket.socketpair()
-        self._stop = threading.Event()
-        self._finished: Finished | BaseException | None = None
+    def __init__(self, process: BackgroundRun, work: Path, patience_s: float, reference_of: str | None = None) -> None:
+        self._process, self._socket = process, process.socket
+        self._work, self._left, self._reference_of = work, patience_s, reference_of
         self._doing = "start"
         self.waited = 0.0  # seconds
 
@@ -132,8 +127,7 @@ class Module:
         self._clock = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, pass_fds=[self._socket.fileno()], text=True, bufsize=1, cwd="/"
         )
-        self._thread = threading.Thread(target=self._hold, daemon=True)
-        self._thread.start()
+        self._process.start()
         try:
             self._reply()
         except BaseException:
@@ -142,7 +136,7 @@ class Module:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._process.end()
         self._clock.kill()
         self._clock.communicate()
         self._socket.close()
@@ -202,8 +196,7 @@ class Module:
     def leave(self) -> Activity:
         """Have the process end by itself, and take what was recorded of its work on the GPU: nothing where nothing was."""
         self.send("leave")
-        self._thread.join(LEAVING_S)
-        self._end()
+        self._process.end(LEAVING_S)
         record = self._work.parent / "record"
         if take_output(self._work, RECORD, record):
             return Activity()
@@ -303,27 +296,11 @@ class Module:
         self.waited += seconds
         self._left -= seconds
 
-    def _hold(self) -> None:
-        try:
-            self._finished = self._run(channel=self._its, stop=self._stop)
-        except BaseException as error:
-            self._finished = error
-        finally:
-            self._its.close()
-
-    def _end(self) -> Finished:
-        self._stop.set()
-        self._thread.join()
-        if isinstance(self._finished, Finished):
-            return self._finished
-        raise self._finished or SandboxError("the sandbox did not say how the module's process ended")
-
     def failure(self, error: Mapping[str, str] | None = None) -> Exception:
         """What to raise when the process is gone, late, or says that it failed."""
         late = self._left <= 0
-        if error is None and not late:
-            self._thread.join(10.0)  # the socket closes a moment before its end is known
-        finished = self._end()
+        # where it ended by itself, the socket closes a moment before its end is known
+        finished = self._process.end(10.0 if error is None and not late else 0.0)
         if finished.infra:
             return SandboxError(finished.infra)
         if late:
