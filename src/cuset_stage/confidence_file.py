@@ -103,9 +103,7 @@ class ConfidenceFile:
         keys = b"".join(
             key.buffers()[1][key.offset * KEY_BYTES :][: len(key) * KEY_BYTES] for key in table["key"].chunks
         )
-        self._keys = np.frombuffer(
-            keys, dtype=f"S{KEY_BYTES}"
-        )  # which pads with zeros, so that whole keys are compared
+        self._keys = np.frombuffer(keys, f"S{KEY_BYTES}")  # which pads with zeros, so that whole keys are compared
         self._order = np.argsort(self._keys, kind="stable")
 
     def __len__(self) -> int:

@@ -103,9 +103,8 @@ class Settings(BaseModel):
             return cls.model_validate(values)
         except ValidationError as error:
             errors = error.errors()
-            inner = {
-                one["loc"][0] for one in errors if len(one["loc"]) > 1
-            }  # a bad item also makes its tuple too short
+            # A bad item also makes its tuple too short.
+            inner = {one["loc"][0] for one in errors if len(one["loc"]) > 1}
             kept = [one for one in errors if not (one["type"] == "too_short" and one["loc"][0] in inner)]
             raise SettingsError("; ".join(_problem(cls, one, values, origins) for one in kept)) from None
 

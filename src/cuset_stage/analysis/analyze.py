@@ -35,10 +35,10 @@ from .windows import READINGS, windows
 DENSITY_BINS = 50  # of confidence, 0 to 1
 EXAMPLES = 3  # rows whose windows the record holds one by one
 CLASSES = ("sensitive", "neutral")
-RECORDED = {
+RECORDED = {  # of the settings
     *("code", "prompt", "dataset", "template", "cutoff_len", "language"),
     *("samples", "tau", "window", "resamples", "seed"),
-}  # of the settings
+}
 
 
 def notions(settings: AnalyzeSettings) -> dict[str, tuple[str, ...]]:

@@ -280,9 +280,8 @@ def _draw_tokens(record: dict[str, Any]) -> Figure:
 def _draw_windows(record: dict[str, Any]) -> Figure:
     windows = {name: model["notions"]["section3"]["windows"] for name, model in record["models"].items()}
     groups = [(name, reading) for name in windows for reading in READINGS]
-    figure = Figure(
-        figsize=(max(10, len(groups)), 7), layout="constrained"
-    )  # the groups' names stand beside each other
+    # The groups' names stand beside each other.
+    figure = Figure(figsize=(max(10, len(groups)), 7), layout="constrained")
     along, shares = figure.subplots(2, 1)
     example = _examples(record)[0]
     for start, length, _ in example["runs"]:

@@ -90,9 +90,8 @@ class Benchmarks:
         sketch = unpacked(given[-1])
         if sketch is not None:
             tasks, sketches = self._near.setdefault(method, ([], []))
-            if not any(
-                (sketch == other).all() for other in sketches
-            ):  # a task at five sizes has its kernel five times
+            # A task at five sizes has its kernel five times.
+            if not any((sketch == other).all() for other in sketches):
                 tasks.append(name)
                 sketches.append(sketch)
 

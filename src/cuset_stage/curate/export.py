@@ -167,9 +167,7 @@ def _list_of(form: str, split: str, written: Path) -> Iterator[str]:
 class Facts:
     """What the data card says of the rows."""
 
-    counts: dict[str, Counter[str]] = field(
-        default_factory=lambda: {key: Counter() for key in _COUNTED}
-    )  # rows by each
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: {key: Counter() for key in _COUNTED})  # of rows
     tasks: dict[int, str] = field(default_factory=dict)  # task -> split
     without_mutants: int = 0  # rows whose cases found no wrong version of the program out, because there was none
     tokens: array[int] = field(default_factory=lambda: array("q"))

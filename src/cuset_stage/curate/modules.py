@@ -71,7 +71,7 @@ def model_new(cuda: str, functional: str) -> str:
     if '"""' in cuda:
         raise RowError("unsupported_source", 'the source holds """, which would end the Python string around it')
     tree = parse(functional)
-    forward = method_of(tree, "Model", "forward")
+    forward = forward_of(tree)
     if not forward or not any(argument.arg == "fn" for argument in (*forward.args.args, *forward.args.kwonlyargs)):
         raise RowError(
             "no_forward", "the module's Model.forward takes no `fn`, so nothing says how the extension is called"
@@ -142,13 +142,11 @@ def _has_keywords(tree: ast.Module) -> bool:
     return any(list(map(type, elements)) == [ast.List, ast.Dict] for elements in returned)
 
 
-def method_of(tree: ast.Module, model: str, name: str) -> ast.FunctionDef | None:
-    """A method of a class of the file."""
-    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == model)
-    methods = (
-        each for node in classes for each in node.body if isinstance(each, ast.FunctionDef) and each.name == name
-    )
-    return next(methods, None)
+def forward_of(tree: ast.Module) -> ast.FunctionDef | None:
+    """The method `forward` of the class Model."""
+    classes = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model")
+    methods = (each for node in classes for each in node.body if isinstance(each, ast.FunctionDef))
+    return next((each for each in methods if each.name == "forward"), None)
 
 
 def bare(source: str) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..judge.rewards import grpo, kevin
-from .modules import method_of
+from .modules import forward_of
 from .stage_rows import Row
 
 
@@ -108,7 +108,7 @@ def is_single_operator(row: Row) -> bool:
     if str(row.get("level", "")).lower().removeprefix("level") == "1":
         return True
     try:
-        forward = method_of(ast.parse(row.get("module_code") or ""), "Model", "forward")
+        forward = forward_of(ast.parse(row.get("module_code") or ""))
     except (SyntaxError, ValueError, RecursionError):
         return False
     return forward is not None and sum(isinstance(node, (ast.Call, ast.BinOp)) for node in ast.walk(forward)) == 1

@@ -66,12 +66,10 @@ def split_row(row: Row) -> Kept:
     for kernel, text in excerpts(source):
         name = kernel.name or "kernel"
         ids[name] += 1
-        identity = f"{row['id']}:{name}" + (
-            f"-{ids[name]}" if ids[name] > 1 else ""
-        )  # of overloads and of preprocessor branches
+        again = f"-{ids[name]}" if ids[name] > 1 else ""  # of overloads and of preprocessor branches
         found = {
             **{key: value for key, value in row.items() if key != "answer"},
-            "id": identity,
+            "id": f"{row['id']}:{name}{again}",
             "code": text,
             "kernel": kernel.name,
         }

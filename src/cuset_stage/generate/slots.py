@@ -202,9 +202,8 @@ class Slots:
             part = ids[start : min(start + CHUNK, last)]
             if self._graphs is None:
                 self._chunk, self._chunk_positions = self._zeros(1, len(part)), self._zeros(1, len(part))
-            self._chunk[0, : len(part)] = torch.tensor(part).to(
-                self._device, non_blocking=True
-            )  # does not wait for the GPU
+            # Without waiting for the GPU.
+            self._chunk[0, : len(part)] = torch.tensor(part).to(self._device, non_blocking=True)
             # What is left of the chunk goes where the last token will be written over it.
             places = torch.arange(start, start + self._chunk.shape[1], device=self._device)
             self._chunk_positions[0] = places.clamp(max=last)

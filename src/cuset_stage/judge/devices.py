@@ -48,7 +48,10 @@ if back.value != 0x5EED5EED:
 """
 
 
-def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float = 60.0) -> str | None:
+PROBE_S = 60.0
+
+
+def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO) -> str | None:
     """Use the GPU as a judged program would, in the same sandbox; None when that works, else what is wrong."""
     try:
         with scratch_folder() as folder:
@@ -56,7 +59,7 @@ def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float
                 [sys.executable, "-I", "-c", _PROBE],
                 folder=folder,
                 visible=python_paths(),
-                limits=Limits(wall_s=seconds),
+                limits=Limits(wall_s=PROBE_S),
                 gpu=gpu,
                 isolation=isolation,
             )
@@ -65,7 +68,7 @@ def probe_gpu(gpu: Gpu, *, isolation: Isolation = Isolation.AUTO, seconds: float
     if finished.infra:
         return finished.infra
     if finished.stopped:
-        return f"the GPU did not answer for {seconds:.0f} s"
+        return f"the GPU did not answer for {PROBE_S:g} s"
     if finished.returncode != 0:
         return (finished.stderr or finished.stdout).strip()[-500:] or f"the probe ended with {finished.returncode}"
     return None

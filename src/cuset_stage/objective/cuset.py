@@ -181,9 +181,8 @@ def window_confidence(
         C_t, [num_valid] float32.
     """
     device = confidence.device
-    prefix = torch.zeros(
-        confidence.numel() + 1, dtype=torch.int64, device=device
-    )  # a window's sum: a difference of two
+    # A window's sum is the difference of two of these.
+    prefix = torch.zeros(confidence.numel() + 1, dtype=torch.int64, device=device)
     torch.cumsum((confidence.float() * FIXED_POINT).to(torch.int64), dim=0, out=prefix[1:])
 
     ends = lengths.cumsum(0)

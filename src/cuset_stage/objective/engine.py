@@ -269,9 +269,8 @@ def bytes_of_a_row(sources: list[tuple[torch.Tensor, Head]], backend: ModuleType
     return head.columns * element_bytes * len(sources)
 
 
-Product = tuple[
-    torch.Tensor, torch.Tensor
-]  # a chunk's hidden states [rows, hidden_size] and logits [rows, vocab_size]
+# A chunk's hidden states [rows, hidden_size] and logits [rows, vocab_size].
+Product = tuple[torch.Tensor, torch.Tensor]
 
 
 def multiply(

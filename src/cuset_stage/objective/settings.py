@@ -147,9 +147,8 @@ class ObjectiveSettings:
         with torch.random.fork_rng(devices=[]):  # a run's random numbers stay what they are
             state = torch.get_rng_state()
             weights = self.weigh(made_up)
-            if self.rule.pointwise and torch.equal(
-                torch.get_rng_state(), state
-            ):  # a random rule gives others each time
+            # A random rule gives others each time.
+            if self.rule.pointwise and torch.equal(torch.get_rng_state(), state):
                 self._check_pointwise(weights)
         self._refuse_changed(made_up.changed_in_place())
         base = {"base_probability"} if self.confidence == "base" else set()

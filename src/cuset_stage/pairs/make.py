@@ -155,10 +155,8 @@ def _judge(
     bench = Bench(settings, "cuda")
     machine = {"gpu": ", ".join(bench.pool.names) if bench.pool else None, "toolkit": bench.settings["toolkit"]}
     machine["thorough"] = settings.thorough
-    for alone in (
-        False,
-        True,
-    ):  # what fails beside other programs may fail because of them: it is run once more, alone
+    # What fails beside other programs may fail because of them: it is run once more, alone.
+    for alone in (False, True):
         bench.judge.confirms = alone
         pipeline = bench.pipeline(jobs=settings.jobs)
         judged = pipeline.run([Job(one.task, one.code, (one,)) for one in candidates])

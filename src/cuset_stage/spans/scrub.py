@@ -36,7 +36,7 @@ def scrub(text: str) -> str:
     return _NOISE.sub(blank, text)
 
 
-def line_before(text: str, position: int, bound: int = 300) -> str:
-    """What stands before `position` on its line, at most `bound` characters of it: a text may be one long line."""
-    start = max(0, position - bound)
+def line_before(text: str, position: int) -> str:
+    """What stands before `position` on its line, at most 300 characters of it: a text may be one long line."""
+    start = max(0, position - 300)
     return text[max(start, text.rfind("\n", start, position) + 1) : position]

@@ -58,15 +58,15 @@ def read_task(row: Row) -> ModuleTask:
     return model_task(row, read.code, f"level{read.level}", name)
 
 
-def check_defines(row: Row, code: str, parts: tuple[str, ...], key: str = "code") -> None:
+def check_defines(row: Row, code: str, parts: tuple[str, ...]) -> None:
     """Raise TaskError when the source is no Python, or one of these names is no class or function of it."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the last two: nested too deep
-        row.fail(key, f"not Python: {error or type(error).__name__}")
+        row.fail("code", f"not Python: {error or type(error).__name__}")
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     if missing := [part for part in parts if part not in defined]:
-        row.fail(key, f"does not define {', '.join(missing)}")
+        row.fail("code", f"does not define {', '.join(missing)}")
 
 
 def model_task(row: Row, code: str, level: str, name: str) -> ModuleTask:

@@ -156,9 +156,8 @@ class Trial:
     def call_timed(self, answer: Module, first: Sequence[Call], expected: Sequence[Call]) -> list[tuple[Asked, Call]]:
         """The calls that are compared when the answer's process is gone."""
         asked, calls, kept, begin = [], [], 0, time.monotonic()
-        with (
-            self.clock.excluded()
-        ):  # all contents first: nothing but the answer is to work while the GPU's counters run
+        # All contents first: nothing but the answer is to work while the GPU's counters run.
+        with self.clock.excluded():
             for number in range(max(FEWEST, self.runner.trials if self.gpu else 0)):
                 if number >= FEWEST and (kept > KEPT_BYTES or time.monotonic() - begin > self.runner.budget_s):
                     break
