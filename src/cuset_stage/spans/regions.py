@@ -127,28 +127,29 @@ def _source_regions(start: int, source: str, tag: str, has_code: Callable[[str],
 def c_literal_regions(start: int, text: str, has_code: Callable[[str], bool]) -> list[Region]:
     """Source in the string literals of C, C++ or Swift, adjacent literals as one."""
     regions: list[Region] = []
-    pieces: list[str] = []  # of adjacent literals, with spaces between
-    begin = last = behind = 0  # where the first starts, where the last one's text ends, and the last one itself
-
-    def flush() -> None:
-        source = "".join(pieces)
-        if has_code(source) and _is_source(source):
-            regions.append(Region(start + begin, source))
-        pieces.clear()
-
+    pieces: list[Region] = []
+    behind = 0  # the last literal
     for match in _C_TOKEN.finditer(text):
         form = next((form for form in _LITERALS if match[form] is not None), None)
         if pieces and text[behind : match.start()].strip(" \t\r\n\\"):
-            flush()
+            regions += _joined(pieces, has_code)
+            pieces = []
         behind = match.end()
         if form:
-            first, end = match.span(form)
-            if not pieces:
-                begin = last = first
-            pieces += " " * (first - last), _decode(match[form], raw=form == "raw", formatted=False)
-            last = end
-    flush()
-    return regions
+            source = _decode(match[form], raw=form == "raw", formatted=False)
+            pieces.append(Region(start + match.start(form), source))
+    return regions + _joined(pieces, has_code)
+
+
+def _joined(pieces: list[Region], has_code: Callable[[str], bool]) -> list[Region]:
+    """Adjacent literals as one region, with spaces between; none where they are no source."""
+    code: list[str] = []
+    last = pieces[0].start if pieces else 0
+    for begin, piece in pieces:
+        code += " " * (begin - last), piece
+        last = begin + len(piece)
+    source = "".join(code)
+    return [Region(pieces[0].start, source)] if has_code(source) and _is_source(source) else []
 
 
 def is_python(text: str) -> bool:
@@ -163,21 +164,7 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
     if magic:
         return [Region(start + magic.end(), text[magic.end() :])]
     regions: list[Region] = []
-    pieces: list[tuple[int, int, str]] = []  # adjacent literals: start, end, decoded
-
-    def flush() -> None:
-        if pieces:
-            begin = pieces[0][0]
-            code, last = [], begin
-            for piece_start, piece_end, decoded in pieces:
-                code.append(" " * (piece_start - last))
-                code.append(decoded)
-                last = piece_end
-            source = "".join(code)
-            if has_code(source) and _is_source(source):
-                regions.append(Region(start + begin, source))
-        pieces.clear()
-
+    pieces: list[Region] = []
     names = frozenset(_FORMAT_CALL.findall(text)) if ".format(" in text else frozenset()
     depth = 0
     last_end = 0
@@ -189,7 +176,8 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
             continue
         form = next(form for form in _FORMS if match[f"open{form}"])
         if pieces and not _JOINT.match(text, last_end, match.start()):
-            flush()
+            regions += _joined(pieces, has_code)
+            pieces = []
         if not pieces and depth == 0 and not line_before(text, match.start()).strip():
             continue  # a docstring: the statement is the literal alone
         last_end = match.end()
@@ -199,9 +187,8 @@ def python_regions(start: int, text: str, has_code: Callable[[str], bool]) -> li
             continue
         body = text[body_start:body_end]
         formatted = "f" in prefix or _is_format(text, match, names)
-        pieces.append((body_start, body_end, _decode(body, raw="r" in prefix, formatted=formatted)))
-    flush()
-    return regions
+        pieces.append(Region(start + body_start, _decode(body, raw="r" in prefix, formatted=formatted)))
+    return regions + _joined(pieces, has_code)
 
 
 def heredoc_regions(start: int, text: str, has_code: Callable[[str], bool], *, python: bool = False) -> list[Region]:
