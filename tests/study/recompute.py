@@ -2,7 +2,7 @@
 
     python tests/study/recompute.py results.jsonl [baseline]
 
-A row is {"model", "method", "seed", "task", "sample", "verdict", "compiled", "passed", "tokens"}. Printed is a JSON object a model: the rates of
+A row is {"model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens"}. Printed is a JSON object a model: the rates of
 each method, in percent with the ends of their 95 % intervals, and each method's difference from the baseline, in points, with its tests.
 """
 
@@ -108,7 +108,14 @@ def recompute(path, baseline="sft", compared=None):
         }
         among = {one: of for one, of in by_method.items() if compared is None or one in (*compared, baseline)}
         tests = differences(among, baseline) if baseline in among else {}
-        report[model] = {"rates": methods, "differences": tests}
+        families = {
+            method: {
+                family: rate([row for row in of if row["family"] == family], "passed", 1)
+                for family in {row["family"] for row in of}
+            }
+            for method, of in by_method.items()
+        }
+        report[model] = {"rates": methods, "differences": tests, "families": families}
     return report
 
 

@@ -27,8 +27,13 @@ def test_slopes_and_contrasts(tmp_path):
             for seed in range(5 if model == "base" else 3):  # base has more seeds
                 passed = random.random(60) < easy - loss * dose
                 rows += [
-                    {"model": model, "method": method, "seed": seed, "task": f"t{task}", "sample": 0, "compiled": True}
-                    | {"verdict": "passed" if right else "mismatch", "passed": bool(right), "tokens": 9}
+                    {"model": model, "method": method, "seed": seed, "task": f"t{task}", "family": "", "sample": 0}
+                    | {
+                        "verdict": "passed" if right else "mismatch",
+                        "compiled": True,
+                        "passed": bool(right),
+                        "tokens": 9,
+                    }
                     for task, right in enumerate(passed)
                 ]
     file = tmp_path / "results.jsonl"

@@ -2,16 +2,19 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 import recompute
 
 from cuset_stage.jsonl import to_line
+from cuset_stage.study import report
 from cuset_stage.study.report import write_report
 from cuset_stage.study.settings import StudySettings
 
 
+draw = report._draw
 METHODS = {"vanilla": None, "sft": {}, "dft": {}, "cuset": {"tau": 0.1}}
 
 
@@ -39,7 +42,14 @@ def study(tmp_path):
             for task, sample in np.ndindex(14, 3):
                 right = bool(of_task[task] + 0.3 * place + random.normal(0, 1) > 0.7)
                 verdict = "infra_error" if random.random() < 0.03 else "passed" if right else "mismatch"
-                line = {"type": "sample", "task": f"t{task}", "sample": sample, "verdict": verdict, "compiled": True}
+                line = {
+                    "type": "sample",
+                    "task": f"t{task}",
+                    "family": "odd" if task % 2 else "even",
+                    "sample": sample,
+                    "verdict": verdict,
+                    "compiled": True,
+                }
                 if verdict == "mismatch" and random.random() < 0.3:
                     line |= {"verdict": "compile_error", "compiled": False}
                 lines.append({**line, "passed": verdict == "passed", "tokens": int(random.integers(50, 99))})
@@ -62,7 +72,7 @@ def number(text):
 def test_the_report_says_what_the_rows_say(study):
     write_report(study)
     tables = {path.stem: read(path) for path in (study.output / "report").glob("*.csv")}
-    assert set(tables) == {"rates_m", "parts_m", "sweeps_m", "differences_m", "cost_m"}
+    assert set(tables) == {"rates_m", "parts_m", "sweeps_m", "differences_m", "families_m", "cost_m"}
     found = recompute.recompute(study.output / "results.jsonl", compared=[*METHODS, "no_mask"])["m"]
     rates = {**tables["rates_m"], **tables["parts_m"], **tables["sweeps_m"]}
     assert set(rates) == set(found["rates"]) and "cuset_tau=0.9" in rates
@@ -72,6 +82,10 @@ def test_the_report_says_what_the_rows_say(study):
         for name in ("Pass@1: Compilation", "Pass@1: Function", "Pass@3: Compilation", "Pass@3: Function"):
             ours = [number(row[name + end]) for end in ("", " (low)", " (high)")]
             assert ours == pytest.approx(expected[name], abs=1e-4), (method, name)
+    for method, row in tables["families_m"].items():
+        for family in ("odd", "even"):
+            ours = [number(row[f"Pass@1: Function: {family}" + end]) for end in ("", " (low)", " (high)")]
+            assert ours == pytest.approx(found["families"][method][family], abs=1e-4), (method, family)
     for method, row in tables["cost_m"].items():
         assert number(row["tokens of an answer"]) == pytest.approx(found["rates"][method]["tokens"], abs=1e-4)
     keys = (
@@ -87,3 +101,34 @@ def test_the_report_says_what_the_rows_say(study):
     assert set(compared) == set(found["differences"]) == {"vanilla", "dft", "cuset", "no_mask"}
     for method, row in compared.items():
         assert [number(row[key]) for key in keys] == pytest.approx(found["differences"][method], rel=1e-5, abs=1e-6)
+
+
+def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(
+        report, "_draw", lambda lines, axis, path: drawn.update({axis: lines}) or draw(lines, axis, path)
+    )
+    jobs = json.loads((study.output / "study.json").read_text())
+    for method in ("sft", "cuset"):
+        run = {"model": "n", "method": method, "seed": 4}
+        jobs["jobs"][f"evaluate/n/{method}/seed4"] = {"run": run}
+        shutil.copytree(study.output / "runs/m" / method / "seed4", study.output / "runs/n" / method / "seed4")
+    (study.output / "study.json").write_text(json.dumps(jobs))
+    models = {
+        name: study.models["m"].model_copy(update={"at": {"Tokens, 10^6": at}})
+        for name, at in (("m", 50.0), ("n", 25.0))
+    }
+    write_report(study.model_copy(update={"models": models}))
+    assert (study.output / "report" / "tokens_10_6.png").stat().st_size > 5000
+    lines = drawn["Tokens, 10^6"]
+    assert {method: [value for value, _ in points] for method, points in lines.items()} == {
+        "sft": [25, 50],
+        "cuset": [25, 50],
+    }
+    rows = [
+        row
+        for row in map(json.loads, (study.output / "results.jsonl").open())
+        if row["model"] == "n" and row["method"] == "sft"
+    ]
+    assert lines["sft"][0][1].value == pytest.approx(recompute.rate(rows, "passed", 1)[0] / 100)
+    assert "Pass@1 over Tokens, 10^6" in (study.output / "report" / "report.html").read_text()

@@ -99,7 +99,7 @@ def test_the_tables_come_from_the_rows_alone(study_folder):
 
 
 def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder, tmp_path):
-    from cuset_stage.study.report import _draw_sweep
+    from cuset_stage.study.report import _draw, _sweep
     from cuset_stage.study.settings import StudySettings
 
     collect(study_folder)
@@ -114,5 +114,8 @@ def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder, tmp_path):
             "tasks": "t",
         }
     )
-    assert _draw_sweep(settings, rows, "tau", tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
-    assert _draw_sweep(settings, rows[rows["method"] == "nothing"], "tau", tmp_path / "none.png") is None
+    lines = _sweep(settings, rows, "tau")
+    assert [value for value, _ in lines["m"]] == [0.1, 0.5]
+    _draw(lines, "tau", tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert not _sweep(settings, rows[rows["method"] == "nothing"], "tau")["m"]

@@ -150,6 +150,6 @@ def task_row(task: Task, rng: random.Random, split: str) -> dict[str, Any]:
         "outputs": outputs,
         "reference": reference(task),
         "cases": cases,
-        "family": task.operation,
+        "family": split,
         "split": split,
     }

@@ -1,10 +1,11 @@
-"""The report of a study: results.jsonl, its tables as Markdown and CSV, pictures of its sweeps, and a page with all of them."""
+"""The report of a study: results.jsonl, its tables as Markdown and CSV, pictures of its sweeps and scales, and a page with all of them."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from .plan import Run, runs_of
 from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
-from .statistics import crossed
-from .tables import comparison_table, rate_table
+from .statistics import Crossed, crossed
+from .tables import comparison_table, family_table, rate_table
 
 
 def write_report(settings: StudySettings) -> list[Path]:
@@ -33,9 +34,18 @@ def write_report(settings: StudySettings) -> list[Path]:
     rows = read_results(results)
     folder = settings.output / "report"
     tables, pictures = list(_tables(settings, rows)), {}
-    for key in settings.sweeps.runs if settings.sweeps else ():
-        if (path := _draw_sweep(settings, rows, key, folder / f"{key}.png")) is not None:
-            pictures[f"Pass@1 over {key}"] = base64.b64encode(path.read_bytes()).decode()
+    lines = {
+        **{key: _sweep(settings, rows, key) for key in (settings.sweeps.runs if settings.sweeps else ())},
+        **{
+            axis: _scale(settings, rows, axis)
+            for axis in dict.fromkeys(one for model in settings.models.values() for one in model.at)
+        },
+    }
+    for axis, points in lines.items():
+        if any(points.values()):
+            path = folder / f"{re.sub(r'[^a-z0-9]+', '_', axis.lower()).strip('_')}.png"
+            _draw(points, axis, path)
+            pictures[f"Pass@1 over {axis}"] = base64.b64encode(path.read_bytes()).decode()
     summary = (
         f"{rows['task'].nunique():,} tasks, {len(rows):,} samples; models: {', '.join(settings.models)}; "
         f"seeds: {', '.join(map(str, settings.seeds))}"
@@ -68,6 +78,8 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
                 table = rate_table(rows, name, known, ks, model.published, f"{name}: {what}")
                 yield replace(table, key=f"{key}_{name}")
         if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
+            yield found
+        if (found := family_table(rows, name, [*settings.methods, *ablations])) is not None:
             yield found
         if known := [method for method in (*settings.methods, *ablations) if (name, method) in judged]:
             yield _cost_table(settings, rows, name, known)
@@ -104,30 +116,56 @@ def _pairs(settings: StudySettings, run: Run) -> float | None:
     return 100 * model["accuracy"]["from_change"]["value"]
 
 
-def _draw_sweep(settings: StudySettings, rows: pd.DataFrame, key: str, path: Path) -> Path | None:
-    """Function Pass@1 over the values of a key (the paper's Fig. 4), a line a model, with 95 % intervals; None without a number."""
-    from matplotlib.figure import Figure
+Points = dict[str, list[tuple[float, Crossed]]]
+"""name of a line -> values on the axis with function Pass@1 there."""
 
+
+def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
+    """A line a model over the values of a key (the paper's Fig. 4)."""
     sweeps = settings.sweeps
     assert sweeps is not None
-    scores = score_table(rows, "passed", 1)
     base = (settings.methods[sweeps.of] or {}).get(key)
+    values = sorted({*sweeps.runs[key], *([base] if base is not None else [])})
+    methods = {value: sweeps.of if value == base else f"{sweeps.of}_{key}={value}" for value in values}
+    return _lines(
+        rows, {model: [(value, model, method) for value, method in methods.items()] for model in settings.models}
+    )
+
+
+def _scale(settings: StudySettings, rows: pd.DataFrame, axis: str) -> Points:
+    """A line a method over the models that stand on an axis; a line needs two of them."""
+    places = sorted((model.at[axis], name) for name, model in settings.models.items() if axis in model.at)
+    methods = [*settings.methods, *(settings.ablations.runs if settings.ablations else ())]
+    lines = _lines(rows, {method: [(value, name, method) for value, name in places] for method in methods})
+    return {method: points for method, points in lines.items() if len(points) > 1}
+
+
+def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str]]]) -> Points:
+    scores = score_table(rows, "passed", 1)
+    found = {
+        line: [(value, crossed(scores[model, method])) for value, model, method in of if (model, method) in scores]
+        for line, of in runs.items()
+    }
+    return {line: [(value, one) for value, one in points if one is not None] for line, points in found.items()}
+
+
+def _draw(lines: Points, axis: str, path: Path) -> None:
+    """Lines with 95 % intervals."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
     axes = figure.subplots()
-    for model in settings.models:
-        points = []
-        for value in sorted({*sweeps.runs[key], *([base] if base is not None else [])}):
-            method = sweeps.of if value == base else f"{sweeps.of}_{key}={value}"
-            one = crossed(scores[model, method].to_numpy()) if (model, method) in scores else None
-            if one is not None:
-                points.append((value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval())))
+    for line, points in lines.items():
         if points:
-            values, means, *ends = zip(*points, strict=True)
-            axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=model)
-    if not axes.has_data():
-        return None
-    axes.set(xlabel=key, ylabel="Pass@1, function, %")
+            values, means, *ends = zip(
+                *(
+                    (value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval()))
+                    for value, one in points
+                ),
+                strict=True,
+            )
+            axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=line)
+    axes.set(xlabel=axis, ylabel="Pass@1, function, %")
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
-    return path

@@ -17,7 +17,7 @@ from ..report.statistics import Rule, task_scores
 from .plan import StudyError
 
 
-COLUMNS = ("model", "method", "seed", "task", "sample", "verdict", "compiled", "passed", "tokens")
+COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 
 
 def collect(folder: Path) -> Path:

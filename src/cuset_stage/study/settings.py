@@ -36,6 +36,9 @@ class StudyModel(BaseModel):
         {},
         description="the paper's numbers by method, beside ours: compilation and function of each k in turn, in percent",
     )
+    at: dict[str, float] = Field(
+        {}, description="where it stands on axes, such as {million tokens: 50}: the report draws Pass@1 over each"
+    )
     disk_gib: NonNegativeFloat | None = Field(None, description="disk that a trained model takes")
 
     @field_validator("gpus")

@@ -14,6 +14,7 @@ from .statistics import Crossed, crossed
 
 
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
+MOST_FAMILIES = 12
 Published = Mapping[str, Sequence[float]]
 
 
@@ -47,6 +48,31 @@ def _rate(found: Crossed | None) -> Cell:
 
 def _published(values: Sequence[float] | None, place: int) -> Cell:
     return Cell(f"{values[place]:.1f}", values[place]) if values and place < len(values) else Cell(ABSENT)
+
+
+def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
+    """Function pass@1 by family of tasks; None where there is one, or more than a table holds."""
+    rows = rows[rows["model"] == model]
+    families = sorted(rows["family"].dropna().unique())
+    if not 2 <= len(families) <= MOST_FAMILIES:
+        return None
+    known = [method for method in methods if method in set(rows["method"])]
+    columns: list[Column] = [text_column("method", known)]
+    for family in families:
+        scores = score_table(rows[rows["family"] == family], "passed", 1)
+        columns.append(
+            Column(
+                family,
+                [_rate(crossed(scores[model, method]) if (model, method) in scores else None) for method in known],
+                "Pass@1: Function",
+            )
+        )
+    return Table(
+        f"families_{model}",
+        f"{model}: families of tasks",
+        columns,
+        "Percent; in brackets the 95 % interval over tasks and seeds.",
+    )
 
 
 def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
