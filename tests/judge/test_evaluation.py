@@ -294,8 +294,9 @@ def test_ray_is_asked_for_where_it_is_missing(run: Any, monkeypatch: pytest.Monk
     assert "pip install ray" in run([answer_row("one", 0)], "ray=true", code=2)[0]
 
 
-def test_ray_judges_as_this_machine_does(run: Any) -> None:
+def test_ray_judges_as_this_machine_does(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", "local")  # and not a cluster of other tests, which may end meanwhile
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN), answer_row("two", 0), answer_row("one", 2, None)]
     _, alone = run(answers)
     _, results = run(answers, "time_limit=61", "ray=true")  # another limit, so that all is judged again
