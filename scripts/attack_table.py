@@ -169,8 +169,12 @@ class Range:
     def binary(self, file: str) -> Path:
         """The binary of all attacks in a file, compiled once."""
         limits = replace(COMPILE_LIMITS, wall_s=PATIENCE_S)
-        compiler = Compiler(arch=self.arch, flags=("-O1", "-std=c++17"), limits=limits)
-        compiled = compiler.compile((ATTACKS / file).read_text(encoding="utf-8"))
+        source = (ATTACKS / file).read_text(encoding="utf-8")
+        for_host = (
+            () if "__global__" in source else ("-x", "c++")
+        )  # without the GPU's half, in less than half the time
+        compiler = Compiler(arch=self.arch, flags=("-O1", "-std=c++17", *for_host), limits=limits)
+        compiled = compiler.compile(source)
         if compiled.binary is None:
             raise SandboxError(f"{file} does not compile: {compiled.message}")
         return compiled.binary

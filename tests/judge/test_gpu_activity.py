@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from host_programs import HOST_FLAGS
 
 from cuset_stage.judge.gpu_activity import (
     RECORD,
@@ -50,7 +51,7 @@ def test_a_program_in_the_sandbox_loads_it(isolation: Isolation, cache: Path, mo
     monkeypatch.setenv("CUSET_CACHE", str(cache))
     recorder = find_recorder()
     assert isinstance(recorder, Recorder), recorder
-    program = Compiler(cache=cache / "programs", flags=("-ldl",)).compile(LOADS).binary
+    program = Compiler(cache=cache / "programs", flags=(*HOST_FLAGS, "-ldl")).compile(LOADS).binary
     environment = recorder.environment("{folder}")
     with run_program(
         program,
