@@ -1,9 +1,9 @@
 """A tiny model, a second one and a LoRA adapter, made once from the bundled data."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from worker_folders import shared_folder
 
 from cuset_stage.analysis.confidence import Reading, Region, Sample
 from cuset_stage.analysis.requests import HeatmapSettings
@@ -13,26 +13,27 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory) -> Path:
+def models(tmp_path_factory, load_script) -> Path:
     """A folder with `before` and `after` (the same tokenizer, other weights), `deeper`, and `adapter` (LoRA on `before`)."""
-    import torch
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
 
-    spec = importlib.util.spec_from_file_location("make_tiny_model", ROOT / "scripts" / "make_tiny_model.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    folder = tmp_path_factory.mktemp("models")
-    for name, layers, seed in (("before", 1, 0), ("after", 1, 1), ("deeper", 2, 0)):
-        script.make_model(folder / name, ROOT / "data", hidden_size=32, layers=layers, vocab_size=512, seed=seed)
+    def make(folder: Path) -> None:
+        import torch
+        from peft import LoraConfig, get_peft_model
+        from tiny_models import make_another
+        from transformers import AutoModelForCausalLM
 
-    torch.manual_seed(0)
-    model = get_peft_model(
-        AutoModelForCausalLM.from_pretrained(folder / "deeper"),
-        LoraConfig(r=2, target_modules="all-linear", init_lora_weights=False),
-    )
-    model.save_pretrained(folder / "adapter")
-    return folder
+        before = folder / "before"
+        load_script("make_tiny_model").make_model(before, ROOT / "data", hidden_size=32, layers=1, vocab_size=512)
+        make_another(before, folder / "after", seed=1)
+        deeper = make_another(before, folder / "deeper", num_hidden_layers=2)
+        torch.manual_seed(0)
+        model = get_peft_model(
+            AutoModelForCausalLM.from_pretrained(deeper),
+            LoraConfig(r=2, target_modules="all-linear", init_lora_weights=False),
+        )
+        model.save_pretrained(folder / "adapter")
+
+    return shared_folder(tmp_path_factory, "analysis-models", make)
 
 
 @pytest.fixture

@@ -8,18 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny_models import make_another
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 
 
 @pytest.fixture(scope="module")
-def second(tmp_path_factory, load_script):
+def second(tmp_path_factory, tiny_model):
     """Another tiny model with the same tokenizer."""
-    path = tmp_path_factory.mktemp("model") / "second"
-    data = Path(__file__).parents[2] / "data"
-    load_script("make_tiny_model").make_model(path, data, hidden_size=32, layers=2, vocab_size=1024, seed=1)
-    return path
+    return make_another(tiny_model, tmp_path_factory.mktemp("model") / "second", seed=1)
 
 
 def run(*arguments):

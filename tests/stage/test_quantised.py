@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from features import OFF
+from tiny_models import make_another
 from transformers import TrainerCallback
 
 
@@ -14,10 +15,9 @@ DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module")
-def keys(load_script, tmp_path_factory):
+def keys(tiny_model, tmp_path_factory):
     """Layers of 64 and more columns, a whole block of 4-bit weights, with and without a bias."""
-    path = tmp_path_factory.mktemp("model")
-    load_script("make_tiny_model").make_model(path, DATA, hidden_size=64, layers=2, vocab_size=1024)
+    path = make_another(tiny_model, tmp_path_factory.mktemp("model"), hidden_size=64, intermediate_size=256)
     return {"model_name_or_path": str(path), "cutoff_len": 128, "max_samples": 8, "gradient_accumulation_steps": 2}
 
 
