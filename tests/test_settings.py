@@ -44,6 +44,10 @@ def test_values_take_the_fields_type():
     assert Example.read(["s", "rest=a,b", "ratio=null"]) == Example(source="s", rest=("a", "b"))
 
 
+def test_a_switch_may_have_dashes():
+    assert Example.read(["s", "--fresh"]) == Example.read(["s", "fresh=true"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -56,7 +60,7 @@ def test_values_take_the_fields_type():
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], "^--per-gpu 4: settings are written key=value: per_gpu=4$"),
         (["s", "--per-gpu=4"], "^--per-gpu=4: settings are written key=value: per_gpu=4$"),
-        (["s", "--fresh"], "^--fresh: settings are written key=value: fresh=true$"),
+        (["s", "--fresh=x"], "^--fresh=x: settings are written key=value: fresh=x$"),
         (["s", "--frsh"], "^--frsh: settings are written key=value; did you mean fresh"),
         (["s", "a", "fresh=true"], "^fresh=true and rest contradict each other: leave one out$"),
     ],

@@ -81,6 +81,9 @@ class Settings(BaseModel):
         bare: list[str] = []
         given: dict[str, Any] = {}
         for number, argument in enumerate(arguments):
+            if (switch := _switch(cls, argument)) is not None:
+                given[switch] = True
+                continue
             if argument.startswith("-"):
                 raise SettingsError(_new_form(cls, argument, arguments[number + 1 :]))
             key, equals, value = argument.partition("=")
@@ -168,15 +171,21 @@ def _parsed(text: str) -> Any:
     return value if isinstance(value, list | dict) or (value is None and text) else text
 
 
+def _switch(cls: type[Settings], argument: str) -> str | None:
+    """The key of `--dry-run`, which says `dry_run=true`; None of any other argument."""
+    key = argument.removeprefix("--").replace("-", "_")
+    is_switch = argument.startswith("--") and key in cls.model_fields and cls.model_fields[key].annotation is bool
+    return key if is_switch else None
+
+
 def _new_form(cls: type[Settings], argument: str, rest: Sequence[str]) -> str:
     name, equals, value = argument.lstrip("-").partition("=")
     key = name.replace("-", "_")
     if key not in cls.model_fields:
         return f"{argument}: settings are written key=value; {nearest(key, cls.model_fields)}"
     if not equals:
-        flag = cls.model_fields[key].annotation is bool
-        value = "true" if flag else (rest[0] if rest else "VALUE")
-        argument = argument if flag or not rest else f"{argument} {rest[0]}"
+        value = rest[0] if rest else "VALUE"
+        argument = f"{argument} {rest[0]}" if rest else argument
     return f"{argument}: settings are written key=value: {key}={value}"
 
 
@@ -188,12 +197,12 @@ def _problem(
 ) -> str:
     key = str(error["loc"][0]) if error["loc"] else ""
     where = f"{origins[key]}: " if key in origins else ""
-    inner = "".join(f"[{part}]" for part in error["loc"][1:] if isinstance(part, int))
+    place, holder, field = _place(cls, error["loc"])
     if error["type"] == "extra_forbidden":
-        return f"{where}{key}: no such key; {nearest(key, cls.model_fields)}"
+        return f"{where}{place}: no such key; {nearest(field, holder.model_fields)}"
     if error["type"] == "missing":
-        description = cls.model_fields[key].description
-        return f"{key}: missing; say {key}=... ({description})" if description else f"{key}: missing; say {key}=..."
+        description = holder.model_fields[field].description
+        return f"{where}{place}: missing; say {field}=..." + (f" ({description})" if description else "")
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     if not key:  # a check of several keys
         return f"{where}{message}"
@@ -201,7 +210,29 @@ def _problem(
         message = message.removeprefix(said)
     if error["type"] != "value_error":
         message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
-    return f"{where}{key}{inner}={shown(error['input'])}: {message}"
+    if error["loc"][-1] == "[key]":  # of a mapping
+        return f"{where}{place}: {message}"
+    return f"{where}{place}={shown(error['input'])}: {message}"
+
+
+def _place(cls: type[BaseModel], parts: Sequence[int | str]) -> tuple[str, type[BaseModel], str]:
+    """Where an error is, as `seeds[1]` or `models: mine: gpus`; the class that this is a key of or in, and the key."""
+    text, holder, field = "", cls, ""
+    held: Any = cls
+    for part in parts:
+        if isinstance(held, type) and issubclass(held, BaseModel):
+            holder, field = held, str(part)
+            held = held.model_fields[field].annotation if field in held.model_fields else None
+            if isinstance(held, types.UnionType):  # `X | None`
+                held = typing.get_args(held)[0]
+            text += f": {part}" if text else str(part)
+        elif isinstance(part, int):
+            held = next(iter(typing.get_args(held)), None)
+            text += f"[{part}]"
+        elif typing.get_origin(held) is dict:
+            held = typing.get_args(held)[1]
+            text += f": {part}"
+    return text, holder, field
 
 
 def _is_list(annotation: Any) -> bool:

@@ -349,6 +349,8 @@ def test_the_command(tmp_path):
     assert read_audit(output).findings == {"double": [], "weak": [finding["message"]]}
     assert CliRunner().invoke(app, [*command, "strict=true"]).exit_code == 1
     assert CliRunner().invoke(app, [*command, "strict=true", "only=double"]).exit_code == 0
+    assert CliRunner().invoke(app, [*command, "strict=true", "limit=1"]).exit_code == 0
+    assert list(read_audit(output).findings) == ["double"]
 
 
 @pytest.mark.parametrize(
@@ -357,7 +359,7 @@ def test_the_command(tmp_path):
         (["absent.jsonl"], "absent.jsonl: no such file or folder"),
         (["{set}", "only=doubel"], "did you mean double?"),
         (["{set}", "jobs=0"], "jobs='0': expected greater than 0"),
-        (["{set}", "--strict"], "settings are written key=value: strict=true"),
+        (["{set}", "--jobs", "2"], "settings are written key=value: jobs=2"),
         (["{set}", "output={folder}"], "this is a folder; give the name of a file"),
         (["{set}", "output={set}"], "this is the task file; findings go to another one"),
         (["{set}", "output=/dev/null"], "a file is there that `cuset audit-tasks` did not write"),

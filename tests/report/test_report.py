@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.judge.results import ResultsError, content_sha256
-from cuset_stage.report import AuditError, ReportError, build_report, collect, write_report
+from cuset_stage.report import AuditError, ReportError, build_report, collect, print_report, write_report
 from cuset_stage.report.markdown import render_markdown
 from cuset_stage.report.page import render_html
 from cuset_stage.report.statistics import Rule
@@ -63,12 +63,14 @@ def test_main_table_by_hand(write):
     assert report.collection.notes == ()
 
 
-def test_fewer_samples_than_k_gives_no_number(write):
+def test_fewer_samples_than_k_gives_no_number(write, capsys):
     report = build_report(collect([write("SFT", {"a": [P], "b": [M]})]))
     assert rates(report, "SFT")[3, "passed"] is None
     text = render_markdown(report)
     assert "needs 3 samples a task, has 1" in text
     assert all(row[5].value is None for row in main_table(report, Rule.UNBIASED).rows)
+    print_report(report)
+    assert capsys.readouterr().out.splitlines()[-1] == "– SFT: needs 3 samples a task, has 1"
 
 
 def test_infra_errors_are_charged_to_nobody_and_said_loudly(write):

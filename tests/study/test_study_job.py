@@ -1,5 +1,6 @@
 """GPUs of a machine are given out once, in quarters, and are free again when the command that has them ends."""
 
+import json
 import os
 import subprocess
 import sys
@@ -57,3 +58,37 @@ def test_a_checkpoint_whose_writing_was_stopped_is_no_start(tmp_path):
 def test_no_gpu_is_waited_for_on_a_cpu():
     with study_job.leased([], 0) as (gpus, held):
         assert (gpus, held) == ([], [])
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A folder of a study with one job, the module `work` there, which counts its runs and then does what `code` says; starts it."""
+    (tmp_path / "done" / "generate").mkdir(parents=True)
+
+    def start(code):
+        (tmp_path / "work.py").write_text(f"open('runs', 'a').write('x')\n{code}\n")
+        entry = {"kind": "generate", "model": "m", "quarters": 0, "command": ["work"], "module": ["work"]}
+        study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local", "gpus": []}
+        (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {"generate/m": entry}}))
+        command = [sys.executable, "-m", "cuset_stage.study.job", "generate/m"]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+
+    return start
+
+
+def test_a_job_whose_process_is_killed_says_so_in_its_log(job, tmp_path):
+    first = job("import os; os.kill(os.getpid(), 9)")
+    log, _ = first.communicate()
+    assert first.returncode != 0 and "ended by SIGKILL (often for want of memory)" in log
+    assert job("").wait() == 0 and (tmp_path / "done" / "generate" / "m.json").is_file()
+
+
+def test_a_job_that_a_killed_study_left_is_waited_for_and_not_run_again(job, tmp_path):
+    first = job("import time, pathlib\nwhile not pathlib.Path('stop').exists(): time.sleep(0.05)")
+    while not (tmp_path / "runs").exists():
+        time.sleep(0.05)
+    second = job("import time, pathlib\nwhile not pathlib.Path('stop').exists(): time.sleep(0.05)")
+    assert "has left a process that goes on with it" in second.stdout.readline()
+    (tmp_path / "stop").touch()
+    assert first.wait() == 0 and second.wait() == 0
+    assert (tmp_path / "runs").read_text() == "x"

@@ -10,7 +10,7 @@ import yaml
 
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
-from cuset_stage.study.run import forecast, run_snakemake, what_is_left, write_study
+from cuset_stage.study.run import check_begun, forecast, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -31,12 +31,6 @@ def a_study(tmp_path, **keys):
         **keys,
     }
     return StudySettings.checked(given)
-
-
-def test_a_study_without_its_tasks_does_not_begin(tmp_path):
-    study = a_study(tmp_path, tasks=str(tmp_path / "none.jsonl"))
-    with pytest.raises(StudyError, match=r"tasks=.*none\.jsonl: no such file or folder"):
-        run_snakemake(study, jobs_of(study))
 
 
 def test_every_run_is_trained_sampled_and_judged(tmp_path):
@@ -71,6 +65,7 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(tmp_path):
     keys = {run.name: run.keys for run in runs_of(study)}
     assert keys["m/no_mask/seed3"] == {"cuset_tau": 0.1, "cuset_confidence_mask": False}
     assert keys["m/cuset_cuset_tau=0.5/seed3"] == {"cuset_tau": 0.5}
+    assert runs_of(study.model_copy(update={"baseline": "no_mask"}))
     assert len(keys) == 8  # a tau of 0.1 is the method itself
 
 
@@ -85,6 +80,8 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(tmp_path):
         ),
         ({"ablations": {"runs": {"sft": {}}}}, "sft: two methods of this name"),
         ({"methods": {"a/b": {}}}, "'a/b': a name has letters"),
+        ({"sweeps": {"runs": {"dataset": ["a/b"]}}}, "'cuset_dataset=a/b': a name has letters"),
+        ({"baseline": "stf"}, "baseline: stf: not in the study; did you mean sft"),
         ({"sweeps": {"runs": {"cuset_tau": 0.5}}}, "cuset_tau: expected keys of an ablation or a list"),
     ],
 )
@@ -98,15 +95,28 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(tmp_path, monkey
     study = a_study(tmp_path)
     write_study(study, jobs_of(study))
     log = study.output / "logs" / "train/m/sft/seed3.log"
-    log.parent.mkdir(parents=True)
     log.touch()
     grown = a_study(tmp_path, seeds=[3, 4, 5])
-    write_study(grown, jobs_of(grown))
+    check_begun(grown, jobs_of(grown))
     other = a_study(tmp_path, methods={"sft": {"stage": "sft", "learning_rate": 0.2}})
-    with pytest.raises(StudyError, match=r"sft/seed3\.yaml: this job has begun with another learning_rate"):
-        write_study(other, jobs_of(other))
+    with pytest.raises(
+        StudyError, match=r"sft/seed3\.yaml: this job has begun with another learning_rate \(0\.1, now 0\.2\)"
+    ):
+        check_begun(other, jobs_of(other))
     written = yaml.safe_load((study.output / "jobs/train/m/cuset/seed3.yaml").read_text())
     assert written == dict(jobs_of(study)[[job.name for job in jobs_of(study)].index("train/m/cuset/seed3")].settings)
+
+
+def test_a_batch_may_shrink_after_its_job_has_begun(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    study = a_study(tmp_path, generate={"batch_size": 64, "samples": 3})
+    write_study(study, jobs_of(study))
+    log = study.output / "logs" / "generate/m/sft/seed3.log"
+    log.touch()
+    smaller, fewer = (a_study(tmp_path, generate={"batch_size": 16, "samples": count}) for count in (3, 2))
+    check_begun(smaller, jobs_of(smaller))
+    with pytest.raises(StudyError, match=r"begun with another samples \(3, now 2\)\. Give"):
+        check_begun(fewer, jobs_of(fewer))
 
 
 def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
@@ -117,8 +127,16 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     record = study.output / "done" / "train/m/sft/seed3.json"
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"seconds": 1800, "gpus": 2}))
-    [train] = [one for one in what_is_left(study, jobs) if one.kind == "train"]
+    left = what_is_left(study, jobs)
+    [train] = [one for one in left if one.kind == "train"]
     assert (train.done, train.gpu_hours) == (1, 3 * 0.5 * 2)
+    assert [one.kind for one in left] == ["train", "generate", "evaluate"]
+    *_, jobs_line, time_line = forecast(left, gpus=4)
+    assert (
+        jobs_line
+        == "left: 15 jobs, 3.0 GPU hours and those of 12 jobs that no `hours` are known of, 0.0 GiB of models"
+    )
+    assert time_line == "On 4 GPUs that is at least 0.8 hours."
 
 
 def test_a_model_may_have_methods_and_seeds_of_its_own(tmp_path):

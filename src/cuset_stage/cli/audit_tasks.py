@@ -22,6 +22,7 @@ class AuditSettings(Settings):
     format: TaskFormat = Field("auto", description="the task set's format")
     split: str | None = Field(None, description="only the tasks of this split")
     only: Names = Field((), description="only these tasks, ids or names")
+    limit: PositiveInt | None = Field(None, description="only the first so many tasks")
     jobs: PositiveInt | None = Field(None, description="tasks at a time; without it half of the CPUs")
     strict: bool = Field(False, description="exit code 1 when a task has an error or a warning")
     again: bool = Field(False, description="audit also what was audited before")
@@ -51,11 +52,12 @@ def audit_tasks(settings: AuditSettings) -> None:
             f"output={output}: a file is there that `cuset audit-tasks` did not write; give another name, or remove it."
         )
     task_set = load_tasks(tasks, format=settings.format, split=settings.split, only=settings.only)
+    chosen = list(task_set.tasks)[: settings.limit]
     jobs = settings.jobs or max(1, (os.cpu_count() or 1) // 2)
-    with closing(run_audits(task_set.tasks, CaseCache(), jobs=jobs, again=settings.again)) as running:
-        bar = Progress(running, total=len(task_set), unit="task", desc="audited")
+    with closing(run_audits(chosen, CaseCache(), jobs=jobs, again=settings.again)) as running:
+        bar = Progress(running, total=len(chosen), unit="task", desc="audited")
         found = {audit.task: audit for audit in bar}
-    audits = [found[task.id] for task in task_set]
+    audits = [found[task.id] for task in chosen]
     about = {"path": str(task_set.path), "format": task_set.format, "sha256": task_set.sha256}
     about |= {"count": len(task_set), "split": settings.split}
     header = {"type": "audit", "cuset_stage": __version__, "tasks": about}

@@ -3,7 +3,7 @@
 import typer
 
 from ..study.settings import StudySettings
-from ._app import Group, app, command
+from ._app import COMMANDS, Group, app, command
 
 
 study = typer.Typer(
@@ -22,18 +22,34 @@ def run(settings: StudySettings) -> None:
 
     `dry_run=true` prints the jobs, their GPU hours and their disk, and starts nothing.
     """
-    from ..study.plan import jobs_of, wanted
+    from ..study.checks import check_keys, missing
+    from ..study.plan import StudyError, jobs_of, wanted
     from ..study.report import write_report
-    from ..study.run import failed_jobs, forecast, run_snakemake, what_is_left, write_study
+    from ..study.run import (
+        check_begun,
+        failed_jobs,
+        forecast,
+        gpu_names,
+        jobs_left,
+        run_study,
+        what_is_left,
+    )
 
     every = jobs_of(settings)
     jobs = wanted(settings, every)
-    for line in forecast(what_is_left(settings, jobs)):
+    check_keys(settings, every, COMMANDS)
+    check_begun(settings, every)
+    gpus = len(gpu_names(settings)) if settings.executor == "local" else 0
+    for line in forecast(what_is_left(settings, jobs), gpus):
         typer.echo(line)
+    absent = missing(settings, jobs_left(settings, jobs))
     if settings.dry_run:
+        for what in absent:
+            typer.echo(f"missing: {what}")
         return
-    write_study(settings, every)
-    status = run_snakemake(settings, jobs)
+    if absent:
+        raise StudyError("\n".join(absent))
+    status = run_study(settings, every, jobs)
     failed = failed_jobs(settings, jobs)
     if any((settings.output / "runs").glob("*/*/*/results.jsonl")):
         for path in write_report(settings):

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from .cells import Table, p_text
+from .cells import ABSENT, Table, p_text
 from .collection import FIELDS, REWARDS
 from .markdown import render_markdown
 from .numbers import Report
@@ -122,6 +122,9 @@ def print_report(report: Report) -> None:
         shown.add_row(*(Text(cell.text, style=("", "bold", "underline")[cell.rank]) for cell in row[first:]))
     console = Console(highlight=False)
     console.print(shown)
+    absent = ((row, cell) for row in table.rows for cell in row if cell.text == ABSENT and cell.detail)
+    for reason in dict.fromkeys(f"{ABSENT} {row[1].text}: {cell.detail}" for row, cell in absent):
+        console.print(Text(reason))
     for one in report.comparisons:
         if one.criterion == report.collection.criteria[-1]:
             console.print(Text(f"{one.first} and {one.second}: {conclusion(one)} (p {p_text(one.adjusted)})"))

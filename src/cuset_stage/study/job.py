@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -69,10 +70,16 @@ def run_job(name: str) -> int:
     """Run a job of the study in this folder; returns the exit status of its command."""
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
     job, root = study["jobs"][name], Path.cwd()
-    own = take_lock(root / "locks" / name.replace("/", "%"), wait=False)
+    record, lock = root / "done" / f"{name}.json", root / "locks" / name.replace("/", "%")
+    own = take_lock(lock, wait=False)
     if own is None:
-        print(f"{name}: goes on in another process, which a stopped study left; wait for it, or stop it.")
-        return 1
+        print(
+            f"{name}: a study that was stopped has left a process that goes on with it; waiting for its end",
+            flush=True,
+        )
+        own = take_lock(lock)
+        if record.exists():
+            return 0
     if job["kind"] == "train":
         drop_torn_checkpoints(Path(study["cwd"], job["model"]))
     environment, start = dict(os.environ), time.time()
@@ -86,9 +93,11 @@ def run_job(name: str) -> int:
         command = [study["python"], "-m", *job["module"]]
         code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(own, *held)).returncode
     if code == 0:
-        record = {"job": name, "seconds": round(time.time() - began, 1), "waited_s": round(began - start, 1)}
-        record["gpus"] = job["quarters"] / SHARES
-        write_atomically(root / "done" / f"{name}.json", json.dumps(record) + "\n")
+        took = {"job": name, "seconds": round(time.time() - began, 1), "waited_s": round(began - start, 1)}
+        write_atomically(record, json.dumps({**took, "gpus": job["quarters"] / SHARES}) + "\n")
+    if code < 0:
+        why = " (often for want of memory)" if -code == signal.SIGKILL else ""
+        print(f"{name}: its process was ended by {signal.Signals(-code).name}{why}", flush=True)
     return code
 
 

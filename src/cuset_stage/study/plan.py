@@ -67,6 +67,8 @@ def runs_of(settings: StudySettings) -> list[Run]:
     for variations in (settings.ablations, settings.sweeps):
         if variations is not None:
             methods += ((name, keys, variations) for name, keys in _varied(settings, variations))
+    if settings.baseline is not None:
+        _among((settings.baseline,), dict.fromkeys(method for method, _, _ in methods), "baseline")
     found: dict[str, Run] = {}
     for method, keys, variations in methods:
         swept = variations is not None and variations is settings.sweeps
@@ -92,9 +94,10 @@ def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[s
             _check_name(name)
             yield name, {**base, **said}
         elif isinstance(said, list):
-            yield from (
-                (f"{variations.of}_{name}={value}", {**base, name: value}) for value in said if base.get(name) != value
-            )
+            for value in said:
+                if base.get(name) != value:
+                    _check_name(f"{variations.of}_{name}={value}")
+                    yield f"{variations.of}_{name}={value}", {**base, name: value}
         else:
             raise StudyError(
                 f"runs: {name}: expected keys of an ablation or a list of a sweep's values, found {said!r}."
@@ -103,7 +106,7 @@ def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[s
 
 def _check_name(name: str) -> None:
     if not re.match(NAME, name):
-        raise StudyError(f"{name!r}: a name has letters, digits and _ . + -, as folders are called by it.")
+        raise StudyError(f"{name!r}: a name has letters, digits and _ . + - =, as folders are called by it.")
 
 
 def _among(wanted: tuple[str, ...] | None, known: Mapping[str, Any], where: str) -> list[str]:

@@ -15,12 +15,15 @@ from typing import Any
 
 import yaml
 
-from ..files import file_lock, write_atomically
+from ..files import take_lock, write_atomically
 from ..sandbox import list_gpus
-from .plan import Job, Run, StudyError, command_of, cores_of, processors
+from ..text import shown
+from .plan import NEEDS, Job, Run, StudyError, command_of, cores_of, processors
 from .settings import SHARES, Kind, StudySettings
 
 
+# Keys of commands that change how fast a job is, or whether it fits, and not what it finds: these may change after it has begun.
+SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "retries", "retry_infra", "timeout"})
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 
@@ -39,7 +42,14 @@ class Left:
     @property
     def gpu_hours(self) -> float | None:
         """What is left of them costs."""
+        if not self.gpus:
+            return 0.0
         return None if self.hours is None else (self.total - self.done) * self.hours * self.gpus
+
+    @property
+    def disk_left(self) -> float | None:
+        """GiB that the rest of them will write."""
+        return None if self.disk_gib is None else (self.total - self.done) * self.disk_gib
 
 
 def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
@@ -48,7 +58,10 @@ def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
     for job in jobs:
         groups[job.run.model, job.kind].append(job)
     found = []
-    for (name, kind), members in groups.items():
+    models, kinds = list(settings.models), list(NEEDS)
+    for (name, kind), members in sorted(
+        groups.items(), key=lambda one: (models.index(one[0][0]), kinds.index(one[0][1]))
+    ):
         model = settings.models[name]
         records = [record for job in members if (record := _record(settings.output, job.name)) is not None]
         measured = sum(record["seconds"] for record in records) / len(records) / 3600 if records else None
@@ -72,45 +85,61 @@ def _record(output: Path, job: str) -> dict[str, Any] | None:
         return None
 
 
-def forecast(left: Sequence[Left]) -> Iterator[str]:
-    """Lines of a table: jobs, GPU hours and disk of what is left, by model and kind; `?` where nothing is known."""
+def forecast(left: Sequence[Left], gpus: int = 0) -> Iterator[str]:
+    """Lines of a table: jobs, GPU hours and disk of what is left, by model and kind; `?` where nothing is known. gpus: to run it on."""
 
     def amount(value: float | None, digits: int = 1) -> str:
         return "?" if value is None else f"{value:,.{digits}f}"
 
-    yield f"{'model':24} {'jobs':10} {'done':>6} {'of':>6} {'GPUs':>6} {'hours each':>11} {'GPU hours left':>15} {'GiB left':>9}"
+    yield f"{'model':24} {'jobs':10} {'done':>6} {'of':>6} {'GPUs':>6} {'hours each':>11} {'GPU hours left':>15} {'GiB to write':>13}"
     for one in left:
-        disk = None if one.disk_gib is None else one.disk_gib * (one.total - one.done)
-        disk_text = amount(disk) if one.kind == "train" else ""
+        disk_text = amount(one.disk_left) if one.kind == "train" else ""
         yield (
             f"{one.model:24} {one.kind:10} {one.done:6,} {one.total:6,} {one.gpus:6g} {amount(one.hours, 2):>11} "
-            f"{amount(one.gpu_hours):>15} {disk_text:>9}"
+            f"{amount(one.gpu_hours):>15} {disk_text:>13}".rstrip()
         )
-    known = [one.gpu_hours for one in left if one.gpu_hours is not None]
-    unknown = sum(one.total > one.done for one in left if one.gpu_hours is None)
-    rest = f", and {unknown} kinds of job that no `hours` are known of" if unknown else ""
-    yield f"left: {sum(one.total - one.done for one in left):,} jobs, {sum(known):,.1f} GPU hours{rest}"
+    hours = sum(one.gpu_hours or 0 for one in left)
+    unknown = sum(one.total - one.done for one in left if one.gpu_hours is None)
+    rest = f" and those of {unknown:,} jobs that no `hours` are known of" if unknown else ""
+    disk = sum(one.disk_left or 0 for one in left)
+    yield f"left: {sum(one.total - one.done for one in left):,} jobs, {hours:,.1f} GPU hours{rest}, {disk:,.1f} GiB of models"
+    if gpus and hours:
+        yield f"On {gpus} GPUs that is at least {hours / gpus:,.1f} hours."
 
 
-def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
-    """Write study.json and a file of settings for each job. A study may grow; what it has begun keeps its settings.
+def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
+    """Jobs that are not done."""
+    return [job for job in jobs if _record(settings.output, job.name) is None]
+
+
+def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
+    """A study may grow; what it has begun keeps its settings.
 
     Raises:
         StudyError: a job that has begun would run with other settings.
     """
-    entries = {}
     for job in jobs:
-        file = settings.output / "jobs" / f"{job.name}.yaml"
-        text = yaml.safe_dump(dict(job.settings), sort_keys=False, allow_unicode=True)
+        file = _file(settings, job)
         has_begun = _log(settings, job).exists() or _record(settings.output, job.name) is not None
-        old = yaml.safe_load(file.read_text(encoding="utf-8")) if has_begun and file.exists() else None
-        if old is not None and old != yaml.safe_load(text):
-            differing = sorted(key for key in {*old, *job.settings} if old.get(key) != job.settings.get(key))
+        if not has_begun or not file.exists():
+            continue
+        old, new = yaml.safe_load(file.read_text(encoding="utf-8")), yaml.safe_load(_text(job))
+        changed = sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key))
+        if changed:
+            differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
             raise StudyError(
                 f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or remove "
                 f"{settings.output / 'runs' / job.run.name}, its records in {settings.output / 'done'} and its logs."
             )
-        write_atomically(file, text)
+
+
+def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
+    """Write study.json and a file of settings for each job."""
+    entries = {}
+    for job in jobs:
+        file = _file(settings, job)
+        write_atomically(file, _text(job))
+        _log(settings, job).parent.mkdir(parents=True, exist_ok=True)
         command = command_of(job.kind, str(file))
         entries[job.name] = {
             "kind": job.kind,
@@ -139,19 +168,16 @@ def gpu_names(settings: StudySettings) -> list[str]:
     return names[: settings.gpus]
 
 
-def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
-    """Run what is left. Returns snakemake's exit status: not 0 when a job failed; those that do not need it have run all the same.
+def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]) -> int:
+    """Write every job of the study and run what is left of these jobs under Snakemake. Returns its exit status: not 0 when a job failed;
+    those that do not need it have run all the same.
 
     Raises:
-        StudyError: snakemake or the task set is missing, the machine has fewer GPUs than a job takes, or the study is running already.
+        StudyError: snakemake is missing, the machine has fewer GPUs than a job takes, or the study is running already.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'cuset-stage[study]'.")
-    if not settings.tasks.exists():
-        raise StudyError(
-            f"tasks={settings.tasks}: no such file or folder; give the path of your copy of the task set."
-        )
-    gpus, needed = len(gpu_names(settings)), max(job.gpus for job in jobs)
+    gpus, needed = len(gpu_names(settings)), max((job.gpus for job in jobs_left(settings, jobs)), default=0)
     if settings.executor == "local" and needed > gpus:
         raise StudyError(
             f"a job takes {needed:g} GPUs and {gpus} can be used here; lower `gpus` of the models, where 0 is a CPU."
@@ -161,21 +187,38 @@ def run_snakemake(settings: StudySettings, jobs: Sequence[Job]) -> int:
         *(sys.executable, "-m", "snakemake", *targets),
         *("--snakefile", str(SNAKEFILE), "--directory", str(settings.output)),
         *("--executor", settings.executor, "--cores", str(processors(settings))),
-        *("--keep-going", "--rerun-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host"),
+        *("--keep-going", "--rerun-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host", "reason"),
         *(("--resources", f"gpu={gpus * SHARES}") if settings.executor == "local" else ()),
         *settings.snakemake,
     ]
-    # Snakemake's own lock outlives a process that was killed.
-    with file_lock(settings.output / "locks" / "study", wait=False) as held:
-        if not held:
-            raise StudyError(f"{settings.output}: this study is running already.")
-        return subprocess.run(command).returncode
+    file = settings.output / "locks" / "study"
+    lock = take_lock(file, wait=False)  # Snakemake's own outlives a process that was killed
+    if lock is None:
+        raise StudyError(f"{settings.output}: this study is running already; `fuser {file}` names its processes.")
+    try:
+        write_study(settings, every)
+        # Snakemake has the lock as well: should this process be killed, the study runs until Snakemake has ended.
+        with subprocess.Popen(command, pass_fds=(lock,)) as process:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                process.wait()  # it has had the signal too, and ends its jobs, on a cluster those that are queued
+                raise
+    finally:
+        os.close(lock)
 
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> Mapping[str, Path]:
     """Jobs that have run and not ended well, with their logs."""
-    left = [job for job in jobs if _record(settings.output, job.name) is None]
-    return {job.name: log for job in left if (log := _log(settings, job)).exists()}
+    return {job.name: log for job in jobs_left(settings, jobs) if (log := _log(settings, job)).exists()}
+
+
+def _file(settings: StudySettings, job: Job) -> Path:
+    return settings.output / "jobs" / f"{job.name}.yaml"
+
+
+def _text(job: Job) -> str:
+    return yaml.safe_dump(dict(job.settings), sort_keys=False, allow_unicode=True)
 
 
 def _log(settings: StudySettings, job: Job) -> Path:

@@ -1,15 +1,24 @@
 """The settings of `cuset study`."""
 
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    field_validator,
+)
 
-from ..settings import Names, Numbers, Settings
+from ..settings import Names, Numbers, Settings, split_names
 
 
 Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
-NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+=-]*$"
 SHARES = 4  # a GPU is given out in quarters
 
 
@@ -93,7 +102,9 @@ class StudySettings(Settings):
     baseline: str | None = Field(
         None, description="the method that the others are compared with; without it `sft`, or the first"
     )
-    k: Numbers = Field((1, 3), description="the k of pass@k", min_length=1)
+    k: Annotated[tuple[PositiveInt, ...], BeforeValidator(split_names)] = Field(
+        (1, 3), description="the k of pass@k", min_length=1
+    )
     gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
     cores: PositiveInt | None = Field(None, description="processors to use; without it all")
     executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")

@@ -1,0 +1,154 @@
+"""What can be found wrong with a study before a job starts: keys that nothing reads, and files that are not there."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.util
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import bundled
+from ..settings import Settings, SettingsError, read_yaml, split_names
+from ..stage.pretrained import check_model
+from ..text import nearest
+from .plan import Job, StudyError
+from .settings import Kind, StudySettings
+
+
+# What the study says itself, by kind of job.
+DECIDED: Mapping[Kind, frozenset[str]] = {
+    "train": frozenset({"model_name_or_path", "seed", "output_dir", "overwrite_output_dir"}),
+    "generate": frozenset({"model", "tasks", "output", "seed"}),
+    "evaluate": frozenset({"answers", "tasks", "method", "output"}),
+    "pairs": frozenset({"models", "output"}),
+    "analyze": frozenset({"models", "output"}),
+}
+ELSEWHERE = frozenset(
+    {"hf_hub_url", "ms_hub_url", "om_hub_url", "script_url", "cloud_file_name"}
+)  # where an entry's data may be
+SERVED = {"model": "any", "endpoint": "http://localhost"}  # a model whose folder is not looked for
+
+
+@functools.cache
+def recipe_keys() -> frozenset[str]:
+    """The keys of a recipe: fields of the dataclasses that llamafactory-cli parses it into.
+
+    They are read from the classes' source: to import them takes torch, and seconds.
+    """
+    groups = ("model", "data", "training", "finetuning", "generating")
+    files = {
+        "llamafactory": [f"hparams/{group}_args.py" for group in groups],
+        "transformers": ["training_args.py", "training_args_seq2seq.py"],
+        "cuset_stage": ["stage/arguments.py"],
+    }
+    found = set()
+    for package, names in files.items():
+        [folder] = importlib.util.find_spec(package).submodule_search_locations
+        for name in names:
+            tree = ast.parse(Path(folder, name).read_text(encoding="utf-8"))
+            for inner in (node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+                found |= {field.target.id for field in inner if isinstance(field, ast.AnnAssign) and _is_key(field)}
+    return frozenset(found)
+
+
+def _is_key(field: ast.AnnAssign) -> bool:
+    text = ast.unparse(field)
+    return "init=False" not in text and "ClassVar" not in text
+
+
+def check_keys(settings: StudySettings, jobs: Iterable[Job], commands: Mapping[str, type[Settings]]) -> None:
+    """Refuse a key that a recipe or a command does not have, or that the study decides. commands: their settings by name.
+
+    Raises:
+        StudyError: names where the key stands, and the nearest one that there is.
+    """
+    known = recipe_keys()
+    for where, keys in _recipe_parts(settings):
+        for key in keys:
+            if key not in known:
+                raise StudyError(f"{where}: {key}: no such key in a recipe; {nearest(key, known)}")
+    for where, kind, keys in _parts(settings):
+        for key in DECIDED[kind] & keys.keys():
+            fix = "give them as seeds" if key == "seed" else "leave it out"
+            raise StudyError(f"{where}: {key}: the study sets it; {fix}.")
+    seen = set()
+    for job in jobs:
+        if job.kind == "train" or (job.kind, job.run.model) in seen:
+            continue
+        seen.add((job.kind, job.run.model))
+        given = {**job.settings, **({"models": {"any": SERVED}} if "models" in job.settings else {})}
+        try:
+            commands[job.kind].checked(given)
+        except SettingsError as error:
+            raise StudyError(f"{job.kind} (of {job.run.model}): {error}") from None
+
+
+def _recipe_parts(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """(where they stand, keys of a recipe)"""
+    for model in settings.models.values():
+        yield str(model.recipe), read_yaml(model.recipe)
+    yield from ((where, keys) for where, kind, keys in _parts(settings) if kind == "train")
+
+
+def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, Any]]]:
+    """(where they stand, what reads them, keys) of everything that the study's file gives to jobs."""
+    for name, model in settings.models.items():
+        yield f"models: {name}: keys", "train", model.keys
+        yield f"models: {name}: generate", "generate", model.generate
+    for name, keys in settings.methods.items():
+        yield f"methods: {name}", "train", keys or {}
+    for part in ("ablations", "sweeps"):
+        if (variations := getattr(settings, part)) is not None:
+            for name, said in variations.runs.items():
+                yield (f"{part}: {name}", "train", said) if isinstance(said, dict) else (part, "train", {name: said})
+    for kind in ("generate", "evaluate", "pairs", "analyze"):
+        yield kind, kind, getattr(settings, kind) or {}
+
+
+def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
+    """What the jobs need and is not there: models, data sets, tasks. Of what may be on the Hub nothing is said."""
+    found: dict[str, None] = {}
+    seen = set()
+    for job in jobs:
+        name, method = job.run.model, job.run.method
+        if (job.kind, name, method) in seen:
+            continue
+        seen.add((job.kind, name, method))
+        model = settings.models[name].model
+        try:
+            check_model(model)
+        except ValueError as error:
+            found[f"models: {name}: model={model}: {error}"] = None
+        if job.kind == "train" and (problem := _missing_data(job.settings)):
+            found[f"{name}/{method}: {problem}"] = None
+        if job.kind in ("generate", "evaluate") and not settings.tasks.exists():
+            text = "no such file or folder; give the path of your copy of the task set."
+            found[f"tasks={settings.tasks}: {text}"] = None
+    return list(found)
+
+
+def _missing_data(recipe: Mapping[str, Any]) -> str | None:
+    """What of a recipe's data is not there, with folders found as a run finds them; other ways to name data are left to it."""
+    folder = recipe.get("dataset_dir", "data")
+    if not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
+        return None
+    place = Path(folder)
+    if not place.exists() and recipe.get("stage") == "cuset":
+        place = bundled.folder() / folder
+    info = place / "dataset_info.json"
+    try:
+        known = json.loads(info.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
+        return f"dataset_dir={folder}: no dataset_info.json can be read there ({reason})."
+    for key in ("dataset", "eval_dataset"):
+        for name in split_names(recipe.get(key)) or ():
+            if name not in known:
+                return f"{key}: {name}: not in {info}; {nearest(name, known)}"
+            file = known[name].get("file_name")
+            if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
+                return f"{key}: {name}: {place / file}: no such file or folder."
+    return None

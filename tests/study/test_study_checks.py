@@ -1,0 +1,134 @@
+"""What is wrong with a study is said before a job starts: typos anywhere in its file, and what is not there."""
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from cuset_stage.cli import app
+from cuset_stage.study.checks import recipe_keys
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """The study of docs/study.md with a model's folder that has a config.json; returns its file, and a way to change it."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    given = yaml.safe_load((ROOT / "yaml_configs/studies/cpu.yaml").read_text())
+    given["output"] = str(tmp_path / "out")
+    given["models"]["tiny"]["model"] = str(tmp_path / "model")
+    file = tmp_path / "study.yaml"
+
+    def write(*place, **changes):
+        inner = given
+        for key in place:
+            inner = inner[key]
+        inner.update(changes)
+        file.write_text(yaml.safe_dump(given))
+        return file
+
+    write()
+    return write
+
+
+def run(file, *arguments):
+    result = CliRunner().invoke(app, ["study", "run", str(file), *arguments])
+    return result.exit_code, result.output
+
+
+def test_the_keys_of_a_recipe_are_those_it_is_parsed_into():
+    from llamafactory.hparams import parser
+
+    assert recipe_keys() == {field.name for group in parser._TRAIN_ARGS for field in fields(group) if field.init}
+
+
+def test_a_dry_run_says_what_is_left_without_torch(study):
+    code = (
+        "import sys; from cuset_stage.cli import app; app(standalone_mode=False); "
+        "assert not {'torch', 'llamafactory', 'transformers'} & sys.modules.keys()"
+    )
+    command = [sys.executable, "-c", code, "study", "run", str(study()), "--dry-run"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "left: 22 jobs" in result.stdout and "missing" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "message"),
+    [
+        ((), {"sedes": [0]}, "sedes: no such key; did you mean seeds"),
+        ((), {"k": [0]}, "k[0]=0: expected greater than 0"),
+        (("models", "tiny"), {"key": {}}, "models: tiny: key: no such key; did you mean keys?"),
+        (("models", "tiny"), {"gpus": {"trian": 1}}, "models: tiny: gpus: trian: expected 'train', 'generate'"),
+        (("models", "tiny"), {"gpus": {"train": 1.5}}, "models: tiny: gpus={'train': 1.5}: train: 1.5 GPUs"),
+        (
+            ("models", "tiny", "keys"),
+            {"max_stpes": 4},
+            "models: tiny: keys: max_stpes: no such key in a recipe; did you mean max_steps",
+        ),
+        (("models", "tiny", "keys"), {"seed": 4}, "models: tiny: keys: seed: the study sets it; give them as seeds."),
+        (
+            ("methods",),
+            {"new": {"cuset_tua": 0.3}},
+            "methods: new: cuset_tua: no such key in a recipe; did you mean cuset_tau",
+        ),
+        (
+            ("methods", "sft"),
+            {"learning_rte": 1},
+            "methods: sft: learning_rte: no such key in a recipe; did you mean learning_rate",
+        ),
+        ((), {"ablations": {"runs": {"a": {"cuset_tua": 1}}}}, "ablations: a: cuset_tua: no such key"),
+        ((), {"ablations": {"rnus": {}, "runs": {}}}, "ablations: rnus: no such key; did you mean runs?"),
+        ((), {"sweeps": {"runs": {"cuset_tua": [1, 2]}}}, "sweeps: cuset_tua: no such key"),
+        (("generate",), {"sample": 3}, "generate (of tiny): sample: no such key; did you mean samples?"),
+        (("generate",), {"output": "a.jsonl"}, "generate: output: the study sets it; leave it out."),
+        (("evaluate",), {"per_gpus": 3}, "evaluate (of tiny): per_gpus: no such key; did you mean per_gpu"),
+        (("pairs",), {"samples": "x"}, "pairs (of tiny): samples='x': expected a valid integer"),
+        ((), {"analyze": {}}, "analyze (of tiny): give either code=... (files or folders) or dataset=..."),
+    ],
+)
+def test_a_typo_is_found_wherever_it_stands(study, place, changes, message):
+    for arguments in ((), ("dry_run=true",)):
+        code, output = run(study(*place, **changes), *arguments)
+        assert code == 2 and message in output and "left:" not in output
+
+
+def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("stage: cuset\nlearning_rate_: 1\n")
+    code, output = run(study("models", "tiny", recipe=str(recipe)))
+    assert code == 2 and f"{recipe}: learning_rate_: no such key in a recipe; did you mean learning_rate" in output
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "message"),
+    [
+        (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
+        (("methods", "sft"), {"dataset": "cuset_kernel"}, "tiny/sft: dataset: cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
+        (("models", "tiny", "keys"), {"dataset_dir": "nowhere"}, "tiny/sft: dataset_dir=nowhere: no dataset_info.json can be read there (No such file"),
+        ((), {"tasks": "none.jsonl"}, "tasks=none.jsonl: no such file or folder"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, place, changes, message):
+    file = study(*place, **changes)
+    code, output = run(file, "dry_run=true")
+    assert code == 0 and f"missing: {message}" in output
+    code, output = run(file)
+    assert code == 2 and message in output and not (tmp_path / "out").exists()
+
+
+def test_data_that_its_entry_names_is_looked_for(study, tmp_path):
+    (tmp_path / "dataset_info.json").write_text('{"mine": {"file_name": "rows.json"}, "hub": {"hf_hub_url": "a/b"}}')
+    keys = {"dataset_dir": str(tmp_path), "dataset": "mine,hub"}
+    code, output = run(study("models", "tiny", "keys", **keys), "dry_run=true")
+    assert code == 0 and f"missing: tiny/sft: dataset: mine: {tmp_path / 'rows.json'}: no such file" in output
+    (tmp_path / "rows.json").write_text("[]")
+    assert "missing" not in run(study(), "dry_run=true")[1]
