@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from cuset_stage.analysis.analyze import analyze
 from cuset_stage.analysis.analyze_page import draw, probability, render
-from cuset_stage.analysis.kinds import data_rows, rules_of_all_kinds
+from cuset_stage.analysis.kinds import data_rows
 from cuset_stage.analysis.requests import AnalyzeSettings
 from cuset_stage.confidence_file import ConfidenceFile
 from cuset_stage.report.cells import decimal, points
@@ -178,7 +178,7 @@ def test_rows_of_a_data_set_are_those_of_training(models):
         "cutoff_len": 500,
     }
     plain = open_rows(tokenizer, str(models / "before"), LabelRules(DEFAULT_KINDS), max_samples=20, **options).tokens()
-    opened = open_rows(tokenizer, str(models / "before"), rules_of_all_kinds(), max_samples=20, **options)
+    opened = open_rows(tokenizer, str(models / "before"), LabelRules(tuple(KINDS)), max_samples=20, **options)
     rows = list(data_rows(opened, "kernels"))
     assert [row.name for row in rows[:2]] == ["kernels, row 1", "kernels, row 2"] and len(rows) == len(plain)
     eq3 = sum(KIND_BITS[kind] for kind in DEFAULT_KINDS)

@@ -23,11 +23,11 @@ from ..progress import Progress
 from ..settings import SettingsError
 from ..spans import KINDS
 from ..stage.loading import open_rows
-from ..stage.pretrained import explained
-from ..stage.token_labels import KIND_BITS
+from ..stage.pretrained import chosen_device, explained
+from ..stage.token_labels import KIND_BITS, LabelRules
 from .distribution import BINS, COARSE, HIGHEST, LOWEST, ClusterBootstrap, clustered_ks, coarse_bins, log_odds_bins
-from .kinds import KindRow, code_files, code_rows, data_rows, rules_of_all_kinds
-from .readers import Reader, chosen_device, request_reader, request_tokenizer
+from .kinds import KindRow, code_files, code_rows, data_rows
+from .readers import Reader, request_reader, request_tokenizer
 from .requests import AnalyzeSettings, ModelRequest
 from .windows import READINGS, windows
 
@@ -108,7 +108,7 @@ def _read_model(name: str, request: ModelRequest, settings: AnalyzeSettings) -> 
 
 def _rows(request: ModelRequest, settings: AnalyzeSettings, tokenizer: Any) -> tuple[int, Iterator[KindRow]]:
     """How many rows there are, and the rows; those of a data set that training drops are counted and not among them."""
-    rules = rules_of_all_kinds(settings.aliases, settings.language)
+    rules = LabelRules(tuple(KINDS), settings.aliases, language=settings.language)
     options = {"template": request.template or settings.template, "cutoff_len": settings.cutoff_len}
     if settings.code:
         files = code_files(settings.code, settings.suffixes, settings.samples)

@@ -7,10 +7,10 @@ from transformers.utils import logging as transformers_logging
 from ..progress import Progress
 from ..settings import SettingsError
 from ..stage.loading import open_rows, open_tokenizer
-from ..stage.pretrained import explained
+from ..stage.pretrained import chosen_device, explained
 from ..stage.processors import LabelRules
 from .confidence import Sample, make_reading, make_sample
-from .readers import chosen_device, open_reader
+from .readers import open_reader
 from .requests import HeatmapSettings, ModelRequest
 from .token_probabilities import token_log_probabilities
 

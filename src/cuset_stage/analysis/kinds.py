@@ -10,7 +10,6 @@ from llamafactory.hparams import DataArguments
 from numpy.typing import NDArray
 
 from ..settings import SettingsError
-from ..spans import KINDS
 from ..stage.given import GivenResponse
 from ..stage.loading import LabelledRows, open_template, quiet
 from ..stage.processors import LabelledProcessor
@@ -54,13 +53,8 @@ class KindProcessor(LabelledProcessor):
         return unpack_labels(tagged_ids, tagged_labels, passages)
 
 
-def rules_of_all_kinds(aliases: Sequence[str] = (), language: str = "cuda") -> LabelRules:
-    """Labels of every kind of span."""
-    return LabelRules(tuple(KINDS), tuple(aliases), language=language)
-
-
 def data_rows(rows: LabelledRows, name: str) -> Iterator[KindRow]:
-    """The usable rows of a data set, encoded a batch at a time; `rows` were opened with `rules_of_all_kinds`."""
+    """The usable rows of a data set, encoded a batch at a time; `rows` were opened with rules of all kinds."""
     plain = rows.processor
     processor = KindProcessor(plain.template, plain.tokenizer, plain.processor, plain.data_args, plain.rules)
     for start in range(0, len(rows), BATCH):

@@ -10,12 +10,11 @@ from typing import Any, Protocol
 
 import httpx
 import numpy as np
-import torch
 
 from ..generate.completion import base_url, bearer, excerpt, may_pass, reason, retry_after
 from ..settings import SettingsError
 from ..stage.loading import open_model, open_tokenizer
-from ..stage.pretrained import check_device, explained, with_adapter
+from ..stage.pretrained import chosen_device, explained, with_adapter
 from ..text import one_line
 from .requests import ModelRequest
 from .token_probabilities import Row, token_log_probabilities
@@ -27,13 +26,6 @@ FIRST_PAUSE_S = 1.0  # each following one is twice as long
 AHEAD = 4  # requests that may wait for each one in flight
 Reader = Callable[[Iterable[Row]], Iterator[np.ndarray]]
 """Rows -> what `token_log_probabilities` yields of them."""
-
-
-def chosen_device(device: str) -> str:
-    """`auto` is the first GPU where there is one, else the CPU. Raises SettingsError for a device that is not here."""
-    if device == "auto":
-        return "cuda:0" if torch.cuda.is_available() else "cpu"
-    return check_device(device)
 
 
 def open_reader(request: ModelRequest, tokenizer: Any, device: str, *, trust_remote_code: bool = False) -> Any:

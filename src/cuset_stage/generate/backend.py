@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..stage.pretrained import check_adapter, check_model
+from ..stage.pretrained import check_adapter, check_model, chosen_device
 from .settings import BackendSettings, GenerationError, Sampling, Settings
 
 
@@ -22,10 +22,10 @@ def choose_backend(settings: BackendSettings) -> tuple[Settings, Callable[[], An
                     check(said[key])
                 except ValueError as error:
                     raise GenerationError(f"{key}={said[key]}: {error}") from None
-        from .hf import HFBackend, resolve_device, resolve_dtype
+        from .hf import HFBackend, resolve_dtype
         from .plan import weights_fingerprint
 
-        device = resolve_device(settings.device)
+        device = chosen_device(settings.device, gpu="cuda")  # all of them
         weights = weights_fingerprint(settings.model, settings.adapter)
         dtype = resolve_dtype(settings.dtype, device)
         recorded = Settings(**said, backend="hf", weights=weights, dtype=dtype)

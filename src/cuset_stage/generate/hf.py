@@ -21,7 +21,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from packaging.version import Version
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
-from ..stage.pretrained import check_device, explained, with_adapter
+from ..stage.pretrained import explained, with_adapter
 from ..tasks.answers_file import Answer
 from .plan import Failure, Request
 from .prompting import Prompt, Prompter
@@ -32,13 +32,6 @@ from .slots import Slots, can_write, is_quantised, unwrapped
 
 logger = logging.getLogger(__name__)
 DTYPE = "dtype" if Version(transformers.__version__) >= Version("4.56") else "torch_dtype"
-
-
-def resolve_device(device: str) -> str:
-    """auto: the GPUs when there are any, otherwise the CPU. Raises SettingsError for a device that is not here."""
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return check_device(device)
 
 
 def resolve_dtype(dtype: str, device: str) -> str:

@@ -174,6 +174,23 @@ def _directive(text: str, position: int) -> str:
     return match[1] if not line_before(text, position).strip() else ""
 
 
+def _depth_behind(directive: str, depth: int, branches: list[list[int]]) -> int:
+    """The depth of brackets behind a directive: each branch begins at that of its `#if`, and that at the end of the first one counts.
+
+    branches: of each `#if` that is open, both depths, the second -1 up to its first `#else`.
+    """
+    if directive == "if":
+        branches.append([depth, -1])
+    elif branches and directive == "el":
+        if branches[-1][1] < 0:
+            branches[-1][1] = depth
+        depth = branches[-1][0]
+    elif branches and directive == "endif":
+        _, first = branches.pop()
+        depth = first if first >= 0 else depth
+    return depth
+
+
 def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
     """Index of the `{` after a specifier's parameter list, -1 if none, and whether an `#if` of the head is still open there."""
     depth = 0
@@ -187,18 +204,10 @@ def _find_body(text: str, position: int, stop: int) -> tuple[int, bool]:
             directive = _directive(text, at)
             if skip:
                 skip += (directive == "if") - (directive == "endif")
-            elif directive == "if":
-                branches.append([depth, -1])
-            elif directive == "el":
-                if branches:
-                    if branches[-1][1] < 0:
-                        branches[-1][1] = depth
-                    depth = branches[-1][0]
-                else:
-                    skip = 1
-            elif directive == "endif" and branches:
-                depth = branches[-1][1] if branches[-1][1] >= 0 else depth
-                branches.pop()
+            elif directive == "el" and not branches:
+                skip = 1
+            else:
+                depth = _depth_behind(directive, depth, branches)
         elif skip:
             continue
         elif char == "(":
@@ -250,21 +259,13 @@ def _find_close(
                 end = at + 1
                 if not branches:
                     return end, gaps
-        elif directive == "if":
-            branches.append([depth, -1])
-        elif directive and one_branch and not branches:
+        elif directive in ("el", "endif") and one_branch and not branches:
             return at, gaps
-        elif directive == "el":
-            end = -1
-            if branches:
-                if branches[-1][1] < 0:
-                    branches[-1][1] = depth
-                depth = branches[-1][0]
-            else:  # the branch in which the body opened ends: the other branches are alternatives to it
-                skip, skip_from = 1, at
-        elif directive == "endif" and branches:
-            depth = branches[-1][1] if branches[-1][1] >= 0 else depth
-            branches.pop()
+        else:
+            end = -1 if directive == "el" else end
+            if directive == "el" and not branches:
+                skip, skip_from = 1, at  # the branch in which the body opened ends: the others are alternatives to it
+            depth = _depth_behind(directive, depth, branches)
     if skip:
         gaps.append((skip_from, limit))
     return end, gaps

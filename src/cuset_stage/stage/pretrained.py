@@ -61,10 +61,12 @@ Tokenizer = Annotated[str, AfterValidator(check_tokenizer)]
 Adapter = Annotated[str, AfterValidator(check_adapter)]
 
 
-def check_device(device: str) -> str:
-    """The device, when torch knows it and it is here. Raises SettingsError."""
+def chosen_device(device: str, gpu: str = "cuda:0") -> str:
+    """The device; `auto` is `gpu` where there is one, else the CPU. Raises SettingsError for a device that is not here."""
     import torch
 
+    if device == "auto":
+        return gpu if torch.cuda.is_available() else "cpu"
     try:
         found = torch.device(device)
     except RuntimeError:

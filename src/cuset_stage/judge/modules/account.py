@@ -71,9 +71,9 @@ def second_opinion(
         flags.append(IDLE_KERNEL)
         more = {"speedup": None}
     busy = min(call.busy_s for call in calls)
-    if kernel_s is not None and kernel_s < SHARE * busy - LATENCY_S:
+    if longer := _longer(busy, kernel_s):
         flags.append(MORE)
-        more = {"speedup": None, "message": _differ(kernel_s, busy)}
+        more = longer
     return {"flags": flags, "kernels": kernel_uses(calls), **more}
 
 
@@ -125,12 +125,13 @@ class Counts:
 
     def opinion(self, kernel_s: float | None) -> dict[str, Any]:
         """As `second_opinion`."""
-        flags, more = [TENSOR] if self.tensor_cores else [], {}
-        if kernel_s is not None and kernel_s < SHARE * self.busy_s - LATENCY_S:
-            flags.append(MORE)
-            more = {"speedup": None, "message": _differ(kernel_s, self.busy_s)}
-        return {"flags": flags, **more}
+        longer = _longer(self.busy_s, kernel_s)
+        return {"flags": [TENSOR] * self.tensor_cores + [MORE] * bool(longer), **longer}
 
 
-def _differ(kernel_s: float, busy_s: float) -> str:
-    return f"a call takes {kernel_s:.3g} s by the clock, {busy_s:.3g} s by the GPU's record"
+def _longer(busy_s: float, kernel_s: float | None) -> dict[str, Any]:
+    """What to say where a call takes longer by the GPU's record than by the clock; nothing where it does not."""
+    if kernel_s is None or kernel_s >= SHARE * busy_s - LATENCY_S:
+        return {}
+    said = f"a call takes {kernel_s:.3g} s by the clock, {busy_s:.3g} s by the GPU's record"
+    return {"speedup": None, "message": said}
