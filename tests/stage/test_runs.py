@@ -354,20 +354,6 @@ def test_the_tokenized_data_set_is_written_and_read_again(llamafactory, tmp_path
     )
 
 
-def test_a_tokenized_data_set_from_before_there_were_languages(tmp_path):
-    from dataclasses import asdict
-
-    from cuset_stage.stage.dataset import check_saved_rules
-    from cuset_stage.stage.processors import LabelRules
-
-    rules = LabelRules(("kernel_body",))
-    saved = {key: value for key, value in asdict(rules).items() if "language" not in key and key != "think_weight"}
-    (tmp_path / "cuset_labels.json").write_text(json.dumps(saved))
-    check_saved_rules(tmp_path, rules)
-    with pytest.raises(ValueError, match="language: cuda there, triton here"):
-        check_saved_rules(tmp_path, LabelRules(("kernel_body",), language="triton"))
-
-
 @pytest.mark.parametrize("text", ["", '{"kinds": ["kern', "[1]", "5"])
 def test_the_record_of_a_tokenized_data_set_may_be_damaged(tmp_path, text):
     """As by a crash in the middle of its writing."""

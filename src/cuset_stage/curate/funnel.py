@@ -113,7 +113,7 @@ def _written_table(written: dict[str, Any], on_gpu: bool) -> Any:
 
     gpu = "" if on_gpu or written["ran"] else "no GPU yet: nothing is known of right and mutants caught; "
     tokens = f"{written['questions']:,} questions, tokens: {written['prompt_tokens']:,} asked, {written['tokens']:,} replied"
-    tokens += f", of {estimated:,} replies by estimate" if (estimated := written.get("estimated")) else ""
+    tokens += f", of {estimated:,} replies by estimate" if (estimated := written["estimated"]) else ""
     mutants = f"mutants: {written['mutants']['failed']:,} of {written['mutants']['compiled']:,} fail"
     table = Table(
         "kernels", title="write", title_justify="left", caption=f"{gpu}{tokens}; {mutants}", caption_justify="left"
@@ -146,8 +146,9 @@ def written_funnel(folder: Path) -> dict[str, Any]:
         }
         for group, reached in groups.items():
             found.update((group, step) for step in ("kernels", *WRITE_STEPS[: _rank(reached)]))
-        spent.update({key: sum(each[key] for each in tries) for key in ("tokens", "prompt_tokens", "seconds")})
-        spent.update(estimated=sum(each.get("estimated", 0) for each in tries))
+        spent.update(
+            {key: sum(each[key] for each in tries) for key in ("tokens", "prompt_tokens", "seconds", "estimated")}
+        )
         spent.update({"tries": len(tries), "questions": sum(len(each["questions"]) for each in tries)})
         ran += bool(verified.get("gpu"))
         mutants.update({key: (verified.get("mutants") or {}).get(key, 0) for key in ("compiled", "failed")})

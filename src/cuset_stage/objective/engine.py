@@ -78,9 +78,8 @@ class HeadGradients:
     bias: torch.Tensor | None = None  # [vocab_size], likewise
     # [num_valid], what `rows` are still to be multiplied with; None: 1, as where `weight` or `bias` is wanted.
     factor: torch.Tensor | None = None
-    token_scale: torch.Tensor | None = (
-        None  # [num_valid], a factor that `rows` do not hold, the data's weights; None: 1
-    )
+    # [num_valid], a factor that `rows` do not hold, the data's weights; None: 1.
+    token_scale: torch.Tensor | None = None
     scale: float = 1.0
 
     @property

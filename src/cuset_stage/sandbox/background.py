@@ -22,7 +22,9 @@ class BackgroundRun:
         self._stop = threading.Event()
         self._ended = Finished(infra="the sandbox did not say how the process ended")
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.start = self._thread.start
+
+    def start(self) -> None:
+        self._thread.start()
 
     def _run(self) -> None:
         try:

@@ -84,8 +84,6 @@ def check_saved_rules(path: Path, rules: LabelRules) -> None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file} is damaged ({error}), so nobody knows how its data were labelled. {fix}") from None
     expected = json.loads(json.dumps(asdict(rules)))
-    # A file from before there were these keys was written with their defaults.
-    saved = {"think_weight": 1.0, "language": "cuda", "language_digest": ""} | saved
     if saved != expected:
         changed = [key for key in expected if saved.get(key) != expected[key]]
         details = "; ".join(f"{key}: {saved.get(key)} there, {expected[key]} here" for key in changed)
