@@ -46,9 +46,10 @@ def write_report(settings: StudySettings) -> list[Path]:
             path = folder / f"{re.sub(r'[^a-z0-9]+', '_', axis.lower()).strip('_')}.png"
             _draw(points, axis, path)
             pictures[f"Pass@1 over {axis}"] = base64.b64encode(path.read_bytes()).decode()
+    models, seeds = (rows[key].unique() for key in ("model", "seed"))
     summary = (
-        f"{rows['task'].nunique():,} tasks, {len(rows):,} samples; models: {', '.join(settings.models)}; "
-        f"seeds: {', '.join(map(str, settings.seeds))}"
+        f"{rows['task'].nunique():,} tasks, {len(rows):,} samples; models: {', '.join(models)}; "
+        f"seeds: {', '.join(map(str, sorted(seeds)))}"
     )
     title = settings.title or settings.output.name
     parts = [f"# {escape(title)}", escape(summary), *(render_table(table) for table in tables)]
