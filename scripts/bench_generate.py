@@ -24,7 +24,7 @@ import transformers
 from make_tiny_model import make_tokenizer, read_texts
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
-from cuset_stage.generate import Settings
+from cuset_stage.generate import RecordedSettings
 from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.plan import make_plan
 from cuset_stage.tasks import load_tasks
@@ -65,7 +65,7 @@ QUICK = (Case("tiny", 4, 2, 16, long_tokens=32), Case("tiny", 4, 2, 64, mean=16)
 class RandomModel(HFBackend):
     """The back end with a model that was made here in place of one from files."""
 
-    def __init__(self, settings: Settings, model: Any, case: Case, device: str) -> None:
+    def __init__(self, settings: RecordedSettings, model: Any, case: Case, device: str) -> None:
         self._made = model
         super().__init__(settings, batch_size=case.batch, device=device)
         vocabulary = model.config.vocab_size
@@ -115,7 +115,7 @@ def measure(backend: HFBackend, plan: list[Any], continuous: bool) -> dict[str, 
 
 
 def run(case: Case, model: Any, tokenizer: Path, device: str) -> dict[str, Any]:
-    settings = Settings(
+    settings = RecordedSettings(
         backend="hf", model=str(tokenizer), temperature=0.8, top_p=0.95, max_tokens=case.max_tokens, seed=1
     )
     tasks = load_tasks(DATA / "kernels").tasks

@@ -6,7 +6,7 @@ import pytest
 import torch
 from chat_server import ENDPOINT, ChatServer
 
-from cuset_stage.generate import Settings
+from cuset_stage.generate import RecordedSettings
 from cuset_stage.generate.endpoint import EndpointBackend
 from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.plan import Request, generate
@@ -20,7 +20,7 @@ def kernels(request):
 
 @pytest.fixture(scope="session")
 def settings(tiny_model):
-    return Settings(
+    return RecordedSettings(
         backend="hf", model=str(tiny_model), max_tokens=12, dtype="float32", temperature=1.0, top_p=0.9, seed=5
     )
 

@@ -14,7 +14,7 @@ from chat_server import KEY, sends
 from typer.testing import CliRunner
 
 from cuset_stage.cli._app import app
-from cuset_stage.generate import Settings
+from cuset_stage.generate import RecordedSettings
 from cuset_stage.generate.hf import HFBackend
 from cuset_stage.generate.plan import make_plan
 from cuset_stage.tasks.answers_file import read_answers
@@ -101,7 +101,7 @@ def test_llamafactorys_own_server(factory_server, command, tiny_model, kernels, 
     done = command(factory_server, "max_tokens=24", model="tiny")
     assert done.exit_code == 0, done.output
     theirs = read_answers(tmp_path / "answers.jsonl")[0]
-    settings = Settings(backend="hf", model=str(tiny_model), max_tokens=24, dtype="float32", template="qwen")
+    settings = RecordedSettings(backend="hf", model=str(tiny_model), max_tokens=24, dtype="float32", template="qwen")
     plan = make_plan([kernels.by_id("tiled_sgemm")], settings, 1)
     ours = next(HFBackend(settings, batch_size=1).replies(plan))
     assert (theirs.answer, theirs.tokens, theirs.prompt_tokens, theirs.finish_reason) == (

@@ -6,7 +6,7 @@ import logging
 import pytest
 import torch
 
-from cuset_stage.generate import Settings, slots
+from cuset_stage.generate import RecordedSettings, slots
 from cuset_stage.generate.hf import HFBackend, resolve_dtype
 from cuset_stage.generate.plan import Failure, Request
 from cuset_stage.generate.sampling import gumbel_noise
@@ -37,7 +37,7 @@ def test_noise_is_the_same_on_the_gpu():
 
 def test_bfloat16_batches_repeat_themselves(tiny_model):
     dtype = resolve_dtype("auto", "cuda")
-    settings = Settings(backend="hf", model=str(tiny_model), temperature=1.0, max_tokens=16, dtype=dtype)
+    settings = RecordedSettings(backend="hf", model=str(tiny_model), temperature=1.0, max_tokens=16, dtype=dtype)
     backend = HFBackend(settings, batch_size=8, device="cuda")
     assert {parameter.dtype for parameter in backend.model.parameters()} == {torch.bfloat16}
     first, second = ([reply.answer for reply in backend.replies(requests(20, 30))] for _ in range(2))
@@ -67,7 +67,7 @@ def deep_backend(tmp_path_factory, tiny_model):
     path = tmp_path_factory.mktemp("deep")
     model.save_pretrained(path)
     tokenizer.save_pretrained(path)
-    settings = Settings(
+    settings = RecordedSettings(
         backend="hf", model=str(path), temperature=1.0, top_p=0.95, max_tokens=48, seed=1, dtype="bfloat16"
     )
     return HFBackend(settings, batch_size=64, device="cuda")
@@ -113,7 +113,7 @@ def test_no_bit_depends_on_the_batch(deep_backend, monkeypatch):
 
 def test_graphs_write_what_the_plain_model_says(tiny_model):
     """In float32, where rounding turns no decision: against batches of `generate`, with a cache that grows."""
-    settings = Settings(
+    settings = RecordedSettings(
         backend="hf", model=str(tiny_model), temperature=0.8, top_p=0.9, max_tokens=300, dtype="float32"
     )
     backend = HFBackend(settings, batch_size=5, device="cuda")
@@ -140,7 +140,7 @@ def test_four_bits_and_an_adapter(wide_model, tmp_path):
     AutoTokenizer.from_pretrained(wide_model).save_pretrained(tmp_path / "model")
     lora = LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False)
     get_peft_model(model, lora).save_pretrained(tmp_path / "adapter")
-    settings = Settings(
+    settings = RecordedSettings(
         backend="hf",
         model=str(tmp_path / "model"),
         adapter=str(tmp_path / "adapter"),
@@ -157,7 +157,7 @@ def test_four_bits_and_an_adapter(wide_model, tmp_path):
 
 
 def test_memory_that_runs_out_halves_the_batch(wide_model, caplog):
-    settings = Settings(backend="hf", model=str(wide_model), temperature=1.0, max_tokens=4, dtype="bfloat16")
+    settings = RecordedSettings(backend="hf", model=str(wide_model), temperature=1.0, max_tokens=4, dtype="bfloat16")
     backend = HFBackend(settings, batch_size=64, device="cuda")
     gc.collect()
     torch.cuda.empty_cache()

@@ -6,11 +6,11 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cuset_stage.generate import Settings
+from cuset_stage.generate import RecordedSettings
 
 
 # What the tests ask it for, and with which key.
-ENDPOINT = Settings(backend="endpoint", model="m", temperature=0.8, top_p=0.95, seed=3, max_tokens=64)
+ENDPOINT = RecordedSettings(backend="endpoint", model="m", temperature=0.8, top_p=0.95, seed=3, max_tokens=64)
 KEY = "sk-secret-1234567890"
 
 

@@ -16,14 +16,13 @@ from math import isnan
 import numpy as np
 import pandas as pd
 
-from ..judge.rewards import grpo, kevin
+from ..judge.rewards import REWARDS
 from .modules import forward_of
 from .stage_rows import Row
 
 
 LENGTH_BINS = 4
 FAST = 5.0  # ConCuR: answers this much faster than the baseline are kept whatever their reasoning
-REWARDS = {"kevin": kevin, "grpo": grpo}
 
 
 def is_judged(table: pd.DataFrame) -> pd.Series:

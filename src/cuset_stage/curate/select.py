@@ -155,7 +155,7 @@ def _drop_near(decided: _Decided, sketches: Sketches) -> None:
 
 def _measured(row: Row, count: Callable[[str], int], reasoning: bool) -> dict[str, float]:
     verified, task = row.get("verified") or {}, row.get("task") or {}
-    measured = verified if verified.get("per_gpu", 1) == 1 else {}  # rows of old have no such field
+    measured = verified if verified.get("per_gpu", 1) == 1 else {}  # what was only compiled has no such field
     speedup = None if measured.get("module_flags") else measured.get("speedup")  # what may be a trick is not rewarded
     # The least disturbed run of each case.
     seconds = sum(min(case["run_s"]) for case in measured.get("cases") or ())

@@ -3,7 +3,7 @@
 Only the settings are imported here: the command line reads them whenever it starts.
 """
 
-from .settings import BackendSettings, GenerationError, Sampling, Settings
+from .settings import BackendSettings, GenerationError, RecordedSettings
 
 
-__all__ = ["BackendSettings", "GenerationError", "Sampling", "Settings"]
+__all__ = ["BackendSettings", "GenerationError", "RecordedSettings"]

@@ -5,10 +5,10 @@ from functools import partial
 from typing import Any
 
 from ..stage.pretrained import check_adapter, check_model, chosen_device
-from .settings import BackendSettings, GenerationError, Sampling, Settings
+from .settings import BackendSettings, GenerationError, RecordedSettings, Sampling
 
 
-def choose_backend(settings: BackendSettings) -> tuple[Settings, Callable[[], Any]]:
+def choose_backend(settings: BackendSettings) -> tuple[RecordedSettings, Callable[[], Any]]:
     """What is recorded of the settings, and what opens the back end.
 
     Raises:
@@ -28,13 +28,13 @@ def choose_backend(settings: BackendSettings) -> tuple[Settings, Callable[[], An
         device = chosen_device(settings.device, gpu="cuda")  # all of them
         weights = weights_fingerprint(settings.model, settings.adapter)
         dtype = resolve_dtype(settings.dtype, device)
-        recorded = Settings(**said, backend="hf", weights=weights, dtype=dtype)
+        recorded = RecordedSettings(**said, backend="hf", weights=weights, dtype=dtype)
         options = {"batch_size": settings.batch_size, "trust_remote_code": settings.trust_remote_code}
         return recorded, partial(HFBackend, recorded, device=device, **options)
     from .completion import api_key, base_url
     from .endpoint import EndpointBackend
 
     url, key = base_url(settings.endpoint), api_key(settings.api_key_env)
-    recorded = Settings(**said, backend="endpoint")
+    recorded = RecordedSettings(**said, backend="endpoint")
     options = {"retries": settings.retries, "timeout_s": settings.timeout, "tokenizer": settings.tokenizer}
     return recorded, partial(EndpointBackend, recorded, url, api_key=key, concurrency=settings.batch_size, **options)

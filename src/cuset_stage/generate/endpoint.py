@@ -27,7 +27,7 @@ from ..tasks.answers_file import Answer
 from ..text import one_line
 from .completion import base_url, bearer, excerpt, may_pass, read_choice, read_usage, reason, retry_after
 from .plan import Failure, Request
-from .settings import GenerationError, Settings
+from .settings import GenerationError, RecordedSettings
 
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class EndpointBackend:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: RecordedSettings,
         endpoint: str,
         *,
         api_key: str | None = None,

@@ -26,7 +26,7 @@ from ..tasks.answers_file import Answer
 from .plan import Failure, Request
 from .prompting import Prompt, Prompter
 from .sampling import Draw
-from .settings import GenerationError, Settings
+from .settings import GenerationError, RecordedSettings
 from .slots import Slots, can_write, is_quantised, unwrapped
 
 
@@ -58,7 +58,7 @@ class HFBackend:
     """
 
     def __init__(
-        self, settings: Settings, *, batch_size: int, device: str = "cpu", trust_remote_code: bool = False
+        self, settings: RecordedSettings, *, batch_size: int, device: str = "cpu", trust_remote_code: bool = False
     ) -> None:
         self.batch_size = batch_size
         self._settings = settings

@@ -18,7 +18,7 @@ from ..tasks import Task
 from ..tasks.answers_file import Answer, read_answers
 from ..tasks.messages import chat_messages
 from ..text import shown
-from .settings import GenerationError, Settings
+from .settings import GenerationError, RecordedSettings
 
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def sample_seed(seed: int, task: str, sample: int) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def make_plan(tasks: Iterable[Task], settings: Settings, samples: int) -> list[Request]:
+def make_plan(tasks: Iterable[Task], settings: RecordedSettings, samples: int) -> list[Request]:
     """All samples of all tasks.
 
     Raises:
@@ -83,7 +83,7 @@ def make_plan(tasks: Iterable[Task], settings: Settings, samples: int) -> list[R
     return plan
 
 
-def missing(plan: Sequence[Request], settings: Settings, existing: Sequence[Answer]) -> list[Request]:
+def missing(plan: Sequence[Request], settings: RecordedSettings, existing: Sequence[Answer]) -> list[Request]:
     """The requests of the plan that no existing answer fills.
 
     Raises:
@@ -112,7 +112,7 @@ def missing(plan: Sequence[Request], settings: Settings, existing: Sequence[Answ
 
 def generate(
     tasks: Iterable[Task],
-    settings: Settings,
+    settings: RecordedSettings,
     *,
     samples: int,
     output: Path,

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
-from ..settings import Settings as CommandSettings
+from ..settings import Settings
 from ..text import InputError
 
 
@@ -28,7 +28,7 @@ ExtraBody = Annotated[dict[str, Any] | None, AfterValidator(_leaves_the_rest_alo
 """Further keys of an endpoint's requests."""
 
 
-class Sampling(CommandSettings):
+class Sampling(Settings):
     """What a user says about an answer: the part of `cuset generate`'s settings that is recorded as it is."""
 
     model: str = Field(description="a model's folder or Hub name; with endpoint= the name it is served by")
@@ -82,7 +82,7 @@ class BackendSettings(Sampling):
         return self
 
 
-class Settings(Sampling):
+class RecordedSettings(Sampling):
     """All that two answers must have in common to stand in one file.
 
     weights: fingerprint of the files of model and adapter (`plan.weights_fingerprint`); None where there are none.

@@ -24,3 +24,6 @@ def grpo(sample: Mapping[str, Any]) -> float:
     if sample["passed"]:
         reward += 1.0 + 0.5 * min(sample.get("speedup") or 0.0, 3.0)
     return reward
+
+
+REWARDS = {"kevin": kevin, "grpo": grpo}

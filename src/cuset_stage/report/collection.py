@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..judge.rewards import grpo, kevin
+from ..judge.rewards import REWARDS
 
 
 INFRA_ERROR = "infra_error"
@@ -24,7 +24,6 @@ FIELDS = (
     *("prompt_tokens", "finish_reason", "compile_s", "compile_cached", "run_s", "overhead_s", "speedup"),
     *("reference_s", "kernel_s", "flags", "code_sha256", "compare_s", "cases", "same_as_sample"),
 )
-REWARDS = {"kevin": kevin, "grpo": grpo}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ..judge.rewards import REWARDS
 from .cells import ABSENT, Table, p_text
-from .collection import FIELDS, REWARDS
+from .collection import FIELDS
 from .markdown import render_markdown
 from .numbers import Report
 from .page import render_html
