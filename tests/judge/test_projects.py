@@ -10,6 +10,7 @@ from task_factory import write_lines
 
 from cuset_stage.judge.audit import audit_task
 from cuset_stage.judge.modules import ModuleJudge
+from cuset_stage.judge.modules.process import BUILD_LIMITS
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
 from cuset_stage.sandbox import Compiler, Verdict
@@ -120,7 +121,7 @@ def test_settings_and_gradients(tmp_path: Path, forked: None, direction: str, ri
 @pytest.mark.slow  # torch's headers take nvcc a minute
 def test_a_kernel_in_several_settings(tmp_path: Path) -> None:
     """robust-kbench: a .cu file is built, called in every setting, and a setting in which it is wrong is named."""
-    judge = ModuleJudge(device="cpu")
+    judge = ModuleJudge(device="cpu", build_limits=replace(BUILD_LIMITS, wall_s=3600.0))
     (task,) = load_tasks(robust_kbench(tmp_path / "repo"), only=["scale_forward"])
     judgement = judge.judge(task, KERNEL)
     assert judgement.passed, judgement.message

@@ -187,7 +187,8 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         *(sys.executable, "-m", "snakemake", *targets),
         *("--snakefile", str(SNAKEFILE), "--directory", str(settings.output)),
         *("--executor", settings.executor, "--cores", str(processors(settings))),
-        *("--keep-going", "--rerun-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host", "reason"),
+        # A record is whole and a job's last act: it counts, even where Snakemake was killed before it had noted the job's end.
+        *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host", "reason"),
         *(("--resources", f"gpu={gpus * SHARES}") if settings.executor == "local" else ()),
         *settings.snakemake,
     ]
