@@ -129,16 +129,19 @@ class Settings(BaseModel):
     @classmethod
     def describe(cls) -> Iterator[tuple[str, str, str, str]]:
         """(key, type, default, description) of every key, for `--help` and the documentation."""
-        for name, field in cls.model_fields.items():
-            default = (
-                "" if field.default is PydanticUndefined else _written(field.get_default(call_default_factory=True))
-            )
-            yield (
-                name,
-                _type_name(field.annotation),
-                "required" if field.is_required() else default,
-                field.description or "",
-            )
+        yield from _described(cls, "")
+
+
+def _described(cls: type[BaseModel], place: str) -> Iterator[tuple[str, str, str, str]]:
+    """After a key, those of the class that it holds; settings of another command are described there."""
+    for name, field in cls.model_fields.items():
+        default = "" if field.default is PydanticUndefined else _written(field.get_default(call_default_factory=True))
+        given = "required" if field.is_required() else default
+        yield place + name, _type_name(field.annotation), given, field.description or ""
+        for inner in typing.get_args(field.annotation):
+            if isinstance(inner, type) and issubclass(inner, BaseModel) and not issubclass(inner, Settings):
+                named = "NAME: " if typing.get_origin(field.annotation) is dict else ""
+                yield from _described(inner, f"{place}{name}: {named}")
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

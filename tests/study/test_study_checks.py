@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from cuset_stage.cli import app
 from cuset_stage.study.checks import recipe_keys
+from cuset_stage.study.settings import StudySettings
 
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +100,11 @@ def test_a_typo_is_found_wherever_it_stands(study, place, changes, message):
     for arguments in ((), ("dry_run=true",)):
         code, output = run(study(*place, **changes), *arguments)
         assert code == 2 and message in output and "left:" not in output
+
+
+def test_help_has_the_keys_inside_models():
+    keys = [key for key, *_ in StudySettings.describe()]
+    assert keys[:3] == ["output", "models", "models: NAME: model"] and "sweeps: runs" in keys
 
 
 def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):

@@ -94,11 +94,12 @@ def test_a_study_may_grow_and_what_has_begun_keeps_its_settings(tmp_path, monkey
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     study = a_study(tmp_path)
     write_study(study, jobs_of(study))
-    log = study.output / "logs" / "train/m/sft/seed3.log"
-    log.touch()
+    other = a_study(tmp_path, methods={"sft": {"stage": "sft", "learning_rate": 0.2}})
+    (study.output / "logs" / "train/m/sft/seed3.log").touch()
+    check_begun(other, jobs_of(other))  # it has failed at once: what was wrong may be put right
+    (study.output / "runs/m/sft/seed3/model/checkpoint-5").mkdir(parents=True)
     grown = a_study(tmp_path, seeds=[3, 4, 5])
     check_begun(grown, jobs_of(grown))
-    other = a_study(tmp_path, methods={"sft": {"stage": "sft", "learning_rate": 0.2}})
     with pytest.raises(
         StudyError, match=r"sft/seed3\.yaml: this job has begun with another learning_rate \(0\.1, now 0\.2\)"
     ):
@@ -111,8 +112,9 @@ def test_a_batch_may_shrink_after_its_job_has_begun(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     study = a_study(tmp_path, generate={"batch_size": 64, "samples": 3})
     write_study(study, jobs_of(study))
-    log = study.output / "logs" / "generate/m/sft/seed3.log"
-    log.touch()
+    answers = study.output / "runs/m/sft/seed3/answers.jsonl"
+    answers.parent.mkdir(parents=True)
+    answers.touch()
     smaller, fewer = (a_study(tmp_path, generate={"batch_size": 16, "samples": count}) for count in (3, 2))
     check_begun(smaller, jobs_of(smaller))
     with pytest.raises(StudyError, match=r"begun with another samples \(3, now 2\)\. Give"):
@@ -199,7 +201,16 @@ def test_the_paper_s_study_is_planned(monkeypatch):
     assert sum(job.kind == "train" for job in jobs) == trainings
     assert f"left: {len(jobs):,} jobs" in lines[-1] and "GPU hours" in lines[-1]
     for model in study.models.values():
-        assert all(len(numbers) == 4 for numbers in model.published.values())
+        assert all(
+            0 <= number <= 100 for numbers in model.published.values() for number in numbers[:4] if number is not None
+        )
+    methods = {job.run.method for job in jobs}
+    assert {method for model in study.models.values() for method in model.published} <= methods
+    tokens = {name: model.published["cuset"][4:] for name, model in study.models.items()}
+    assert tokens == {
+        "qwen2.5-coder-7b": (743,), "deepseek-coder-6.7b": (1018,), "seed-coder-8b": (839,), "qwen3-4b": (), "qwen3-14b": (722,),
+        "qwen2.5-coder-32b": (726,),
+    }  # fmt: skip
 
 
 def test_docs_try_every_step_of_the_paper_s_study_on_one_run(monkeypatch):

@@ -60,6 +60,37 @@ def study(tmp_path):
     return settings
 
 
+def test_the_summary_says_what_is_not_there(study):
+    done = study.output / "done" / "evaluate" / "m" / "sft"
+    done.mkdir(parents=True)
+    (done / "seed4.json").write_text('{"seconds": 36, "gpus": 0.5}')
+    given = study.model_copy(update={"k": (1, 5), "sweeps": None, "ablations": None})
+    write_report(given)
+    report = (study.output / "report" / "report.md").read_text()
+    assert "14 tasks, 798 samples" in report and "No Pass@5: a task has 3 samples." in report
+    assert "Not finished: 11 of 12 runs (m/vanilla/seed4, m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, " in report
+    assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"
+
+
+def test_the_paper_s_numbers_stand_beside_those_of_the_same_k(study):
+    published = {"sft": (92.2, 55.0, 96.6, 61.0), "cuset": (None, 65.6, 98.8, 74.8, 743)}
+    models = {"m": study.models["m"].model_copy(update={"published": published})}
+    write_report(study.model_copy(update={"models": models, "k": (2, 3)}))
+    rates = read(study.output / "report" / "rates_m.csv")
+    assert "Pass@2: Function, paper" not in rates["sft"]
+    of = [rates[method]["Pass@3: Function, paper"] for method in ("vanilla", "sft", "cuset")]
+    assert of == ["", "61.0", "74.8"]
+    costs = read(study.output / "report" / "cost_m.csv")
+    assert [costs[method]["tokens, paper"] for method in ("sft", "cuset")] == ["", "743"]
+    assert "Ours are of 14: do not compare the two." in (study.output / "report" / "report.md").read_text()
+
+
+def test_a_sweep_over_names_has_a_table_and_no_picture(study):
+    """Of values such as null and text, which have no place on an axis."""
+    sweeps = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
+    assert not [path for path in write_report(study.model_copy(update={"sweeps": sweeps})) if path.suffix == ".png"]
+
+
 def read(path):
     with path.open(encoding="utf-8") as file:
         return {row.pop("method"): row for row in csv.DictReader(file)}

@@ -15,13 +15,17 @@ from ..files import write_atomically
 from ..pages import template
 from ..report.cells import Table, number_column, text_column
 from ..report.markdown import escape, render_table
+from ..report.notes import counted
 from ..report.write import table_frame
 from .plan import Run, runs_of
 from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
 from .statistics import Crossed, crossed
-from .tables import comparison_table, family_table, rate_table
+from .tables import comparison_table, family_table, published_number, rate_table
+
+
+NAMED = 6  # unfinished runs that the summary names
 
 
 def write_report(settings: StudySettings) -> list[Path]:
@@ -42,15 +46,22 @@ def write_report(settings: StudySettings) -> list[Path]:
         },
     }
     for axis, points in lines.items():
-        if any(points.values()):
+        if points:
             path = folder / f"{re.sub(r'[^a-z0-9]+', '_', axis.lower()).strip('_')}.png"
             _draw(points, axis, path)
             pictures[f"Pass@1 over {axis}"] = base64.b64encode(path.read_bytes()).decode()
     models, seeds = (rows[key].unique() for key in ("model", "seed"))
+    samples = int(rows["sample"].max()) + 1
     summary = (
-        f"{rows['task'].nunique():,} tasks, {len(rows):,} samples; models: {', '.join(models)}; "
-        f"seeds: {', '.join(map(str, sorted(seeds)))}"
+        f"{counted(rows['task'].nunique(), 'task')}, {counted(len(rows), 'sample')}; models: {', '.join(models)}; "
+        f"seeds: {', '.join(map(str, sorted(seeds)))}."
     )
+    if short := [f"Pass@{k}" for k in settings.k if k > samples]:
+        summary += f" No {' or '.join(short)}: a task has {counted(samples, 'sample')}."
+    every = runs_of(settings)
+    if left := [run.name for run in every if gpu_hours(settings, run, "evaluate") is None]:
+        names = ", ".join(left[:NAMED]) + (", ..." if len(left) > NAMED else "")
+        summary += f" Not finished: {len(left):,} of {counted(len(every), 'run')} ({names}); the tables hold what is judged of them."
     title = settings.title or settings.output.name
     parts = [f"# {escape(title)}", escape(summary), *(render_table(table) for table in tables)]
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
@@ -96,15 +107,17 @@ def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods
         return pd.Series(list(values), dtype=float).mean()
 
     by_method = [[run for run in runs if run.method == method] for method in methods]
+    columns = [text_column("method", methods)]
     tokens = [mean(of_model[of_model["method"] == method]["tokens"]) for method in methods]
+    columns.append(number_column("tokens of an answer", tokens))
+    published = [published_number(settings.models[model].published, method, "tokens") for method in methods]
+    if any(published):
+        columns.append(number_column("tokens, paper", published))
     pairs = [mean(_pairs(settings, run) for run in of) for of in by_method]
-    hours = [mean(gpu_hours(settings, run, "train") for run in of) for of in by_method]
-    columns = [
-        text_column("method", methods),
-        number_column("tokens of an answer", tokens),
-        number_column("pairs right, %", pairs, digits=1),
-        number_column("GPU hours of training", hours, digits=2),
-    ]
+    columns.append(number_column("pairs right, %", pairs, digits=1))
+    for kind, name in (("train", "training"), ("generate", "sampling"), ("evaluate", "judging")):
+        hours = [mean(gpu_hours(settings, run, kind) for run in of) for of in by_method]
+        columns.append(number_column(name, hours, "GPU hours", digits=2))
     return Table(f"cost_{model}", f"{model}: answers and costs", columns, "Means over seeds.")
 
 
@@ -126,7 +139,9 @@ def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
     sweeps = settings.sweeps
     assert sweeps is not None
     base = (settings.methods[sweeps.of] or {}).get(key)
-    values = sorted({*sweeps.runs[key], *([base] if base is not None else [])})
+    values = sorted(
+        value for value in {*sweeps.runs[key], base} if isinstance(value, int | float)
+    )  # others have no axis
     methods = {value: sweeps.of if value == base else f"{sweeps.of}_{key}={value}" for value in values}
     return _lines(
         rows, {model: [(value, model, method) for value, method in methods.items()] for model in settings.models}
@@ -134,20 +149,21 @@ def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
 
 
 def _scale(settings: StudySettings, rows: pd.DataFrame, axis: str) -> Points:
-    """A line a method over the models that stand on an axis; a line needs two of them."""
+    """A line a method over the models that stand on an axis."""
     places = sorted((model.at[axis], name) for name, model in settings.models.items() if axis in model.at)
     methods = [*settings.methods, *(settings.ablations.runs if settings.ablations else ())]
-    lines = _lines(rows, {method: [(value, name, method) for value, name in places] for method in methods})
-    return {method: points for method, points in lines.items() if len(points) > 1}
+    return _lines(rows, {method: [(value, name, method) for value, name in places] for method in methods})
 
 
 def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str]]]) -> Points:
+    """runs: name of a line -> (value on the axis, model, method). A line needs two points."""
     scores = score_table(rows, "passed", 1)
     found = {
         line: [(value, crossed(scores[model, method])) for value, model, method in of if (model, method) in scores]
         for line, of in runs.items()
     }
-    return {line: [(value, one) for value, one in points if one is not None] for line, points in found.items()}
+    known = {line: [(value, one) for value, one in points if one is not None] for line, points in found.items()}
+    return {line: points for line, points in known.items() if len(points) > 1}
 
 
 def _draw(lines: Points, axis: str, path: Path) -> None:
@@ -157,15 +173,14 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
     axes = figure.subplots()
     for line, points in lines.items():
-        if points:
-            values, means, *ends = zip(
-                *(
-                    (value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval()))
-                    for value, one in points
-                ),
-                strict=True,
-            )
-            axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=line)
+        values, means, *ends = zip(
+            *(
+                (value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval()))
+                for value, one in points
+            ),
+            strict=True,
+        )
+        axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=line)
     axes.set(xlabel=axis, ylabel="Pass@1, function, %")
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)

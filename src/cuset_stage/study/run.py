@@ -120,8 +120,7 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
     """
     for job in jobs:
         file = _file(settings, job)
-        has_begun = _log(settings, job).exists() or _record(settings.output, job.name) is not None
-        if not has_begun or not file.exists():
+        if not file.exists() or not _has_begun(settings, job):
             continue
         old, new = yaml.safe_load(file.read_text(encoding="utf-8")), yaml.safe_load(_text(job))
         changed = sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key))
@@ -129,8 +128,17 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
             raise StudyError(
                 f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or remove "
-                f"{settings.output / 'runs' / job.run.name}, its records in {settings.output / 'done'} and its logs."
+                f"{settings.output / 'runs' / job.run.name} and its records in {settings.output / 'done'}."
             )
+
+
+def _has_begun(settings: StudySettings, job: Job) -> bool:
+    """Whether it is done or has left what it would go on from; one that failed before may be put right."""
+    if job.kind == "train":
+        left = any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
+    else:
+        left = Path(job.settings["output"]).is_file()
+    return left or _record(settings.output, job.name) is not None
 
 
 def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:

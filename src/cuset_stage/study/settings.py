@@ -41,9 +41,10 @@ class StudyModel(BaseModel):
     hours: dict[Kind, NonNegativeFloat] = Field(
         {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
     )
-    published: dict[str, tuple[float, ...]] = Field(
+    published: dict[str, tuple[float | None, ...]] = Field(
         {},
-        description="the paper's numbers by method, beside ours: compilation and function of each k in turn, in percent",
+        description="the paper's numbers by method, beside ours: compilation and function of Pass@1, then of Pass@3, in percent; tokens "
+        "of an answer; null where it has none",
     )
     at: dict[str, float] = Field(
         {}, description="where it stands on axes, such as {million tokens: 50}: the report draws Pass@1 over each"

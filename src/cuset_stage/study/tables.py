@@ -15,7 +15,10 @@ from .statistics import Crossed, crossed
 
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 MOST_FAMILIES = 12
-Published = Mapping[str, Sequence[float]]
+Published = Mapping[str, Sequence[float | None]]
+# What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
+PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
+PUBLISHED_TASKS = 500
 
 
 def rate_table(
@@ -23,31 +26,38 @@ def rate_table(
 ) -> Table:
     """pass@k of the methods on a model, with intervals over tasks and seeds, and the paper's numbers where they are given.
 
-    published: method -> compilation and function of each k in turn, in percent.
+    published: method -> its numbers in the order of PUBLISHED; None where the paper has none.
     """
     columns: list[Column] = [text_column("method", methods)]
     rows = rows[rows["model"] == model]
     seeds = rows.groupby("method")["seed"].nunique()
     columns.append(number_column("seeds", [float(seeds.get(method, 0)) for method in methods]))
-    for place, (k, (criterion, name)) in enumerate((k, one) for k in ks for one in CRITERIA.items()):
+    text = "Percent; in brackets the 95 % interval over tasks and seeds."
+    known = {method: numbers for method, numbers in published.items() if method in methods}
+    for k, (criterion, name) in ((k, one) for k in ks for one in CRITERIA.items()):
         scores = score_table(rows, criterion, k)
         found = {method: crossed(scores[model, method]) for method in methods if (model, method) in scores}
         columns.append(Column(name, [_rate(found.get(method)) for method in methods], f"Pass@{k}"))
-        if published:
-            columns.append(
-                Column(f"{name}, paper", [_published(published.get(method), place) for method in methods], f"Pass@{k}")
-            )
-    return Table(f"rates_{model}", title, columns, "Percent; in brackets the 95 % interval over tasks and seeds.")
+        if known and (criterion, k) in PUBLISHED:
+            numbers = [published_number(known, method, criterion, k) for method in methods]
+            columns.append(number_column(f"{name}, paper", numbers, f"Pass@{k}", digits=1))
+    if known:
+        text += f" The paper's numbers are of CUDABench's {PUBLISHED_TASKS} tasks of Level 1 and of one run each."
+        if (count := rows["task"].nunique()) != PUBLISHED_TASKS:
+            text += f" Ours are of {count:,}: do not compare the two."
+    return Table(f"rates_{model}", title, columns, text)
+
+
+def published_number(published: Published, method: str, criterion: str, k: int | None = None) -> float | None:
+    """A number of the paper; None where it has none."""
+    numbers, place = published.get(method, ()), PUBLISHED.index((criterion, k))
+    return numbers[place] if place < len(numbers) else None
 
 
 def _rate(found: Crossed | None) -> Cell:
     if found is None:
         return Cell(ABSENT)
     return estimate_cell(Estimate(found.value, *found.rate_interval(), found.tasks, left_out=0))
-
-
-def _published(values: Sequence[float] | None, place: int) -> Cell:
-    return Cell(f"{values[place]:.1f}", values[place]) if values and place < len(values) else Cell(ABSENT)
 
 
 def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
