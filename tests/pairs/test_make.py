@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from host_programs import HOST_FLAGS
 from task_factory import cuset_row
 from typer.testing import CliRunner
 
@@ -12,6 +13,8 @@ from cuset_stage.pairs.rows import read_pairs
 
 PROGRAM = """\
 #include <cstdio>
+#define __host__
+#define __device__
 
 static float x[64];
 
@@ -36,15 +39,19 @@ int main() {
 
 
 @pytest.fixture
-def make(tmp_path, cache, monkeypatch, forked, options_checked_once):
-    """Run the command on a task set; its result and the pair file's rows."""
+def make(tmp_path, cache, monkeypatch, forked):
+    """Run the command on a task set; its result and the pair file's rows. Programs compile without the GPU's half, which the program that
+    tries nvcc's options has (tests/judge/test_runner.py holds that)."""
+    monkeypatch.setattr("cuset_stage.judge.bench.check_options", lambda compiler: None)
     monkeypatch.setenv("CUSET_CACHE", str(cache))
     monkeypatch.chdir(tmp_path)
 
     def run(*more, solution=PROGRAM):
         row = cuset_row(system="Be brief.", **({"solution": solution} if solution else {}))
         (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
-        result = CliRunner().invoke(app, ["pairs", "make", "tasks.jsonl", "output=pairs.jsonl", *more])
+        result = CliRunner().invoke(
+            app, ["pairs", "make", "tasks.jsonl", "output=pairs.jsonl", f"flags={' '.join(HOST_FLAGS)}", *more]
+        )
         return result, read_pairs("pairs.jsonl") if result.exit_code == 0 else []
 
     return run
