@@ -1,12 +1,14 @@
-"""Caches of their own for the tests of curation."""
+"""The cache of the judge's tests serves those of curation as well."""
+
+from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture(autouse=True, scope="session")
-def own_cache(tmp_path_factory: pytest.TempPathFactory):
-    """Caches of programs and cases that other runs do not see."""
+def own_cache(cache: Path):
+    """Programs, cases and the recorder of GPU work, made once for all workers, that other runs do not see."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("CUSET_CACHE", str(tmp_path_factory.mktemp("cache")))
+    patch.setenv("CUSET_CACHE", str(cache))
     yield
     patch.undo()

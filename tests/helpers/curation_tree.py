@@ -21,7 +21,6 @@ def get_inputs():
 PROGRAM = """// SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>
 #include <cstdio>
-#include <vector>
 
 __host__ __device__ inline float value(float x) { return %(expression)s; }
 
@@ -37,21 +36,21 @@ int main() {
     const long bytes = std::ftell(in);
     std::rewind(in);
     const int n = static_cast<int>(bytes / sizeof(float));
-    std::vector<float> x(n), y(n);
-    if (std::fread(x.data(), sizeof(float), n, in) != static_cast<std::size_t>(n)) return 1;
+    float *x = new float[n], *y = new float[n];
+    if (std::fread(x, sizeof(float), n, in) != static_cast<size_t>(n)) return 1;
     std::fclose(in);
     int devices = 0;
     if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
         float *dx, *dy;
         if (cudaMalloc(&dx, bytes) != cudaSuccess || cudaMalloc(&dy, bytes) != cudaSuccess) return 2;
-        if (cudaMemcpy(dx, x.data(), bytes, cudaMemcpyHostToDevice) != cudaSuccess) return 2;
+        if (cudaMemcpy(dx, x, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return 2;
         apply<<<(n + 255) / 256, 256>>>(dx, dy, n);
-        if (cudaMemcpy(y.data(), dy, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
+        if (cudaMemcpy(y, dy, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return 2;
     } else {
         for (int i = 0; i < n; ++i) y[i] = value(x[i]);
     }
     std::FILE* out = std::fopen("data/y.bin", "wb");
-    if (!out || std::fwrite(y.data(), sizeof(float), n, out) != static_cast<std::size_t>(n)) return 3;
+    if (!out || std::fwrite(y, sizeof(float), n, out) != static_cast<size_t>(n)) return 3;
     return std::fclose(out);
 }
 """

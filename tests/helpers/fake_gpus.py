@@ -27,8 +27,8 @@ def ready_row(folder: Path, expression: str, numpy: str, on_cpu: str = "") -> di
     """A row as `adapt` leaves it. on_cpu: what the program does before it computes on the CPU."""
     path = write_program(folder / "tree", "program", expression, numpy)
     source = path.read_text(encoding="utf-8").replace("    } else {\n", f"    }} else {{\n        {on_cpu}\n")
-    headers = "#include <cstdlib>\n#include <cstring>\n#include <unistd.h>\n#include <vector>\n"
-    path.write_text(source.replace("#include <vector>\n", headers), encoding="utf-8")
+    headers = "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <unistd.h>\n"
+    path.write_text(source.replace("#include <cstdio>\n", headers), encoding="utf-8")
     take_in(folder, folder / "tree")
     assert adapt(folder).kept == 1
     return lines(folder / "adapt" / "rows.jsonl")[0]
