@@ -188,15 +188,18 @@ def build(folder: Path) -> None:
         call(sys.executable, "-c", hook, str(folder / mode), mode)
 
 
+def environment_in(folder: Path) -> Environment:
+    return Environment(folder, next(folder.glob("[Ll]ib/**/site-packages")), next(folder.glob("[bS]*/python*")))
+
+
+def make_environment(folder: Path) -> Environment:
+    venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    return environment_in(folder)
+
+
 @pytest.fixture(scope="session")
 def new_environment(tmp_path_factory) -> Callable[[], Environment]:
-    def make() -> Environment:
-        folder = tmp_path_factory.mktemp("environment")
-        venv.create(folder, with_pip=False, symlinks=os.name != "nt")
-        site = next(folder.glob("[Ll]ib/**/site-packages"))
-        return Environment(folder, site, next(folder.glob("[bS]*/python*")))
-
-    return make
+    return lambda: make_environment(tmp_path_factory.mktemp("environment"))
 
 
 @pytest.fixture(scope="session")
@@ -209,11 +212,11 @@ def index() -> None:
 
 
 @pytest.fixture(scope="session")
-def installed(built, new_environment) -> Environment:
+def installed(built, tmp_path_factory) -> Environment:
     """An environment with cuset-stage's wheel in it. Tests leave it as it is."""
-    environment = new_environment()
-    environment.install(built.wheel)
-    return environment
+    return environment_in(
+        shared_folder(tmp_path_factory, "installed", lambda folder: make_environment(folder).install(built.wheel))
+    )
 
 
 @pytest.fixture(scope="session")

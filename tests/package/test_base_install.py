@@ -74,9 +74,7 @@ def files_of(name: str, seen: dict[str, Path]) -> None:
             files_of(other, seen)
 
 
-def test_labels_and_losses_beside_torch_alone(built, new_environment, tmp_path):
-    environment = new_environment()
-    environment.install(built.wheel)
+def test_labels_and_losses_beside_torch_alone(installed, tmp_path):
     seen: dict[str, Path] = {}
     files_of("torch", seen)
     beside = tmp_path / "beside"
@@ -84,6 +82,5 @@ def test_labels_and_losses_beside_torch_alone(built, new_environment, tmp_path):
     for name, path in seen.items():
         if path.name and path.exists():
             (beside / name).symlink_to(path)
-    (environment.site / "torch_alone.pth").write_text(f"{beside}\n")
-    done = environment.run("-c", PROGRAM, seconds=300)
+    done = installed.run("-c", PROGRAM, path=beside, seconds=300)
     assert done.stdout == "works\n", done.stderr
