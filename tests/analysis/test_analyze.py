@@ -154,7 +154,8 @@ def test_the_names_of_many_models_have_room_and_their_curves_colours(record, tmp
     several = {**record, "models": {f"model {n}": record["models"]["first"] for n in range(6)}}
     (two, _), (six, _) = (Image.open(draw(one, tmp_path)[1]).size for one in (record, several))
     assert two == 1200 and six >= 110 * 3 * 6  # three readings of each
-    assert all(f'<polyline class="m{n}"' in render(several) for n in range(6))  # a colour of its own
+    page = render(several)
+    assert all(f'<polyline class="m{n}"' in page for n in range(6))  # a colour of its own
 
 
 def test_the_page_says_how_many_windows_there_are(record):
