@@ -120,6 +120,7 @@ def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
         (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
         (("methods", "sft"), {"dataset": "cuset_kernel"}, "tiny/sft: dataset: cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
         (("models", "tiny", "keys"), {"dataset_dir": "nowhere"}, "tiny/sft: dataset_dir=nowhere: no dataset_info.json can be read there (No such file"),
+        ((), {"analyze": {"dataset": "cuset_kernel"}}, "tiny/vanilla: dataset: cuset_kernel: not in data/dataset_info.json"),
         ((), {"tasks": "none.jsonl"}, "tasks=none.jsonl: no such file or folder"),
     ],
 )  # fmt: skip
@@ -137,4 +138,5 @@ def test_data_that_its_entry_names_is_looked_for(study, tmp_path):
     code, output = run(study("models", "tiny", "keys", **keys), "dry_run=true")
     assert code == 0 and f"missing: tiny/sft: dataset: mine: {tmp_path / 'rows.json'}: no such file" in output
     (tmp_path / "rows.json").write_text("[]")
-    assert "missing" not in run(study(), "dry_run=true")[1]
+    (tmp_path / "a.cu").touch()
+    assert "missing" not in run(study(analyze={"code": str(tmp_path / "a.cu")}), "dry_run=true")[1]

@@ -10,7 +10,7 @@ import yaml
 
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
-from cuset_stage.study.run import check_begun, forecast, what_is_left, write_study
+from cuset_stage.study.run import check_begun, forecast, run_study, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -67,6 +67,12 @@ def test_ablations_and_sweeps_change_their_method_and_repeat_no_run(tmp_path):
     assert keys["m/cuset_cuset_tau=0.5/seed3"] == {"cuset_tau": 0.5}
     assert runs_of(study.model_copy(update={"baseline": "no_mask"}))
     assert len(keys) == 8  # a tau of 0.1 is the method itself
+
+
+def test_an_executor_that_is_not_installed_is_named(tmp_path):
+    study = a_study(tmp_path, executor="cluster-generic")
+    with pytest.raises(StudyError, match="pip install snakemake-executor-plugin-cluster-generic"):
+        run_study(study, jobs_of(study), jobs_of(study))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +205,7 @@ def test_the_paper_s_study_is_planned(monkeypatch):
     lines = list(forecast(what_is_left(study, jobs)))
     trainings = 6 * 6 * 3 + 3 * 3 + 4 + 3 + 3  # methods, Table 5, Fig. 4
     assert sum(job.kind == "train" for job in jobs) == trainings
-    assert f"left: {len(jobs):,} jobs" in lines[-1] and "GPU hours" in lines[-1]
+    assert re.fullmatch(rf"left: {len(jobs):,} jobs, [\d.]+ GPU hours, [\d.]+ GiB of models", lines[-1])
     for model in study.models.values():
         assert all(
             0 <= number <= 100 for numbers in model.published.values() for number in numbers[:4] if number is not None

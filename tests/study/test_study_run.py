@@ -47,3 +47,13 @@ def test_a_killed_study_is_taken_up_and_reported(tmp_path):
     assert len(rows) == 3 * 2 * 4 * 2 and {row["method"] for row in rows} == {"vanilla", "sft", "cuset"}
     report = (output / "report" / "report.md").read_text()
     assert "| cuset | 2 |" in report and (output / "report" / "report.html").is_file()
+
+    third = subprocess.Popen([*command, "seeds=0,1,2"], cwd=ROOT, start_new_session=True)
+    while not list(output.glob("logs/train/**/seed2.log")):
+        assert third.poll() is None
+        time.sleep(0.01)
+    third.kill()  # Snakemake goes on
+    third.wait()
+    beside = subprocess.run([*command, "seeds=0,1,2"], cwd=ROOT, capture_output=True, text=True)
+    os.killpg(third.pid, signal.SIGKILL)
+    assert beside.returncode == 2 and "this study is running already" in beside.stderr

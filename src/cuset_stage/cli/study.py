@@ -56,6 +56,9 @@ def run(settings: StudySettings) -> None:
             typer.echo(str(path))
     for name, log in failed.items():
         typer.echo(f"failed: {name}; its log: {log}", err=True)
-    if status or failed:
+    if failed:
         typer.echo("The same command runs again what failed and what needs it.", err=True)
+    elif status:
+        typer.echo(f"Snakemake ended with exit code {status}; what it says of it stands above.", err=True)
+    if status or failed:
         raise typer.Exit(1)

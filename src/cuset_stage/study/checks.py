@@ -122,7 +122,7 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             check_model(model)
         except ValueError as error:
             found[f"models: {name}: model={model}: {error}"] = None
-        if job.kind == "train" and (problem := _missing_data(job.settings)):
+        if job.kind in ("train", "analyze") and (problem := _missing_data(job.settings)):
             found[f"{name}/{method}: {problem}"] = None
         if job.kind in ("generate", "evaluate") and not settings.tasks.exists():
             text = "no such file or folder; give the path of your copy of the task set."
@@ -133,7 +133,8 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
 def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     """What of a recipe's data is not there, with folders found as a run finds them; other ways to name data are left to it."""
     folder = recipe.get("dataset_dir", "data")
-    if not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
+    names = [(key, name) for key in ("dataset", "eval_dataset") for name in split_names(recipe.get(key)) or ()]
+    if not names or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
         return None
     place = Path(folder)
     if not place.exists() and recipe.get("stage") == "cuset":
@@ -144,11 +145,10 @@ def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
         return f"dataset_dir={folder}: no dataset_info.json can be read there ({reason})."
-    for key in ("dataset", "eval_dataset"):
-        for name in split_names(recipe.get(key)) or ():
-            if name not in known:
-                return f"{key}: {name}: not in {info}; {nearest(name, known)}"
-            file = known[name].get("file_name")
-            if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
-                return f"{key}: {name}: {place / file}: no such file or folder."
+    for key, name in names:
+        if name not in known:
+            return f"{key}: {name}: not in {info}; {nearest(name, known)}"
+        file = known[name].get("file_name")
+        if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
+            return f"{key}: {name}: {place / file}: no such file or folder."
     return None

@@ -181,10 +181,18 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
     those that do not need it have run all the same.
 
     Raises:
-        StudyError: snakemake is missing, the machine has fewer GPUs than a job takes, or the study is running already.
+        StudyError: snakemake or its executor is missing, the machine has fewer GPUs than a job takes, or the study is running already.
     """
     if importlib.util.find_spec("snakemake") is None:
         raise StudyError("a study runs under Snakemake, which is not installed: pip install 'cuset-stage[study]'.")
+    executor = settings.executor
+    if (
+        executor != "local"
+        and importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None
+    ):
+        raise StudyError(
+            f"executor={executor}: Snakemake has no such executor here: pip install snakemake-executor-plugin-{executor}."
+        )
     gpus, needed = len(gpu_names(settings)), max((job.gpus for job in jobs_left(settings, jobs)), default=0)
     if settings.executor == "local" and needed > gpus:
         raise StudyError(
