@@ -107,6 +107,8 @@ def test_the_report_says_what_the_rows_say(study):
     found = recompute.recompute(study.output / "results.jsonl", compared=[*METHODS, "no_mask"])["m"]
     rates = {**tables["rates_m"], **tables["parts_m"], **tables["sweeps_m"]}
     assert set(rates) == set(found["rates"]) and "cuset_tau=0.9" in rates
+    assert list(tables["parts_m"]) == ["sft", "no_mask", "cuset"]
+    assert list(tables["sweeps_m"]) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
     for method, row in rates.items():
         expected = found["rates"][method]
         assert len(row) == 1 + 4 * 3 and number(row["seeds"]) == expected["seeds"]

@@ -81,13 +81,22 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     ks = [k for k in settings.k if k <= samples]
     judged = set(zip(rows["model"], rows["method"], strict=True))
     for name, model in settings.models.items():
-        for key, methods, what in (
-            ("rates", settings.methods, "methods"),
-            ("parts", ablations, "parts of the objective"),
-            ("sweeps", dict.fromkeys(swept), "values of a key"),
+        of_model = [method for model_name, method in judged if model_name == name]
+        # Table 5 goes from none, which is SFT, to all; a sweep's own method has one of its values.
+        for key, before, varied, after, what in (
+            ("rates", [], settings.methods, [], "methods"),
+            (
+                "parts",
+                ["sft"],
+                ablations,
+                [settings.ablations.of] if settings.ablations else [],
+                "parts of the objective",
+            ),
+            ("sweeps", [settings.sweeps.of] if settings.sweeps else [], swept, [], "values of a key"),
         ):
-            if known := [method for method in methods if (name, method) in judged]:
-                table = rate_table(rows, name, known, ks, model.published, f"{name}: {what}")
+            if set(varied) & set(of_model):
+                shown = [method for method in dict.fromkeys([*before, *varied, *after]) if method in of_model]
+                table = rate_table(rows, name, shown, ks, model.published, f"{name}: {what}")
                 yield replace(table, key=f"{key}_{name}")
         if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
             yield found
