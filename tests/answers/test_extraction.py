@@ -1,9 +1,9 @@
 """The rule that finds the code in an answer: what it takes, what it leaves, and that nothing makes it fail or crawl."""
 
 import random
-import time
 
 import pytest
+from growth import cpu_seconds, grows_linearly
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -321,20 +321,9 @@ HOSTILE = {
 }
 
 
-def seconds(text: str) -> float:
-    """The least of three runs."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        extract_code(text)
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 @pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
 def test_time_grows_with_the_length_and_not_with_its_square(make):
-    """Eight times the text: eight times the time, not sixty-four, whatever the machine does meanwhile."""
-    assert seconds(make(80_000)) < 30 * seconds(make(10_000)) + 0.05
+    assert grows_linearly(extract_code, make(10_000), make(80_000))
 
 
 @pytest.mark.slow
@@ -347,10 +336,5 @@ def test_fifty_megabytes_end(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in HOSTILE if kind.startswith("pairs ")])
 def test_fifty_megabytes_of_reasoning_in_one_line_take_as_long_as_their_length(kind):
-    def once(length: int) -> float:
-        text = HOSTILE[kind](length)
-        start = time.process_time()
-        extract_code(text)
-        return time.process_time() - start
-
-    assert once(50_000_000) < 30 * once(6_250_000) + 0.05
+    small, large = (cpu_seconds(extract_code, HOSTILE[kind](length)) for length in (6_250_000, 50_000_000))
+    assert large < 30 * small + 0.05

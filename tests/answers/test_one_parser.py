@@ -62,10 +62,13 @@ FENCED = {
 
 @pytest.mark.parametrize("draft", [*FENCED, "prose"])
 @pytest.mark.parametrize(("opening", "ending"), REASONING_TAGS, ids=[opening for opening, _ in REASONING_TAGS])
-def test_a_draft_in_reasoning_is_neither_judged_nor_labelled(opening, ending, draft):
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_draft_in_reasoning_is_neither_judged_nor_labelled(opening, ending, draft, every):
+    """Any two of tags, draft and answer together; in the slow tier all three."""
+    turn = REASONING_TAGS.index((opening, ending)) + [*FENCED, "prose"].index(draft)
     draft = FENCED.get(draft, "Let me think.\n").replace("{}", DRAFT)
     is_channel = ending.startswith("<|channel|>")  # one ending for all parts before it: nothing is nested
-    for name, final in FENCED.items():
+    for name, final in [*FENCED.items()][turn % every :: every]:
         left_open = name in ("no tag", "prompt's fence") and draft.rstrip(" \n")[-1] not in "`~"
         for reasoning in (
             f"{opening}\n{draft}\n{ending}\n",

@@ -174,7 +174,7 @@ def replacements(record: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator
 
 
 @pytest.mark.parametrize("place", [0, 1])
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_value_of_any_type_is_read_or_named(tmp_path: Path, place: int, every: int) -> None:
     """Each key with some of the values, each value at some of the keys; in the slow tier with all."""
     case = {"name": "n", "verdict": M, "run_s": 0.1}

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from growth import grows_linearly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -391,18 +392,9 @@ OTHERS += [piece for piece in PIECES if piece.strip() and piece not in HARDEST]
     "unit", [*HARDEST, *(pytest.param(unit, marks=pytest.mark.slow) for unit in OTHERS)], ids=repr
 )
 def test_time_grows_with_the_length(unit):
-    import time
-
-    def seconds(length: int) -> float:
-        text = "import triton\n@triton.jit\n__kernel void [[kernel]]\n" + unit * (length // len(unit))
-        times = []
-        for _ in range(2):
-            start = time.process_time()
-            find_spans(text, tuple(KINDS), language="auto")
-            times.append(time.process_time() - start)
-        return min(times)
-
-    assert seconds(40_000) < 30 * seconds(5_000) + 0.1
+    begin = "import triton\n@triton.jit\n__kernel void [[kernel]]\n"
+    texts = (begin + unit * (length // len(unit)) for length in (5_000, 40_000))
+    assert grows_linearly(lambda text: find_spans(text, tuple(KINDS), language="auto"), *texts)
 
 
 # ---- names, and functions of one's own

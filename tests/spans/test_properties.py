@@ -1,11 +1,11 @@
 """What holds for every text: nothing raises, spans are sane, time is bounded, cuts and prose change nothing else."""
 
 import json
-import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from growth import grows_linearly
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -118,14 +118,8 @@ UNITS = [
 ]  # fmt: skip
 
 
-def seconds(text: str) -> float:
-    """The least of three runs."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        find_spans(text, tuple(KINDS))
-        times.append(time.process_time() - start)
-    return min(times)
+def find_all_kinds(text: str) -> list:
+    return find_spans(text, tuple(KINDS))
 
 
 LEADS = ["", "```cuda\n__global__ void k() {\n", 'import torch\nx = """__global__ void k() {\n']
@@ -142,26 +136,24 @@ def test_any_unit_repeated_gives_sane_spans(unit, lead):
 @pytest.mark.parametrize("unit", [*UNITS, "#define A __global__\n#define B A\n"], ids=repr)
 @pytest.mark.parametrize("lead", LEADS)
 def test_time_grows_with_the_length_and_not_with_its_square(unit, lead):
-    """Eight times the text: eight times the time, not sixty-four, whatever the machine does meanwhile."""
-    small, large = (lead + unit * (size // len(unit)) for size in (25_000, 200_000))
-    assert seconds(large) < 30 * seconds(small) + 0.05
+    assert grows_linearly(find_all_kinds, *(lead + unit * (size // len(unit)) for size in (25_000, 200_000)))
 
 
 @pytest.mark.parametrize(
     "unit", ["{", "<<<", "```cuda\n", "__global__ void k() {\n#if A\n", "<think>\n", '"""', "a<<<1>>>("]
 )
 def test_time_grows_with_the_length_for_the_hardest(unit):
-    assert seconds(unit * (80_000 // len(unit))) < 30 * seconds(unit * (10_000 // len(unit))) + 0.05
+    assert grows_linearly(find_all_kinds, *(unit * (size // len(unit)) for size in (10_000, 80_000)))
 
 
 def test_a_long_block_without_kernels_beside_a_kernel_in_prose():
     """What stands outside of blocks is read with the blocks as one long line of spaces."""
-    small, large = ("```cpp\n" + "int x;\n" * size + "```\nk<<<1, 2>>>(x)\n" for size in (500, 4000))
-    assert seconds(large) < 30 * seconds(small) + 0.05
+    texts = ("```cpp\n" + "int x;\n" * size + "```\nk<<<1, 2>>>(x)\n" for size in (500, 4000))
+    assert grows_linearly(find_all_kinds, *texts)
 
 
 def test_macros_by_the_thousand():
     """The macros that stand for `__global__` are looked for together, and 50 of a round at most."""
     texts = ["".join(f"#define A{i} __global__\n" for i in range(number)) for number in (500, 4000)]
     assert find_spans(texts[1]) == []
-    assert seconds(texts[1]) < 30 * seconds(texts[0]) + 0.05
+    assert grows_linearly(find_all_kinds, *texts)
