@@ -38,7 +38,7 @@ MAY_IMPORT = {  # subpackage -> what it may import of this package beside itself
     "analysis": {"answers", "spans", "objective", "stage", "generate", "report", "_compatibility", "_startup"},
     "pairs": {"stage", "cuda_source", "sandbox", "tasks", "mutants", "judge", "report", "analysis"},
     "project": {"stage"},
-    "study": {"report", "sandbox", "stage"},
+    "study": {"report", "sandbox", "stage", "tasks"},
     "miniature": {"spans", "mutants"},
 }
 

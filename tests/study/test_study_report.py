@@ -10,6 +10,7 @@ import recompute
 
 from cuset_stage.jsonl import to_line
 from cuset_stage.study import report
+from cuset_stage.study.plan import StudyError
 from cuset_stage.study.report import write_report
 from cuset_stage.study.settings import StudySettings
 
@@ -70,6 +71,20 @@ def test_the_summary_says_what_is_not_there(study):
     assert "14 tasks, 798 samples" in report and "No Pass@5: a task has 3 samples." in report
     assert "Not finished: 11 of 12 runs (m/vanilla/seed4, m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, " in report
     assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"
+
+
+def test_pairs_and_samples_may_be_missing(study):
+    record = {"models": {"sft": {"accuracy": {"from_change": {"value": 0.75}}}}}
+    (study.output / "runs/m/sft/seed4/pairs.json").write_text(json.dumps(record))
+    record["models"]["sft"]["accuracy"]["from_change"] = None  # all pairs are of two right programs
+    (study.output / "runs/m/cuset/seed4/pairs.json").write_text(json.dumps(record))
+    write_report(study)
+    costs = read(study.output / "report" / "cost_m.csv")
+    assert [costs[method]["pairs right, %"] for method in ("sft", "cuset", "dft")] == ["75.0", "", ""]
+    for file in study.output.glob("runs/**/results.jsonl"):
+        file.write_text('{"type": "run"}\n')
+    with pytest.raises(StudyError, match="no sample is judged"):
+        write_report(study)
 
 
 def test_the_paper_s_numbers_stand_beside_those_of_the_same_k(study):

@@ -51,14 +51,14 @@ def run(settings: StudySettings) -> None:
         raise StudyError("\n".join(absent))
     status = run_study(settings, every, jobs)
     failed = failed_jobs(settings, jobs)
-    if any((settings.output / "runs").glob("*/*/*/results.jsonl")):
-        for path in write_report(settings):
-            typer.echo(str(path))
     for name, log in failed.items():
         typer.echo(f"failed: {name}; its log: {log}", err=True)
     if failed:
         typer.echo("The same command runs again what failed and what needs it.", err=True)
     elif status:
         typer.echo(f"Snakemake ended with exit code {status}; what it says of it stands above.", err=True)
+    if any((settings.output / "runs").glob("*/*/*/results.jsonl")):
+        for path in write_report(settings):
+            typer.echo(str(path))
     if status or failed:
         raise typer.Exit(1)

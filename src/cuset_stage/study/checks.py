@@ -13,6 +13,7 @@ from typing import Any
 from .. import bundled
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
+from ..tasks import TaskError, load_tasks
 from ..text import nearest
 from .plan import Job, StudyError
 from .settings import Kind, StudySettings
@@ -109,7 +110,7 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, An
 
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
-    """What the jobs need and is not there: models, data sets, tasks. Of what may be on the Hub nothing is said."""
+    """What the jobs need and is not there or cannot be read: models, data sets, tasks. Of what may be on the Hub nothing is said."""
     found: dict[str, None] = {}
     seen = set()
     for job in jobs:
@@ -124,9 +125,12 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             found[f"models: {name}: model={model}: {error}"] = None
         if job.kind in ("train", "analyze") and (problem := _missing_data(job.settings)):
             found[f"{name}/{method}: {problem}"] = None
-        if job.kind in ("generate", "evaluate") and not settings.tasks.exists():
-            text = "no such file or folder; give the path of your copy of the task set."
-            found[f"tasks={settings.tasks}: {text}"] = None
+        if job.kind in ("generate", "evaluate"):
+            given = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
+            try:
+                load_tasks(settings.tasks, **{**given, "only": split_names(given.get("only", ()))})
+            except TaskError as error:
+                found[f"tasks: {error}"] = None
     return list(found)
 
 

@@ -136,7 +136,8 @@ def _pairs(settings: StudySettings, run: Run) -> float | None:
     except FileNotFoundError:
         return None
     [model] = record["models"].values()
-    return 100 * model["accuracy"]["from_change"]["value"]
+    found = model["accuracy"]["from_change"]  # None without a wrong program among the pairs
+    return found and 100 * found["value"]
 
 
 Points = dict[str, list[tuple[float, Crossed]]]

@@ -42,9 +42,11 @@ def read_results(path: Path) -> pd.DataFrame:
     """The rows of a results.jsonl.
 
     Raises:
-        StudyError: it has no rows, or rows without some column.
+        StudyError: it has no rows, or none with some column.
     """
     rows = pd.DataFrame([row for _, row in read_objects(path)])
+    if rows.empty:
+        raise StudyError(f"{path}: no sample is judged, so there is nothing to report.")
     if missing := [key for key in COLUMNS if key not in rows]:
         raise StudyError(f"{path}: no row has {', '.join(missing)}; expected what `cuset study run` writes.")
     return rows
