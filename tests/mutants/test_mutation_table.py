@@ -77,9 +77,9 @@ def tasks(tmp_path) -> Path:
 
 
 @pytest.fixture
-def without_gpu(monkeypatch, tmp_path):
+def without_gpu(monkeypatch, cache):
     """Runs the table with a judge that has no GPU to lease: the program of this file needs none."""
-    monkeypatch.setenv("CUSET_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CUSET_CACHE", str(cache))
     monkeypatch.setattr(mutation_table, "list_gpus", lambda: [_NoGpu()])
     monkeypatch.setattr(mutation_runs, "GpuPool", lambda gpus, per_gpu=1: None)
 

@@ -8,8 +8,16 @@ from playwright.sync_api import expect
 from cuset_stage.stage.artifacts import CUDA_COLOR
 
 
+CUDA = "rgb({}, {}, {})".format(*bytes.fromhex(CUDA_COLOR.removeprefix("#")))  # on every page, where it is light
+
+
+def style(tab, element, name):
+    return tab.locator(element).first.evaluate(f"element => getComputedStyle(element).{name}")
+
+
 def test_the_heat_map_is_readable(browser, heat_map):
     with opened(browser, heat_map) as tab:
+        assert style(tab, ".key-cuda", "borderBottomColor") == CUDA
         # Every shade of the scale, with and without CUDA's line, whatever this model is sure of.
         tab.evaluate("""() => document.querySelectorAll("pre[data-s] i").forEach((token, k) => {
             if (k < 40) token.className = `c${k % 10}${k % 3 ? " g" : " out"}`; })""")
@@ -52,6 +60,7 @@ def test_keys_and_pointer_show_a_token(browser, heat_map):
 
 def test_the_label_page_is_readable(browser, label_page):
     with opened(browser, label_page) as tab:
+        assert style(tab, ".bar", "backgroundColor") == CUDA
         assert faults(tab) == []
         assert {"kernel_body", "thread_indexing"} <= set(
             tab.locator("pre mark").evaluate_all("all => all.map(m => m.className)")
@@ -60,6 +69,7 @@ def test_the_label_page_is_readable(browser, label_page):
 
 def test_the_page_of_confidence_is_readable(browser, analyze_page):
     with opened(browser, analyze_page) as tab:
+        assert style(tab, "polyline.sensitive", "stroke") == CUDA
         tab.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
         assert faults(tab) == []
         assert tab.locator("section#eq3 figure").count() == 4  # two models, a density and a cumulative curve of each
@@ -106,6 +116,7 @@ def test_the_filters_of_the_report(browser, report_page):
 
 def test_the_links_of_the_report(browser, report_page):
     with opened(browser, f"{report_page}#run=CuSeT&task=3&sample=1", permissions=["clipboard-write"]) as tab:
+        assert style(tab, ".t-cuda", "color") == CUDA
         detail = tab.locator(".sample[open] .detail")
         assert "__global__ void k(float* x)" in detail.locator("pre.code").inner_text()
         assert "zeros pass" in detail.locator(".mark").first.inner_text()
@@ -123,16 +134,3 @@ def test_the_links_of_the_report(browser, report_page):
             "all => all.filter(a => !document.querySelector(a.hash)).map(a => a.hash)"
         )
         assert targets == []
-
-
-def test_cuda_has_one_colour(browser, heat_map, label_page, report_page, analyze_page):
-    expected = "rgb({}, {}, {})".format(*bytes.fromhex(CUDA_COLOR.removeprefix("#")))
-    for address, element, style in (
-        (heat_map, ".key-cuda", "borderBottomColor"),
-        (label_page, ".bar", "backgroundColor"),
-        (analyze_page, "polyline.sensitive", "stroke"),
-        (f"{report_page}#run=CuSeT&task=3&sample=1", ".t-cuda", "color"),
-    ):
-        with opened(browser, address, color_scheme="light") as tab:
-            found = tab.locator(element).first.evaluate(f"element => getComputedStyle(element).{style}")
-            assert found == expected, address
