@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, NonNegativeInt, ValidationError
 from pydantic_core import PydanticUndefined
 
 from .text import InputError, nearest, shown
@@ -31,8 +31,8 @@ def split_names(value: Any) -> Any:
 Names = Annotated[tuple[str, ...], BeforeValidator(split_names)]
 """A list of names: `a,b` on the command line, a list or `a,b` in YAML."""
 
-Numbers = Annotated[tuple[int, ...], BeforeValidator(split_names)]
-"""A list of integers: `0,1` on the command line, a list in YAML."""
+Numbers = Annotated[tuple[NonNegativeInt, ...], BeforeValidator(split_names)]
+"""A list of integers, at least 0 (of `0-3` pydantic makes -3): `0,1` on the command line, a list in YAML."""
 
 
 def _no_folder(value: Path) -> Path:
@@ -214,7 +214,7 @@ def _problem(
     if error["type"] != "value_error":
         message = _NO_PATH.get(error["type"], f"expected {message.partition(', unable to parse')[0]}")
     if error["loc"][-1] == "[key]":  # of a mapping
-        return f"{where}{place}: {message}"
+        return f"{where}{place}: {message}, found {shown(error['input'])}"
     return f"{where}{place}={shown(error['input'])}: {message}"
 
 
@@ -229,12 +229,12 @@ def _place(cls: type[BaseModel], parts: Sequence[int | str]) -> tuple[str, type[
             if isinstance(held, types.UnionType):  # `X | None`
                 held = typing.get_args(held)[0]
             text += f": {part}" if text else str(part)
-        elif isinstance(part, int):
-            held = next(iter(typing.get_args(held)), None)
-            text += f"[{part}]"
         elif typing.get_origin(held) is dict:
             held = typing.get_args(held)[1]
             text += f": {part}"
+        elif isinstance(part, int):
+            held = next(iter(typing.get_args(held)), None)
+            text += f"[{part}]"
     return text, holder, field
 
 

@@ -66,6 +66,8 @@ def test_a_dry_run_says_what_is_left_without_torch(study):
     ("place", "changes", "message"),
     [
         ((), {"sedes": [0]}, "sedes: no such key; did you mean seeds"),
+        ((), {"methods": {True: {}}}, "methods: 1: expected a valid string, found True"),
+        ((), {"seeds": ["0-3"]}, "seeds[0]='0-3': expected greater than or equal to 0"),
         ((), {"k": [0]}, "k[0]=0: expected greater than 0"),
         (("models", "tiny"), {"key": {}}, "models: tiny: key: no such key; did you mean keys?"),
         (("models", "tiny"), {"gpus": {"trian": 1}}, "models: tiny: gpus: trian: expected 'train', 'generate'"),
@@ -121,6 +123,8 @@ def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
         (("methods", "sft"), {"dataset": "cuset_kernel"}, "tiny/sft: dataset: cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
         (("models", "tiny", "keys"), {"dataset_dir": "nowhere"}, "tiny/sft: dataset_dir=nowhere: no dataset_info.json can be read there (No such file"),
         ((), {"analyze": {"dataset": "cuset_kernel"}}, "tiny/vanilla: dataset: cuset_kernel: not in data/dataset_info.json"),
+        ((), {"analyze": {"code": "none.cu"}}, "analyze: none.cu: no such file or folder."),
+        (("pairs",), {"pairs": "none.jsonl"}, "pairs: none.jsonl: no such file or folder."),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
         ((), {"tasks": "README.md"}, "tasks: README.md: expected a folder or a file that ends in"),
         (("generate",), {"only": "nix"}, "tasks: data/cuset_mini.jsonl: no task 'nix'"),

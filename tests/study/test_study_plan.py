@@ -79,6 +79,10 @@ def test_an_executor_that_is_not_installed_is_named(tmp_path):
     ("keys", "message"),
     [
         ({"ablations": {"of": "cust", "runs": {"a": {}}}}, "of: cust: no method that trains; did you mean cuset"),
+        (
+            {"ablations": {"of": "vanilla", "runs": {"a": {}}}},
+            "of: vanilla: no method that trains; known are cuset, sft",
+        ),
         ({"ablations": {"models": ["n"], "runs": {"a": {}}}}, "models: n: not in the study"),
         (
             {"models": {"m": {"model": "b", "recipe": "r", "methods": ["stf"]}}},

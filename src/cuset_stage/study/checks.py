@@ -125,6 +125,13 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             found[f"models: {name}: model={model}: {error}"] = None
         if job.kind in ("train", "analyze") and (problem := _missing_data(job.settings)):
             found[f"{name}/{method}: {problem}"] = None
+        files = {
+            "pairs": [job.settings.get("pairs", "cuset_mini")],
+            "analyze": split_names(job.settings.get("code", ())),
+        }
+        for file in files.get(job.kind, ()):
+            if file != "cuset_mini" and not Path(file).exists():
+                found[f"{job.kind}: {file}: no such file or folder."] = None
         if job.kind in ("generate", "evaluate"):
             given = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
             try:

@@ -88,7 +88,8 @@ def runs_of(settings: StudySettings) -> list[Run]:
 def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[str, dict[str, Any]]]:
     base = settings.methods.get(variations.of)
     if base is None:
-        raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, settings.methods)}")
+        trained = [name for name, keys in settings.methods.items() if keys is not None]
+        raise StudyError(f"of: {variations.of}: no method that trains; {nearest(variations.of, trained)}")
     for name, said in variations.runs.items():
         if isinstance(said, dict):
             _check_name(name)
