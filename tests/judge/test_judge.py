@@ -179,9 +179,10 @@ def test_a_program_that_takes_more_gpu_memory_than_it_may(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
+    monkeypatch.setattr("cuset_stage.sandbox.supervision.GPU_QUERY_S", 0.1)
     task = make_task(tmp_path, "right", "hangs")
-    for limit, says in ((None, "limit of 3 s"), (500 * 2**20, "GPU memory limit")):
-        limits = Limits(wall_s=3.0, gpu_memory_bytes=limit)
+    for limit, wall_s, says in ((None, 1.0, "limit of 1 s"), (500 * 2**20, 20.0, "GPU memory limit")):
+        limits = Limits(wall_s=wall_s, gpu_memory_bytes=limit)
         judged = replace(judge, limits=limits, gpus=GpuPool([lost_gpu])).judge(task, PROGRAM)
         assert says in judged.message, judged
         assert asked.exists() is (limit is not None)
