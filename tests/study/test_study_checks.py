@@ -62,6 +62,18 @@ def test_a_dry_run_says_what_is_left_without_torch(study):
     assert "left: 22 jobs" in result.stdout and "missing" not in result.stdout
 
 
+STUDIES = [
+    path for path in sorted((ROOT / "yaml_configs" / "studies").glob("*.yaml")) if "methods:" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_a_dry_run_of_the_studies_that_come_with_the_package(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    code, output = run(path, "--dry-run", f"output={tmp_path / 'out'}")
+    assert code == 0 and "left: " in output and not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("place", "changes", "message"),
     [
