@@ -38,7 +38,7 @@ def test_a_killed_study_is_taken_up_and_reported(tmp_path):
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
     kept = {path: path.stat().st_mtime_ns for path in output.glob("done/**/*.json")}
-    hour = 3600.0  # 21 jobs, and each imports torch
+    hour = 3600.0  # 21 jobs, most of which import torch
     second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=hour)
     assert second.returncode == 0, second.stdout + second.stderr
     assert {path: path.stat().st_mtime_ns for path in kept} == kept  # nothing that was done is done again
