@@ -39,7 +39,7 @@ class Node:
 
 
 class RayBackend:
-    """Judges jobs on every machine of the cluster that RAY_ADDRESS names, or on this machine alone.
+    """Judges jobs on every machine of the cluster that RAY_ADDRESS names or that runs here, else on this machine alone.
 
     Args:
         jobs: Compilations at a time on each machine; None: as many as it has CPUs.
