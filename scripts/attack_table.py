@@ -170,9 +170,8 @@ class Range:
         """The binary of all attacks in a file, compiled once."""
         limits = replace(COMPILE_LIMITS, wall_s=PATIENCE_S)
         source = (ATTACKS / file).read_text(encoding="utf-8")
-        for_host = (
-            () if "__global__" in source else ("-x", "c++")
-        )  # without the GPU's half, in less than half the time
+        # Without the GPU's half it takes less than half the time.
+        for_host = () if "__global__" in source else ("-x", "c++")
         compiler = Compiler(arch=self.arch, flags=("-O1", "-std=c++17", *for_host), limits=limits)
         compiled = compiler.compile(source)
         if compiled.binary is None:

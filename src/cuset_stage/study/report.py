@@ -98,11 +98,12 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
                 shown = [method for method in dict.fromkeys([*before, *varied, *after]) if method in of_model]
                 table = rate_table(rows, name, shown, ks, model.published, f"{name}: {what}")
                 yield replace(table, key=f"{key}_{name}")
-        if (found := comparison_table(rows, name, [*settings.methods, *ablations], baseline)) is not None:
+        known = [method for method in (*settings.methods, *ablations) if method in of_model]
+        if (found := comparison_table(rows, name, known, baseline)) is not None:
             yield found
-        if (found := family_table(rows, name, [*settings.methods, *ablations])) is not None:
+        if (found := family_table(rows, name, known)) is not None:
             yield found
-        if known := [method for method in (*settings.methods, *ablations) if (name, method) in judged]:
+        if known:
             yield _cost_table(settings, rows, name, known)
 
 
@@ -149,9 +150,8 @@ def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
     sweeps = settings.sweeps
     assert sweeps is not None
     base = (settings.methods[sweeps.of] or {}).get(key)
-    values = sorted(
-        value for value in {*sweeps.runs[key], base} if isinstance(value, int | float)
-    )  # others have no axis
+    # Values that are no numbers have no place on an axis.
+    values = sorted(value for value in {*sweeps.runs[key], base} if isinstance(value, int | float))
     methods = {value: sweeps.of if value == base else f"{sweeps.of}_{key}={value}" for value in values}
     return _lines(
         rows, {model: [(value, model, method) for value, method in methods.items()] for model in settings.models}

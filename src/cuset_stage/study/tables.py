@@ -66,14 +66,13 @@ def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tabl
     families = sorted(rows["family"].dropna().unique())
     if not 2 <= len(families) <= MOST_FAMILIES:
         return None
-    known = [method for method in methods if method in set(rows["method"])]
-    columns: list[Column] = [text_column("method", known)]
+    columns: list[Column] = [text_column("method", methods)]
     for family in families:
         scores = score_table(rows[rows["family"] == family], "passed", 1)
         columns.append(
             Column(
                 family,
-                [_rate(crossed(scores[model, method]) if (model, method) in scores else None) for method in known],
+                [_rate(crossed(scores[model, method]) if (model, method) in scores else None) for method in methods],
                 "Pass@1: Function",
             )
         )
