@@ -1,8 +1,12 @@
 """A study becomes jobs: every run once, recipes as they are typed by hand, and what has begun keeps its settings."""
 
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -160,6 +164,14 @@ def test_a_model_may_have_methods_and_seeds_of_its_own(tmp_path):
     assert len(names) == 2 + 4 * 2
 
 
+def test_a_seed_may_have_a_model_of_its_own(tmp_path):
+    models = {"m": {"model": "base-{seed}", "recipe": str(tmp_path / "recipe.yaml")}}
+    jobs = {job.name: job.settings for job in jobs_of(a_study(tmp_path, models=models))}
+    assert jobs["train/m/sft/seed4"]["model_name_or_path"] == "base-4"
+    assert jobs["generate/m/sft/seed4"]["model"] == jobs["generate/m/vanilla/seed4"]["model"] == "base-4"
+    assert jobs["generate/m/vanilla/seed3"]["model"] == "base-3"
+
+
 def test_a_part_of_a_study_is_asked_for_by_patterns(tmp_path):
     study = a_study(tmp_path, only=["m/sft/*", "*/cuset/seed4"])
     jobs = jobs_of(study)
@@ -169,7 +181,7 @@ def test_a_part_of_a_study_is_asked_for_by_patterns(tmp_path):
 
 
 def test_the_miniature_is_planned(monkeypatch):
-    """docs/study_plan.md: the main table and Table 5, Fig. 4, capability and dose; every model is made by a command of the file's head."""
+    """docs/study_plan.md: the main table and Table 5, Fig. 4, capability and dose."""
     monkeypatch.chdir(ROOT)
     study = StudySettings.read([str(MINIATURE), "dry_run=true"])
     jobs = jobs_of(study)
@@ -182,24 +194,57 @@ def test_the_miniature_is_planned(monkeypatch):
         for keys in (trained["base/cuset/seed1"], trained["cuda20/cuset/seed1"])
     ]
     assert alike[0] == alike[1] and trained["cuda20/cuset/seed1"]["dataset_dir"] == "outputs/miniature/cuda20"
-    commands = re.findall(r"cuset miniature (data|pretrain) (.*)", MINIATURE.read_text(encoding="utf-8"))
-    made = set()
-    for what, line in commands:
-        for kind, dose, millions in [
-            ("cuda", "05", "25"),
-            ("cuda", "20", "100"),
-            ("neutral", "05", "200"),
-            ("neutral", "20", "25"),
-        ]:
-            words = (
-                line.replace("$kind", kind)
-                .replace("$dose", dose)
-                .replace("${millions}", millions)
-                .replace("$millions", millions)
-            )
-            made.add(str((MiniatureSettings if what == "data" else PretrainSettings).read(words.split()).output))
     needed = {keys[key] for keys in trained.values() for key in ("model_name_or_path", "dataset_dir")}
-    assert made == needed and study.tasks.parent.as_posix() in made
+    assert needed == {
+        *(f"outputs/miniature/tokens50-{seed}" for seed in range(8)),
+        *(f"outputs/miniature/tokens{millions}-{seed}" for millions in (25, 100, 200) for seed in range(3)),
+        *(f"outputs/miniature/{folder}" for folder in ("data", "cuda05", "cuda20", "neutral05", "neutral20")),
+    }
+
+
+def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypatch):
+    """scripts/miniature.sh up to the study, with commands that only write down what they were called with."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "scripts").mkdir()
+    script = shutil.copy(ROOT / "scripts" / "miniature.sh", tmp_path / "scripts")
+    for name in ("cuset", "python"):
+        called = tmp_path / "bin" / name
+        called.parent.mkdir(exist_ok=True)
+        called.write_text(f'#!/bin/bash\necho {name} "$@" >>called\n[ "$2" != pretrain ] || mkdir -p "$4"\n')
+        called.chmod(0o755)
+
+    def called_by(*arguments):
+        (tmp_path / "called").unlink(missing_ok=True)
+        path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+        subprocess.run(["bash", script, *arguments], env={"PATH": path}, check=True)
+        return [line.split() for line in (tmp_path / "called").read_text().splitlines()]
+
+    made, covered = set(), set()
+    for part in (
+        ["rates"],
+        *(["main", str(seed)] for seed in range(8)),
+        *product(("dose", "capability", "sweeps"), "012"),
+    ):
+        *commands, (*_, run, study, only) = called_by(*part)
+        for _, group, what, *given in (one for one in commands if one[0] == "cuset"):
+            assert group == "miniature"
+            output = (MiniatureSettings if what == "data" else PretrainSettings).read(given).output
+            made.add(str(output).removesuffix(".part"))
+        settings = StudySettings.read([study, only])
+        jobs = wanted(settings, jobs_of(settings))
+        keys = [job.settings for job in jobs if job.kind == "train"]
+        assert run == "run" and {one[key] for one in keys for key in ("model_name_or_path", "dataset_dir")} <= made
+        covered |= {job.name for job in jobs}
+    studies = [StudySettings.read([str(MINIATURE.with_stem(name))]) for name in ("miniature", "miniature_rates")]
+    assert covered == {job.name for study in studies for job in jobs_of(study)}
+    assert "timeout" not in str(called_by("main", "0")) and called_by("main", "0", "900")[-1][:3] == [
+        "cuset",
+        "study",
+        "run",
+    ]
+    for wrong in (["nix"], ["main", "x"], ["main", "0", "soon"], []):
+        result = subprocess.run(["bash", script, *wrong], capture_output=True, text=True)
+        assert result.returncode == 2 and "expected: scripts/miniature.sh rates|main" in result.stderr
 
 
 def test_the_paper_s_study_is_planned(monkeypatch):

@@ -15,7 +15,7 @@ from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..tasks import TaskError, load_tasks
 from ..text import nearest
-from .plan import Job, StudyError
+from .plan import Job, StudyError, model_of
 from .settings import Kind, StudySettings
 
 
@@ -114,11 +114,10 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
     found: dict[str, None] = {}
     seen = set()
     for job in jobs:
-        name, method = job.run.model, job.run.method
-        if (job.kind, name, method) in seen:
+        name, method, model = job.run.model, job.run.method, model_of(settings, job.run)
+        if (job.kind, name, method, model) in seen:
             continue
-        seen.add((job.kind, name, method))
-        model = settings.models[name].model
+        seen.add((job.kind, name, method, model))
         try:
             check_model(model)
         except ValueError as error:

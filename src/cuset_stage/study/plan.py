@@ -144,17 +144,22 @@ def wanted(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
     return [job for job in jobs if any(fnmatch.fnmatchcase(job.run.name, pattern) for pattern in settings.only)]
 
 
+def model_of(settings: StudySettings, run: Run) -> str:
+    """The folder or Hub name that a run starts from."""
+    return settings.models[run.model].model.replace("{seed}", str(run.seed))
+
+
 def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -> Iterator[Job]:
-    model = settings.models[run.model]
+    model, start = settings.models[run.model], model_of(settings, run)
     folder = settings.output / "runs" / run.name
-    trained = {"model": model.model}
+    trained = {"model": start}
 
     def job(kind: Kind, given: Mapping[str, Any]) -> Job:
         needs = tuple(each for each in NEEDS[kind] if each != "train" or run.keys is not None)
         return Job(kind, run, given, model.gpus.get(kind, 1), needs)
 
     if run.keys is not None:
-        keys = {**recipe, **model.keys, **run.keys, "model_name_or_path": model.model, "seed": run.seed}
+        keys = {**recipe, **model.keys, **run.keys, "model_name_or_path": start, "seed": run.seed}
         yield job("train", {**keys, "output_dir": str(folder / "model"), "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
         trained = {**trained, "adapter": str(folder / "model")} if is_adapter else {"model": str(folder / "model")}

@@ -27,7 +27,9 @@ class StudyModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: str = Field(description="a folder or a Hub name")
+    model: str = Field(
+        description="a folder or a Hub name; {seed} in it is the run's seed, for models that were pretrained with several"
+    )
     recipe: Path = Field(
         description="a recipe of llamafactory-cli; the study sets model, objective, seed and output folder in it"
     )
