@@ -78,13 +78,18 @@ def test_pairs_and_samples_may_be_missing(study):
     (study.output / "runs/m/sft/seed4/pairs.json").write_text(json.dumps(record))
     record["models"]["sft"]["accuracy"]["from_change"] = None  # all pairs are of two right programs
     (study.output / "runs/m/cuset/seed4/pairs.json").write_text(json.dumps(record))
-    write_report(study)
+    write_report(study.model_copy(update={"pairs": {}}))
     costs = read(study.output / "report" / "cost_m.csv")
     assert [costs[method]["pairs right, %"] for method in ("sft", "cuset", "dft")] == ["75.0", "", ""]
     for file in study.output.glob("runs/**/results.jsonl"):
         file.write_text('{"type": "run"}\n')
     with pytest.raises(StudyError, match="no sample is judged"):
         write_report(study)
+
+
+def test_a_study_without_pairs_has_no_column_of_them(study):
+    write_report(study)
+    assert not any("pairs" in name for name in read(study.output / "report" / "cost_m.csv")["sft"])
 
 
 def test_the_paper_s_numbers_stand_beside_those_of_the_same_k(study):

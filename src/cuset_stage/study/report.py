@@ -123,11 +123,12 @@ def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods
     published = [published_number(settings.models[model].published, method, "tokens") for method in methods]
     if any(published):
         columns.append(number_column("tokens, paper", published))
-    pairs = [mean(_pairs(settings, run) for run in of) for of in by_method]
-    columns.append(number_column("pairs right, %", pairs, digits=1))
+    if settings.pairs is not None:
+        pairs = [mean(_pairs(settings, run) for run in of) for of in by_method]
+        columns.append(number_column("pairs right, %", pairs, digits=1))
     for kind, name in (("train", "training"), ("generate", "sampling"), ("evaluate", "judging")):
         hours = [mean(gpu_hours(settings, run, kind) for run in of) for of in by_method]
-        columns.append(number_column(name, hours, "GPU hours", digits=2))
+        columns.append(number_column(name, hours, "GPU hours", digits=3))
     return Table(f"cost_{model}", f"{model}: answers and costs", columns, "Means over seeds.")
 
 
