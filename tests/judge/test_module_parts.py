@@ -264,7 +264,8 @@ def test_precision_where_tensor_cores_worked(after: str, shift: float, tmp_path:
     for way in ("same", "three_tf32", *LOWERED, *ONE_OPERAND):
         saved = outputs_of(way, after, shift, 1 / 230, tmp_path)
         assert (lower_precision(*saved, strictly=True) is None) is (way in HONEST), way
-    assert lower_precision(*outputs_of("first", "softmax", 3.0, 1 / 230, tmp_path)) is None
+    # The reference's own error depends on the CPU: this is 3 to 8 times as large.
+    assert lower_precision(*outputs_of("first", "softmax", 3.0, 1 / 460, tmp_path)) is None
 
 
 @pytest.mark.parametrize(

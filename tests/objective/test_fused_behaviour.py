@@ -126,8 +126,8 @@ def test_small_probabilities_survive_float16():
     rest = 1 - terms.confidence.double().item()
     assert 1e-8 < rest / 20000 < 2.9e-8  # half of float16's smallest step
     expected = torch.tensor([-rest, rest], dtype=torch.float64)
-    # A CPU's product sums so many small numbers badly.
-    torch.testing.assert_close(hidden.grad[0, 0].double() / 2**10, expected, rtol=0.1, atol=0)
+    # A CPU's product sums so many small numbers badly, one without AVX-512 by 14 %; numbers taken for 0 would be off by 100 %.
+    torch.testing.assert_close(hidden.grad[0, 0].double() / 2**10, expected, rtol=0.3, atol=0)
 
 
 def test_small_gradients_survive_float16():
