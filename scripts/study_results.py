@@ -1,0 +1,83 @@
+"""Add what a machine ran of a study to the results that are published: python scripts/study_results.py STUDY.yaml OUTPUT FOLDER
+
+OUTPUT is the study's folder as that machine left it; models need not be in it. FOLDER gets its finished runs beside those that it has:
+`results.jsonl`, `jobs.jsonl` (seconds of each job; of a training also the last logged confidence of CUDA tokens and others) and `report/`,
+written from them. A run that FOLDER has already must be the same. Accuracy on pairs is left out.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from cuset_stage.files import write_atomically
+from cuset_stage.jsonl import read_objects, to_line
+from cuset_stage.study.plan import NEEDS, jobs_of
+from cuset_stage.study.report import write_report
+from cuset_stage.study.results import COLUMNS
+from cuset_stage.study.run import write_study
+from cuset_stage.study.settings import StudySettings
+
+
+LOGGED = ("cuset/cuda_confidence", "cuset/other_confidence")
+
+
+def published(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, dict[str, Any]]]:
+    """Rows by run and records by job of a published folder; of none both are empty."""
+    rows, jobs = defaultdict(list), {}
+    if (folder / "results.jsonl").exists():
+        for _, row in read_objects(folder / "results.jsonl"):
+            rows["{model}/{method}/seed{seed}".format(**row)].append({key: row[key] for key in COLUMNS[3:]})
+        jobs = {job["job"]: job for _, job in read_objects(folder / "jobs.jsonl")}
+    return dict(rows), jobs
+
+
+def finished(output: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, dict[str, Any]]]:
+    """The same of the runs that are judged in a study's own folder."""
+    rows, jobs = {}, {}
+    for done in sorted((output / "done" / "evaluate").glob("*/*/seed*.json")):
+        run = done.relative_to(output / "done" / "evaluate").with_suffix("").as_posix()
+        lines = (line for _, line in read_objects(output / "runs" / run / "results.jsonl"))
+        found = [{key: line.get(key) for key in COLUMNS[3:]} for line in lines if line.get("type") == "sample"]
+        rows[run] = sorted(found, key=lambda row: (row["task"], row["sample"]))
+        for kind in NEEDS:
+            record = output / "done" / kind / f"{run}.json"
+            if record.exists():
+                jobs[f"{kind}/{run}"] = json.loads(record.read_text(encoding="utf-8"))
+        log = output / "runs" / run / "model" / "trainer_log.jsonl"
+        if log.exists():
+            last = [line for _, line in read_objects(log) if LOGGED[0] in line][-1:]
+            jobs[f"train/{run}"] |= {key: round(line[key], 4) for line in last for key in LOGGED}
+    return rows, jobs
+
+
+def main() -> None:
+    study, output, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    (rows, jobs), (new, records) = published(folder), finished(output)
+    if differing := [run for run in new if rows.get(run, new[run]) != new[run]]:
+        raise SystemExit(
+            f"{folder} has other results of {', '.join(differing)}; remove them there, or leave them out of {output}."
+        )
+    rows |= new
+    jobs |= records
+    with tempfile.TemporaryDirectory() as temporary:
+        settings = StudySettings.read([study, f"output={temporary}"])
+        for run, lines in rows.items():
+            text = (to_line({"type": "sample", **line}) for line in lines)
+            write_atomically(Path(temporary, "runs", run, "results.jsonl"), text)
+        for name, job in jobs.items():
+            write_atomically(Path(temporary, "done", f"{name}.json"), to_line(job))
+        write_study(settings, jobs_of(settings))
+        write_report(settings.model_copy(update={"title": settings.title or folder.name}))
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(temporary, "results.jsonl"), folder)
+        shutil.copytree(Path(temporary, "report"), folder / "report", dirs_exist_ok=True)
+    write_atomically(folder / "jobs.jsonl", (to_line(jobs[name]) for name in sorted(jobs)))
+    print(f"{folder}: {len(new)} runs added or the same, {len(rows)} in all")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""scripts/study_results.py: pieces of a study that ran on two machines give the results and the report of the whole."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuset_stage.jsonl import to_line
+from cuset_stage.study.plan import jobs_of
+from cuset_stage.study.report import write_report
+from cuset_stage.study.run import write_study
+from cuset_stage.study.settings import StudySettings
+
+
+ROOT = Path(__file__).parents[2]
+STUDY = "yaml_configs/studies/cpu.yaml"
+
+
+def fill(output, seeds, unfinished=()):
+    """What a machine leaves of runs with these seeds."""
+    settings = StudySettings.read([STUDY, f"output={output}"])
+    jobs = [job for job in jobs_of(settings) if job.run.seed in seeds]
+    write_study(settings, jobs_of(settings))
+    for job in jobs:
+        folder = output / "runs" / job.run.name
+        if job.kind == "evaluate":
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = [
+                {
+                    "type": "sample",
+                    "task": f"t{task}",
+                    "family": "f",
+                    "sample": 0,
+                    "verdict": "passed" if right else "mismatch",
+                }
+                | {"compiled": True, "passed": right, "tokens": 10 + task, "build_s": 0.1}
+                for task, right in (
+                    (task, len(job.run.name) * (task + 1 + job.run.seed) % 3 > 0) for task in (2, 1, 0)
+                )
+            ]
+            (folder / "results.jsonl").write_text(to_line({"type": "run"}) + "".join(map(to_line, lines)))
+        if job.kind == "train":
+            (folder / "model").mkdir(parents=True, exist_ok=True)
+            logged = [{"cuset/cuda_confidence": 0.5, "cuset/other_confidence": 0.25 + job.run.seed}, {"elapsed": 1}]
+            (folder / "model" / "trainer_log.jsonl").write_text("".join(map(to_line, logged)))
+        if job.run.name not in unfinished or job.kind == "train":
+            record = output / "done" / f"{job.name}.json"
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text(json.dumps({"job": job.name, "seconds": 36.0, "waited_s": 0.0, "gpus": 0.5}))
+    return settings
+
+
+def add(output, folder):
+    command = [sys.executable, "scripts/study_results.py", STUDY, str(output), str(folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.usefixtures("here")
+def test_pieces_make_the_whole(tmp_path):
+    first, second, whole, folder = (tmp_path / name for name in ("first", "second", "whole/same", "published/same"))
+    fill(first, [0], unfinished=["tiny/sft/seed0"])
+    assert add(first, folder).returncode == 0
+    assert "sft" not in (folder / "results.jsonl").read_text()
+    fill(first, [0])
+    fill(second, [1])
+    settings = fill(whole, [0, 1])
+    write_report(settings)
+    for piece in (second, first, second):
+        result = add(piece, folder)
+        assert result.returncode == 0, result.stderr
+    assert (folder / "results.jsonl").read_text() == (whole / "results.jsonl").read_text()
+    tables = sorted(file.name for file in (whole / "report").iterdir() if file.suffix != ".html")
+    assert tables and all(
+        (folder / "report" / name).read_bytes() == (whole / "report" / name).read_bytes() for name in tables
+    )
+    jobs = {job["job"]: job for job in map(json.loads, (folder / "jobs.jsonl").read_text().splitlines())}
+    assert jobs.keys() == {job.name for job in jobs_of(settings)}
+    assert jobs["train/tiny/sft/seed1"] == {
+        "job": "train/tiny/sft/seed1",
+        "seconds": 36.0,
+        "waited_s": 0.0,
+        "gpus": 0.5,
+        "cuset/cuda_confidence": 0.5,
+        "cuset/other_confidence": 1.25,
+    }
+
+
+@pytest.mark.usefixtures("here")
+def test_other_results_of_the_same_run_are_refused(tmp_path):
+    output, folder = tmp_path / "output", tmp_path / "published"
+    fill(output, [0])
+    assert add(output, folder).returncode == 0
+    before = (folder / "results.jsonl").read_text()
+    file = output / "runs/tiny/sft/seed0/results.jsonl"
+    file.write_text(file.read_text().replace('"tokens": 11', '"tokens": 12').replace('"tokens":11', '"tokens":12'))
+    result = add(output, folder)
+    assert result.returncode == 1 and "has other results of tiny/sft/seed0" in result.stderr
+    assert (folder / "results.jsonl").read_text() == before
+    shutil.rmtree(output / "done")
+    assert "0 runs added or the same" in add(output, folder).stdout
