@@ -2,7 +2,8 @@
 
 OUTPUT is the study's folder as that machine left it; models need not be in it. FOLDER gets its finished runs beside those that it has:
 `results.jsonl`, `jobs.jsonl` (seconds of each job; of a training also the last logged confidence of CUDA tokens and others) and `report/`,
-written from them. A run that FOLDER has already must be the same. Accuracy on pairs is left out.
+written from them. A run that FOLDER has already must be the same, and so must a file of OUTPUT/checksums.txt (as `sha256sum` writes it: models
+and data that runs began with). Accuracy on pairs is left out.
 """
 
 import json
@@ -54,12 +55,24 @@ def finished(output: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, d
     return rows, jobs
 
 
+def checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 by file."""
+    file = folder / "checksums.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
+
+
 def main() -> None:
     study, output, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    (rows, jobs), (new, records) = published(folder), finished(output)
-    if differing := [run for run in new if rows.get(run, new[run]) != new[run]]:
+    files, here = checksums(folder), checksums(output)
+    if differing := [name for name in here if files.get(name, here[name]) != here[name]]:
         raise SystemExit(
-            f"{folder} has other results of {', '.join(differing)}; remove them there, or leave them out of {output}."
+            f"{output} ran with another {', '.join(differing)} than {folder}; its runs cannot be compared with those."
+        )
+    (rows, jobs), (new, records) = published(folder), finished(output)
+    if other := [run for run in new if rows.get(run, new[run]) != new[run]]:
+        raise SystemExit(
+            f"{folder} has other results of {', '.join(other)}; remove them there, or leave them out of {output}."
         )
     rows |= new
     jobs |= records
@@ -70,12 +83,18 @@ def main() -> None:
             write_atomically(Path(temporary, "runs", run, "results.jsonl"), text)
         for name, job in jobs.items():
             write_atomically(Path(temporary, "done", f"{name}.json"), to_line(job))
-        write_study(settings, jobs_of(settings))
+        every = jobs_of(settings)
+        if unknown := sorted(rows.keys() - {job.run.name for job in every}):
+            raise SystemExit(f"{study} has no run {', '.join(unknown)}; its results would be lost.")
+        write_study(settings, every)
         write_report(settings.model_copy(update={"title": settings.title or folder.name}))
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(temporary, "results.jsonl"), folder)
         shutil.copytree(Path(temporary, "report"), folder / "report", dirs_exist_ok=True)
     write_atomically(folder / "jobs.jsonl", (to_line(jobs[name]) for name in sorted(jobs)))
+    if files or here:
+        named = sorted({**files, **here}.items())
+        write_atomically(folder / "checksums.txt", "".join(f"{digest}  {name}\n" for name, digest in named))
     print(f"{folder}: {len(new)} runs added or the same, {len(rows)} in all")
 
 

@@ -72,7 +72,7 @@ def rate(rows, criterion, k):
 
 
 def differences(by_method, baseline, bound=0.05):
-    """{method: difference in points, its interval, p, Holm's p, p of equivalence, the difference seen with power 0.8}."""
+    """{method: difference in points, its interval, p, Holm's p, Holm's p of equivalence, the difference seen with power 0.8}."""
     base, found = scores(by_method[baseline], "passed", 1), {}
     for method, rows in by_method.items():
         own = scores(rows, "passed", 1)
@@ -84,15 +84,16 @@ def differences(by_method, baseline, bound=0.05):
             half = stats.t.ppf(0.975, df) * se
             seen = (stats.t.ppf(0.975, df) + stats.t.ppf(0.8, df)) * se
             found[method] = [100 * mean, 100 * (mean - half), 100 * (mean + half), p, p, outside, 100 * seen]
-    largest = 0.0
-    for place, method in enumerate(sorted(found, key=lambda one: found[one][3])):
-        largest = max(largest, min(1.0, (len(found) - place) * found[method][3]))
-        found[method][4] = largest
+    for source, target in ((3, 4), (5, 5)):  # Holm's correction of both tests
+        largest = 0.0
+        for place, method in enumerate(sorted(found, key=lambda one: found[one][source])):
+            largest = max(largest, min(1.0, (len(found) - place) * found[method][source]))
+            found[method][target] = largest
     return found
 
 
 def recompute(path, baseline="sft", compared=None):
-    """Everything of one results.jsonl. compared: the methods that the tests are corrected over; without it all."""
+    """Everything of one results.jsonl. compared: the methods that the tests are corrected over; without it all but values of a sweep."""
     with open(path, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     models = defaultdict(lambda: defaultdict(list))
@@ -106,7 +107,8 @@ def recompute(path, baseline="sft", compared=None):
             | {"seeds": len({row["seed"] for row in of}), "tokens": float(np.mean([row["tokens"] for row in of]))}
             for method, of in by_method.items()
         }
-        among = {one: of for one, of in by_method.items() if compared is None or one in (*compared, baseline)}
+        known = [one for one in by_method if "=" not in one] if compared is None else [*compared, baseline]
+        among = {one: of for one, of in by_method.items() if one in known}
         tests = differences(among, baseline) if baseline in among else {}
         families = {
             method: {

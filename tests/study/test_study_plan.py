@@ -210,13 +210,18 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
     for name in ("cuset", "python"):
         called = tmp_path / "bin" / name
         called.parent.mkdir(exist_ok=True)
-        called.write_text(f'#!/bin/bash\necho {name} "$@" >>called\n[ "$2" != pretrain ] || mkdir -p "$4"\n')
+        called.write_text(
+            f'#!/bin/bash\necho {name} "$@" >>called\n'
+            'if [ "$2" = data ]; then mkdir -p "$3" && touch "$3"/{miniature,train}.json "$3"/tasks.jsonl; fi\n'
+            'if [ "$2" = pretrain ]; then mkdir -p "$4" && echo "$4" >"$4/model.safetensors"; fi\n'
+        )
         called.chmod(0o755)
+
+    environment = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
 
     def called_by(*arguments):
         (tmp_path / "called").unlink(missing_ok=True)
-        path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-        subprocess.run(["bash", script, *arguments], env={"PATH": path}, check=True)
+        subprocess.run(["bash", script, *arguments], env=environment, check=True)
         return [line.split() for line in (tmp_path / "called").read_text().splitlines()]
 
     made, covered = set(), set()
@@ -242,9 +247,21 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
         "study",
         "run",
     ]
-    for wrong in (["nix"], ["main", "x"], ["main", "0", "soon"], []):
-        result = subprocess.run(["bash", script, *wrong], capture_output=True, text=True)
-        assert result.returncode == 2 and "expected: scripts/miniature.sh rates|main" in result.stderr
+    checksums = (tmp_path / "outputs/miniature/study/checksums.txt").read_text().split()
+    assert {"tokens50-7/model.safetensors", "tokens200-2/model.safetensors", "./cuda05/train.json"} <= set(checksums)
+    shutil.rmtree(tmp_path / "outputs/miniature/tokens50-1")
+    for wrong, message in (
+        (["nix"], "expected: scripts/miniature.sh rates|main"),
+        ([], "no part ''"),
+        (["main"], "no seed '' in main; expected [0-7]"),
+        (["main", "8"], "no seed '8'"),
+        (["dose", "3"], "no seed '3' in dose; expected [0-2]"),
+        (["main", "0", "soon"], "SECONDS is 'soon'"),
+        (["main", "0", "0"], "no time is left"),
+        (["dose", "1"], "no outputs/miniature/tokens50-1: these runs are compared with main 1"),
+    ):
+        result = subprocess.run(["bash", script, *wrong], env=environment, capture_output=True, text=True)
+        assert result.returncode == 2 and message in result.stderr, result.stderr
 
 
 def test_the_paper_s_study_is_planned(monkeypatch):

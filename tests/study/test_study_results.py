@@ -106,3 +106,31 @@ def test_other_results_of_the_same_run_are_refused(tmp_path):
     assert (folder / "results.jsonl").read_text() == before
     shutil.rmtree(output / "done")
     assert "0 runs added or the same" in add(output, folder).stdout
+
+
+@pytest.mark.usefixtures("here")
+def test_other_models_or_data_are_refused(tmp_path):
+    first, second, folder = (tmp_path / name for name in ("first", "second", "published"))
+    fill(first, [0])
+    fill(second, [1])
+    (first / "checksums.txt").write_text("aa  data/train.json\nbb  base-0/model.safetensors\n")
+    (second / "checksums.txt").write_text("aa  data/train.json\ncc  base-1/model.safetensors\n")
+    for piece in (first, second, first):
+        assert add(piece, folder).returncode == 0
+    assert (folder / "checksums.txt").read_text() == (
+        "bb  base-0/model.safetensors\ncc  base-1/model.safetensors\naa  data/train.json\n"
+    )
+    (second / "checksums.txt").write_text("aa  data/train.json\ndd  base-0/model.safetensors\n")
+    result = add(second, folder)
+    assert result.returncode == 1 and "ran with another base-0/model.safetensors than" in result.stderr
+
+
+@pytest.mark.usefixtures("here")
+def test_no_published_run_is_lost(tmp_path):
+    output, folder = tmp_path / "output", tmp_path / "published"
+    fill(output, [0])
+    assert add(output, folder).returncode == 0
+    file = folder / "results.jsonl"
+    file.write_text(file.read_text().replace('"sft"', '"dft"'))
+    result = add(output, folder)
+    assert result.returncode == 1 and "has no run tiny/dft/seed0; its results would be lost" in result.stderr

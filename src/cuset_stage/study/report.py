@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,7 +97,9 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
         ):
             if set(varied) & set(of_model):
                 shown = [method for method in dict.fromkeys([*before, *varied, *after]) if method in of_model]
-                table = rate_table(rows, name, shown, ks, model.published, f"{name}: {what}")
+                of = settings.sweeps.seeds if key == "sweeps" and settings.sweeps else None
+                of_seeds = rows if of is None else rows[rows["seed"].isin(of)]
+                table = rate_table(of_seeds, name, shown, ks, model.published, f"{name}: {what}")
                 yield replace(table, key=f"{key}_{name}")
         known = [method for method in (*settings.methods, *ablations) if method in of_model]
         if (found := comparison_table(rows, name, known, baseline)) is not None:
@@ -167,14 +170,17 @@ def _scale(settings: StudySettings, rows: pd.DataFrame, axis: str) -> Points:
 
 
 def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str]]]) -> Points:
-    """runs: name of a line -> (value on the axis, model, method). A line needs two points."""
-    scores = score_table(rows, "passed", 1)
-    found = {
-        line: [(value, crossed(scores[model, method])) for value, model, method in of if (model, method) in scores]
-        for line, of in runs.items()
-    }
-    known = {line: [(value, one) for value, one in points if one is not None] for line, points in found.items()}
-    return {line: points for line, points in known.items() if len(points) > 1}
+    """runs: name of a line -> (value on the axis, model, method). A line needs two points; it is of the seeds and tasks that all of them have."""
+    scores, lines = score_table(rows, "passed", 1), {}
+    for line, of in runs.items():
+        tables = {value: scores[model, method] for value, model, method in of if (model, method) in scores}
+        if len(tables) < 2:
+            continue
+        seeds = functools.reduce(pd.Index.intersection, (table.index for table in tables.values()))
+        tasks = functools.reduce(pd.Index.intersection, (table.columns for table in tables.values()))
+        points = [(value, crossed(table.loc[seeds, tasks])) for value, table in tables.items()]
+        lines[line] = [(value, one) for value, one in points if one is not None]
+    return {line: points for line, points in lines.items() if len(points) > 1}
 
 
 def _draw(lines: Points, axis: str, path: Path) -> None:
