@@ -18,7 +18,7 @@ from cuset_stage.files import write_atomically
 from cuset_stage.jsonl import read_objects, to_line
 from cuset_stage.study.plan import NEEDS, jobs_of
 from cuset_stage.study.report import write_report
-from cuset_stage.study.results import COLUMNS
+from cuset_stage.study.results import COLUMNS, samples_of
 from cuset_stage.study.run import write_study
 from cuset_stage.study.settings import StudySettings
 
@@ -41,9 +41,7 @@ def finished(output: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, d
     rows, jobs = {}, {}
     for done in sorted((output / "done" / "evaluate").glob("*/*/seed*.json")):
         run = done.relative_to(output / "done" / "evaluate").with_suffix("").as_posix()
-        lines = (line for _, line in read_objects(output / "runs" / run / "results.jsonl"))
-        found = [{key: line.get(key) for key in COLUMNS[3:]} for line in lines if line.get("type") == "sample"]
-        rows[run] = sorted(found, key=lambda row: (row["task"], row["sample"]))
+        rows[run] = samples_of(output / "runs" / run / "results.jsonl")
         for kind in NEEDS:
             record = output / "done" / kind / f"{run}.json"
             if record.exists():

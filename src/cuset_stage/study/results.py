@@ -33,9 +33,16 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
     for run in runs.values():
         file = folder / "runs" / run["model"] / run["method"] / f"seed{run['seed']}" / "results.jsonl"
         if file.exists():
-            lines = (line for _, line in read_objects(file) if line.get("type") == "sample")
-            for line in sorted(lines, key=lambda one: (one["task"], one["sample"])):
-                yield {**run, **{key: line.get(key) for key in COLUMNS[3:]}}
+            yield from ({**run, **sample} for sample in samples_of(file))
+
+
+def samples_of(file: Path) -> list[dict[str, Any]]:
+    """The judged samples of a run in order of task and sample, with what a study's rows have of them."""
+    lines = (line for _, line in read_objects(file) if line.get("type") == "sample")
+    return [
+        {key: line.get(key) for key in COLUMNS[3:]}
+        for line in sorted(lines, key=lambda one: (one["task"], one["sample"]))
+    ]
 
 
 def read_results(path: Path) -> pd.DataFrame:
