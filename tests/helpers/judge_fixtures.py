@@ -30,7 +30,7 @@ def judge(cache: Path) -> Any:
     from cuset_stage.sandbox import Compiler, Limits
 
     compiler = Compiler(arch="sm_90", cache=cache / "programs", flags=HOST_FLAGS)
-    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0))
+    return ProgramJudge(compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=600.0))
 
 
 @pytest.fixture(params=[Isolation.BUBBLEWRAP, Isolation.LANDLOCK])

@@ -112,7 +112,7 @@ def test_a_time_limit_is_each_cases_own(judge: ProgramJudge, task: ProgramTask) 
 
 def test_what_a_task_asks_for_is_within_the_limits(judge: ProgramJudge, task: ProgramTask) -> None:
     """CUDABench's largest outputs have more bytes than a file may by default."""
-    tight = replace(judge, limits=Limits(wall_s=20.0, file_bytes=300))
+    tight = replace(judge, limits=replace(judge.limits, file_bytes=300))
     judged = tight.judge(task, PROGRAM)
     assert judged.passed, judged.message
     limits = limits_for(task, Limits(memory_bytes=1, file_bytes=None, folder_bytes=1 << 40))

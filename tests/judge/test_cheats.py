@@ -22,7 +22,7 @@ def named(cheat: Cheat) -> str:
 
 @pytest.mark.parametrize("cheat", FIRST, ids=named)
 def test_a_cheat_is_not_paid(forked: None, cheat: Cheat) -> None:
-    judge = ModuleJudge(device="cpu", seeds=3, seed=SEED, limits=Limits(wall_s=60.0, processes=256))
+    judge = ModuleJudge(device="cpu", seeds=3, seed=SEED, limits=Limits(wall_s=600.0, processes=256))
     judged = judge.judge(ModuleTask("cheated", "c", "level1", {1: "p"}, None, REFERENCE, "c:1"), cheat.code)
     assert judged.verdict in cheat.verdicts, judged.message
 

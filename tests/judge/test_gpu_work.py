@@ -83,7 +83,7 @@ def judge(cache: Path, monkeypatch: pytest.MonkeyPatch) -> ProgramJudge:
     monkeypatch.setenv("CUSET_CACHE", str(cache))
     compiler = Compiler(cache=cache / "programs", flags=(*HOST_FLAGS, "-ldl"))
     return ProgramJudge(
-        compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=20.0), recorder=find_recorder(), require_gpu=True
+        compiler, CaseCache(cache / "cases"), limits=Limits(wall_s=600.0), recorder=find_recorder(), require_gpu=True
     )
 
 

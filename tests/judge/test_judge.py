@@ -41,14 +41,14 @@ def test_passes_every_case_in_order(judge: ProgramJudge, tmp_path: Path) -> None
         ("short", Verdict.MISMATCH, "400 bytes, expected 404"),
         ("silent", Verdict.MISSING_OUTPUT, "data/y.bin: not written"),
         ("returns_3", Verdict.RUNTIME_ERROR, "bad luck"),
-        ("hangs", Verdict.TIMEOUT, "limit of 1 s"),
+        ("hangs", Verdict.TIMEOUT, "limit of 2 s"),
     ],
 )
 def test_stops_at_the_first_case_that_fails(
     judge: ProgramJudge, tmp_path: Path, mode: str, verdict: Verdict, says: str
 ) -> None:
     if mode == "hangs":
-        judge = replace(judge, limits=Limits(wall_s=1.0))
+        judge = replace(judge, limits=Limits(wall_s=2.0))
     judged = judge.judge(make_task(tmp_path, "right", mode, "slow"), PROGRAM)
     assert (judged.verdict, judged.compiled, judged.passed, judged.case) == (verdict, True, False, mode)
     assert [(case.name, case.verdict) for case in judged.cases] == [("right", Verdict.PASSED), (mode, verdict)]
@@ -181,7 +181,7 @@ def test_a_program_that_takes_more_gpu_memory_than_it_may(
     monkeypatch.setattr("cuset_stage.judge.devices.probe_gpu", lambda gpu, isolation: None)
     monkeypatch.setattr("cuset_stage.sandbox.supervision.GPU_QUERY_S", 0.1)
     task = make_task(tmp_path, "right", "hangs")
-    for limit, wall_s, says in ((None, 1.0, "limit of 1 s"), (500 * 2**20, 20.0, "GPU memory limit")):
+    for limit, wall_s, says in ((None, 1.0, "limit of 1 s"), (500 * 2**20, 600.0, "GPU memory limit")):
         limits = Limits(wall_s=wall_s, gpu_memory_bytes=limit)
         judged = replace(judge, limits=limits, gpus=GpuPool([lost_gpu])).judge(task, PROGRAM)
         assert says in judged.message, judged

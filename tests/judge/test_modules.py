@@ -3,6 +3,7 @@
 Runs are forks of this process, and the tests that ask for `sandboxed` have the sandbox as well.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def task() -> ModuleTask:
 
 @pytest.fixture(scope="module")
 def judge() -> ModuleJudge:
-    return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=60.0, processes=256))
+    return ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=600.0, processes=256))
 
 
 def test_right(judge: ModuleJudge, task: ModuleTask) -> None:
@@ -329,13 +330,13 @@ def test_whatever_is_wrong_about_a_reply_is_the_answers_fault(
     assert found.message
 
 
-def test_a_process_that_says_nothing_is_too_late(task: ModuleTask) -> None:
-    judge = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=3.0, processes=256))
+def test_a_process_that_says_nothing_is_too_late(judge: ModuleJudge, task: ModuleTask) -> None:
     silent = f"{HELD}import time\nheld.channel.socket.sendall = lambda raw: time.sleep(100)\n"
     found = judge.judge(task, answer(FORWARD, silent.replace("held.channel", "if held.models: held.channel")))
     assert found.passed, found.message  # said at the import alone, where there is no model yet
-    found = judge.judge(task, answer("time.sleep(100)", "import time\n"))
-    assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 3 s")
+    short = replace(judge, limits=replace(judge.limits, wall_s=2.0))
+    found = short.judge(task, answer("time.sleep(100)", "import time\n"))
+    assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
 
 
 UNDONE = """
@@ -451,14 +452,14 @@ def test_who_fills_the_disk_is_charged(sandboxed: None, small_disk: Path, task: 
     """The judge writes down what is returned, and needs room for it."""
     fill = "import os\nFILE = open(os.environ['HOME'] + '/x', 'wb', buffering=0)\n"
     fill += "def fill():\n    try:\n        while FILE.write(b'x' * 4096): pass\n    except OSError: pass\n"
-    found = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=60.0, folder_bytes=2**40, file_bytes=2**40)).judge(
-        task, answer(f"fill(); {FORWARD}", fill)
-    )
+    found = ModuleJudge(
+        device="cpu", seeds=3, limits=Limits(wall_s=600.0, folder_bytes=2**40, file_bytes=2**40)
+    ).judge(task, answer(f"fill(); {FORWARD}", fill))
     assert (found.verdict, found.message) == (Verdict.RUNTIME_ERROR, "stopped at its limit (disk)")
 
 
 def test_time_limit(judge: ModuleJudge, task: ModuleTask) -> None:
-    short = ModuleJudge(device="cpu", seeds=3, limits=Limits(wall_s=2.0, processes=256))
+    short = replace(judge, limits=replace(judge.limits, wall_s=2.0))
     found = short.judge(task, answer("import time; time.sleep(100)"))
     assert (found.verdict, found.message) == (Verdict.TIMEOUT, "not done within 2 s")
 

@@ -15,12 +15,11 @@ from cuset_stage.sandbox import Isolation, resolve_isolation
 
 
 pytestmark = pytest.mark.usefixtures("forked")
-LIMITS = replace(ORACLE_LIMITS, wall_s=20.0)
 
 
 @pytest.fixture
 def server(sandboxed: None) -> ScriptServer:
-    server = ScriptServer(LIMITS, resolve_isolation(Isolation.AUTO))
+    server = ScriptServer(ORACLE_LIMITS, resolve_isolation(Isolation.AUTO))
     yield server
     server.close()
 
@@ -71,7 +70,7 @@ def is_alive(process: psutil.Process) -> bool:
 def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) -> None:
     def run(name: str, source: str) -> int | None:
         (tmp_path / name).mkdir()
-        given = ["script", "gen.py"], {"gen.py": source}, tmp_path / name, LIMITS, resolve_isolation()
+        given = ["script", "gen.py"], {"gen.py": source}, tmp_path / name, ORACLE_LIMITS, resolve_isolation()
         return script_server.run_script(*given).returncode
 
     assert run("one", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)") != 0
@@ -88,7 +87,7 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path, sandboxed: None) ->
 
 
 def test_a_script_that_takes_too_long(tmp_path: Path, sandboxed: None) -> None:
-    server = ScriptServer(replace(LIMITS, wall_s=1.0), resolve_isolation())
+    server = ScriptServer(replace(ORACLE_LIMITS, wall_s=1.0), resolve_isolation())
     (tmp_path / "one").mkdir()
     assert server.run(["script", "gen.py"], {"gen.py": "while True: pass"}, tmp_path / "one").stopped == "wall"
     assert not server.alive
@@ -102,7 +101,7 @@ def test_servers_for_other_limits_are_not_kept_for_ever(
     monkeypatch.setattr(script_server, "MOST_IDLE", 1)
     isolation = resolve_isolation(Isolation.AUTO)
     servers = []
-    for number, wall_s in enumerate((20.0, 20.0, 21.0)):
+    for number, wall_s in enumerate((600.0, 600.0, 601.0)):
         (work := tmp_path / str(number)).mkdir()
         limits = replace(ORACLE_LIMITS, wall_s=wall_s)
         assert not script_server.run_script(["script", "gen.py"], {"gen.py": ""}, work, limits, isolation).returncode

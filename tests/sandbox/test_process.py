@@ -265,7 +265,7 @@ def test_long_output_keeps_its_head_and_tail(folder, isolation):
 
 
 def test_a_slow_flood_is_cut_while_it_runs(folder, isolation):
-    limits = Limits(output_bytes=1000, file_bytes=8 << 20, wall_s=20)
+    limits = Limits(output_bytes=1000, file_bytes=8 << 20, wall_s=600)
     script = "i=0; while [ $i -lt 100 ]; do head -c 200000 /dev/zero; i=$((i+1)); done; echo end"
     done = shell(script, folder, isolation, limits=limits)
     assert done.returncode == 0 and done.stdout.endswith("end\n")  # 20 MB went through a file of 8 MiB at most

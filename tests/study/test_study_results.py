@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,9 @@ from cuset_stage.study.settings import StudySettings
 
 ROOT = Path(__file__).parents[2]
 STUDY = "yaml_configs/studies/cpu.yaml"
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import study_results  # noqa: E402 - scripts are no package
 
 
 def fill(output, seeds, unfinished=()):
@@ -53,29 +55,29 @@ def fill(output, seeds, unfinished=()):
     return settings
 
 
-def add(output, folder):
-    command = [sys.executable, "scripts/study_results.py", STUDY, str(output), str(folder)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-
-
 @pytest.fixture
-def here(monkeypatch):
+def add(monkeypatch):
+    """add(output, folder): the script, in this process, as each start of it would import for seconds."""
     monkeypatch.chdir(ROOT)
 
+    def run(output, folder):
+        monkeypatch.setattr(sys, "argv", ["study_results.py", STUDY, str(output), str(folder)])
+        study_results.main()
 
-@pytest.mark.usefixtures("here")
-def test_pieces_make_the_whole(tmp_path):
+    return run
+
+
+def test_pieces_make_the_whole(tmp_path, add):
     first, second, whole, folder = (tmp_path / name for name in ("first", "second", "whole/same", "published/same"))
     fill(first, [0], unfinished=["tiny/sft/seed0"])
-    assert add(first, folder).returncode == 0
+    add(first, folder)
     assert "sft" not in (folder / "results.jsonl").read_text()
     fill(first, [0])
     fill(second, [1])
     settings = fill(whole, [0, 1])
     write_report(settings)
     for piece in (second, first, second):
-        result = add(piece, folder)
-        assert result.returncode == 0, result.stderr
+        add(piece, folder)
     assert (folder / "results.jsonl").read_text() == (whole / "results.jsonl").read_text()
     tables = sorted(file.name for file in (whole / "report").iterdir() if file.suffix != ".html")
     assert tables and all(
@@ -93,44 +95,42 @@ def test_pieces_make_the_whole(tmp_path):
     }
 
 
-@pytest.mark.usefixtures("here")
-def test_other_results_of_the_same_run_are_refused(tmp_path):
+def test_other_results_of_the_same_run_are_refused(tmp_path, add, capsys):
     output, folder = tmp_path / "output", tmp_path / "published"
     fill(output, [0])
-    assert add(output, folder).returncode == 0
+    add(output, folder)
     before = (folder / "results.jsonl").read_text()
     file = output / "runs/tiny/sft/seed0/results.jsonl"
     file.write_text(file.read_text().replace('"tokens": 11', '"tokens": 12').replace('"tokens":11', '"tokens":12'))
-    result = add(output, folder)
-    assert result.returncode == 1 and "has other results of tiny/sft/seed0" in result.stderr
+    with pytest.raises(SystemExit, match="has other results of tiny/sft/seed0"):
+        add(output, folder)
     assert (folder / "results.jsonl").read_text() == before
     shutil.rmtree(output / "done")
-    assert "0 runs added or the same" in add(output, folder).stdout
+    add(output, folder)
+    assert "0 runs added or the same" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("here")
-def test_other_models_or_data_are_refused(tmp_path):
+def test_other_models_or_data_are_refused(tmp_path, add):
     first, second, folder = (tmp_path / name for name in ("first", "second", "published"))
     fill(first, [0])
     fill(second, [1])
     (first / "checksums.txt").write_text("aa  data/train.json\nbb  base-0/model.safetensors\n")
     (second / "checksums.txt").write_text("aa  data/train.json\ncc  base-1/model.safetensors\n")
     for piece in (first, second, first):
-        assert add(piece, folder).returncode == 0
+        add(piece, folder)
     assert (folder / "checksums.txt").read_text() == (
         "bb  base-0/model.safetensors\ncc  base-1/model.safetensors\naa  data/train.json\n"
     )
     (second / "checksums.txt").write_text("aa  data/train.json\ndd  base-0/model.safetensors\n")
-    result = add(second, folder)
-    assert result.returncode == 1 and "ran with another base-0/model.safetensors than" in result.stderr
+    with pytest.raises(SystemExit, match=r"ran with another base-0/model\.safetensors than"):
+        add(second, folder)
 
 
-@pytest.mark.usefixtures("here")
-def test_no_published_run_is_lost(tmp_path):
+def test_no_published_run_is_lost(tmp_path, add):
     output, folder = tmp_path / "output", tmp_path / "published"
     fill(output, [0])
-    assert add(output, folder).returncode == 0
+    add(output, folder)
     file = folder / "results.jsonl"
     file.write_text(file.read_text().replace('"sft"', '"dft"'))
-    result = add(output, folder)
-    assert result.returncode == 1 and "has no run tiny/dft/seed0; its results would be lost" in result.stderr
+    with pytest.raises(SystemExit, match="has no run tiny/dft/seed0; its results would be lost"):
+        add(output, folder)
