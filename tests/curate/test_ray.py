@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from curation_steps import lines, prove, put
 from fake_gpus import path_with_gpus, ready_row, write_copies
+from patient_ray import patient
 
 from cuset_stage.curate import parallel
 from cuset_stage.curate.parallel import unordered_map
@@ -33,8 +34,8 @@ def cluster(tmp_path_factory):
     patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "1")  # what versions before April 2026 do
     patch.setenv("PATH", path_with_gpus(tmp_path_factory.mktemp("path") / "none", 0))
     patch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    machines = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "num_gpus": 0})
-    ray.init(address=machines.address, log_to_driver=False)
+    machines = patient(cluster_utils.Cluster)(initialize_head=True, head_node_args={"num_cpus": 2, "num_gpus": 0})
+    patient(ray.init)(address=machines.address, log_to_driver=False)
     yield machines
     ray.shutdown()
     machines.shutdown()

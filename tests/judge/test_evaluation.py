@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from host_programs import BROKEN, PROGRAM, REFERENCE, TASKS, answer_row, arguments, task_row, write_lines
+from patient_ray import patient
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
@@ -296,6 +297,7 @@ def test_ray_is_asked_for_where_it_is_missing(run: Any, monkeypatch: pytest.Monk
 
 def test_ray_judges_as_this_machine_does(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
+    monkeypatch.setattr(ray, "init", patient(ray.init))
     monkeypatch.setenv("RAY_ADDRESS", "local")  # and not a cluster of other tests, which may end meanwhile
     answers = [answer_row("one", 0), answer_row("one", 1, BROKEN), answer_row("two", 0), answer_row("one", 2, None)]
     _, alone = run(answers)

@@ -15,6 +15,7 @@ import pytest
 import torch
 import yaml
 from features import FEATURES, OFF, ROOT, Feature, Outcome, write_chats
+from patient_ray import patient
 from safetensors.torch import load_file
 
 
@@ -142,7 +143,7 @@ def test_a_worker_of_ray(train, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
-    ray.init(num_cpus=1, include_dashboard=False)
+    patient(ray.init)(num_cpus=1, include_dashboard=False)
     try:
         options = {"num_cpus": 1, "runtime_env": {"env_vars": {"RANK": "0", "WORLD_SIZE": "1", **place}}}
         worker = ray.remote(Worker).options(**options).remote()
