@@ -61,6 +61,8 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
+    if len(sys.argv) != 4:
+        raise SystemExit((__doc__ or "").partition("\n")[0])
     study, output, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     files, here = checksums(folder), checksums(output)
     if differing := [name for name in here if files.get(name, here[name]) != here[name]]:
