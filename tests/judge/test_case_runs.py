@@ -11,7 +11,7 @@ from cuset_stage.judge.case_runs import Program, limits_for, read_report
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer
 from cuset_stage.judge.libraries import build_library
 from cuset_stage.judge.oracle import CaseCache
-from cuset_stage.judge.programs import ProgramJudge
+from cuset_stage.judge.programs import ProgramJudge, needs_one_queue
 from cuset_stage.sandbox import Isolation, Limits, Verdict, find_toolkit
 from cuset_stage.tasks import ProgramTask
 
@@ -44,6 +44,7 @@ def together(judge: ProgramJudge, task: ProgramTask, source: str) -> list[Verdic
 ONCE = program(("if (mode == 1)", "if (mode == 1 || calls > 1)"))
 THIRD = program(("if (mode == 1)", "if (calls < 3)"))
 STDLIB = ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>")
+SHOWS = program(("int mode = -1;", 'if (getenv("CUDA_DEVICE_MAX_CONNECTIONS")) return 1;\n  int mode = -1;'), STDLIB)
 LEAVES = program(
     ("  fclose(file);\n  return 0;", "  fclose(file);\n  exit(0);"),
     ("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"),
@@ -83,19 +84,45 @@ def test_a_program_that_crashes_when_it_ends_fails(judge: ProgramJudge, task: Pr
     assert (judged.verdict, judged.case) == (Verdict.RUNTIME_ERROR, "right")
 
 
-def test_with_few_queues_no_failure_counts(
+@pytest.mark.parametrize("one_queue", [False, True])
+def test_with_few_queues_failures_count_of_programs_that_need_no_more(
+    judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch, one_queue: bool
+) -> None:
+    monkeypatch.setattr(ProgramJudge, "few_queues", property(lambda _: True))
+    judge.prepare(task)
+
+    def verdicts(source: str) -> list[Verdict]:
+        ran = judge.run_together(Program(task, judge.build(task, source).product, one_queue=one_queue))
+        return [run.result.verdict for run in ran]
+
+    assert verdicts(program()) == [Verdict.PASSED] * 3
+    assert verdicts(THIRD) == ([Verdict.MISMATCH] if one_queue else [])
+    assert verdicts(SHOWS) == ([Verdict.RUNTIME_ERROR] if one_queue else [])
+
+
+def test_a_program_with_streams_has_all_queues_before_it_fails(
     judge: ProgramJudge, task: ProgramTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ProgramJudge, "few_queues", True)
-    binary = judge.build(task, program()).product
-    judge.prepare(task)
-    assert [run.result.verdict for run in judge.run_together(Program(task, binary))] == [Verdict.PASSED] * 3
-    assert judge.run_together(Program(task, judge.build(task, THIRD).product)) == []
-    shows = program(
-        ("int mode = -1;", 'if (getenv("CUDA_DEVICE_MAX_CONNECTIONS")) return 1;\n  int mode = -1;'), STDLIB
-    )
-    assert judge.run_together(Program(task, judge.build(task, shows).product)) == []
-    assert judge.judge(task, shows).passed
+    monkeypatch.setattr(ProgramJudge, "few_queues", property(lambda _: True))
+    assert judge.judge(task, SHOWS).verdict is Verdict.RUNTIME_ERROR
+    assert judge.judge(task, f"using cudaStream_t = int;\n{SHOWS}").passed
+
+
+@pytest.mark.parametrize(
+    ("source", "one"),
+    [
+        ("#include <fstream>\nstd::ifstream file; kernel<<<1, 32>>>(x);", True),
+        ("// cudaStream_t, cublas\nkernel<<<1, 32>>>(x);", True),
+        ("cudaStream_t one, two;", False),
+        ("cuda::stream one{device};", False),
+        ("CUstream one;", False),
+        ("cudaGraphLaunch(graph, 0);", False),
+        ("#include <cublas_v2.h>", False),
+        ("dlopen(name, RTLD_NOW);", False),
+    ],
+)
+def test_which_programs_need_one_queue(source: str, one: bool) -> None:
+    assert needs_one_queue(source) is one
 
 
 def test_a_program_that_is_right_only_in_later_calls_fails(judge: ProgramJudge, task: ProgramTask) -> None:

@@ -88,6 +88,10 @@ def test_settings_tell_isolations_and_gpus_apart(judge: ProgramJudge, lost_gpu: 
     assert judge.settings() != on("H100") != on("H200")
     assert on("H100", "H200", "H100") == on("H200", "H100")
     assert on("H100", per_gpu=2) == on("H100")  # nothing is timed
+    assert (
+        replace(judge, gpus=GpuPool([lost_gpu]), confirms=False).settings()
+        != replace(judge, gpus=GpuPool([lost_gpu])).settings()
+    )
 
 
 def test_settings_of_modules(lost_gpu: Gpu) -> None:
@@ -167,6 +171,9 @@ def test_what_fails_beside_other_programs_starts_twice(
     monkeypatch.setattr(pool, "lease", lambda *args, alone=False: leases.append(alone) or lease(*args, alone=alone))
     assert not replace(judge, gpus=pool).judge(make_task(tmp_path, *modes), PROGRAM).passed
     assert leases == [False, True]
+    leases.clear()
+    assert not replace(judge, gpus=pool, confirms=False).judge(make_task(tmp_path, *modes), PROGRAM).passed
+    assert leases == ([False] if modes[0] != "right" else [False, False])  # a later call of main proves nothing
 
 
 def test_a_program_that_takes_more_gpu_memory_than_it_may(

@@ -76,6 +76,7 @@ class Bench:
         cases = None if spec.compile_only else CaseCache(seed=self.seed, **shared)
         judge = ProgramJudge(compiler, cases, self.pool, limits, self.isolation, compile_only=spec.compile_only)
         if self.pool and isinstance(spec, EvaluationSpec):
+            judge.confirms = spec.confirm_alone
             recorder = working_recorder(compiler, self.pool)
             if isinstance(recorder, Recorder):
                 self.recorded, judge.recorder, judge.require_gpu = "yes", recorder, spec.require_gpu

@@ -35,18 +35,21 @@ FOLDER = ".cases"  # in the folder of a run
 LIBRARY, REPORT = f"{FOLDER}/all_cases.so", f"{FOLDER}/report"
 UNDER = ["/usr/bin/env", f"LD_PRELOAD={LIBRARY}"]  # the sandbox starts with the environment of a run
 FEW_QUEUES = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
-"""The driver makes one queue between host and GPU in place of 8, in half the time. Work in several streams then waits for each other."""
+"""The driver makes one queue between host and GPU in place of 8, in half the time; in a third where programs share a busy GPU. Work in
+several streams then waits for each other."""
 MOST_REPORT = 1 << 16  # bytes
 MOST_BYTES = 1 << 30  # of inputs and outputs of cases that share a process: they share its limits
 
 
 @dataclass(frozen=True)
 class Program:
-    """What runs: the compiled answer to a task. clock: of the judge's own time."""
+    """What runs: the compiled answer to a task. clock: of the judge's own time. one_queue: whether it cannot have work in several streams
+    (`needs_one_queue`)."""
 
     task: ProgramTask
     binary: Path
     clock: Clock = field(default_factory=Clock)
+    one_queue: bool = False
 
 
 class Together(NamedTuple):
@@ -107,8 +110,12 @@ class CaseRunner:
 
     @property
     def few_queues(self) -> bool:
-        """Whether a first try is with FEW_QUEUES, because no times are measured."""
+        """Whether a first try is with FEW_QUEUES, because no times are measured; a program that needs one queue has no more in later ones."""
         return self.gpus is not None and not (self.recorder and self.gpus.per_gpu == 1)
+
+    def counts(self, program: Program) -> bool:
+        """Whether a failure in the process of all cases is the program's: it has as many queues as it can use."""
+        return program.one_queue or not self.few_queues
 
     def case(self, task: ProgramTask, case: Case) -> PreparedCase:
         """The data of one case, from the cache.
@@ -139,8 +146,8 @@ class CaseRunner:
         """
         prepared = self.case(program.task, case)
         outputs = {tensor.file: prepared.sizes(tensor) for tensor in case.outputs}
-        running = self._running(program, inputs=prepared.inputs, outputs=outputs, alone=alone, withheld=withheld)
-        with running as (ran, activity):
+        given = {"alone": alone, "withheld": withheld, "few": self.few_queues and program.one_queue}
+        with self._running(program, inputs=prepared.inputs, outputs=outputs, **given) as (ran, activity):
             if ran.verdict is not None:
                 return self._failed(case, ran, activity)
             run = self._compared(program.task, case, prepared, ran.outputs, ran.finished.seconds, activity)
@@ -164,9 +171,9 @@ class CaseRunner:
         return Withheld(activity, passed, ended, own.input_bytes, *sizes, len(own.blocks))
 
     def run_together(self, program: Program) -> list[CaseRun] | None:
-        """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed (with `few_queues` no
-        failure counts). Empty where a process of its own tells better how the first one failed; None where none was run, because each case
-        needs one. Raises what `run` raises.
+        """One run on all cases: those that passed, up to the first that did not; or the first case alone, as it failed, where that `counts`.
+        Empty where a process of its own tells better how the first one failed; None where none was run, because each case needs one.
+        Raises what `run` raises.
         """
         task = program.task
         prepared = self._all_there(task)
@@ -174,7 +181,7 @@ class CaseRunner:
             return None
         with self._running_together(program, prepared) as (ran, activity, calls, found):
             if ran.verdict is not None:  # after a call that returned 0, too: its process might have ended in this way
-                return [] if calls or self.few_queues else [self._failed(task.cases[0], ran, activity)]
+                return [] if calls or not self.counts(program) else [self._failed(task.cases[0], ran, activity)]
             runs: list[CaseRun] = []
             parts = activity.split([begin for begin, _ in calls])
             for case, one, outputs, call, part in zip(task.cases, prepared, found, calls, parts, strict=False):
@@ -186,7 +193,7 @@ class CaseRunner:
                 run = replace(self._compared(task, case, one, outputs, seconds, part), together=True)
                 if not runs:
                     run = replace(run, process=activity)
-                if run.passed or not (runs or self.few_queues):
+                if run.passed or (not runs and self.counts(program)):
                     runs.append(run)
                 if not run.passed:
                     break
@@ -209,8 +216,7 @@ class CaseRunner:
             for place, case, one in zip(places, cases, prepared, strict=True)
         ]
         optional = {REPORT: MOST_REPORT} | {name: most for names in files for name, most in names.items()}
-        environment = FEW_QUEUES if self.few_queues else {}
-        running = self._running(program, inputs=inputs, optional=optional, environment=environment, withheld=withheld)
+        running = self._running(program, inputs=inputs, optional=optional, withheld=withheld, few=self.few_queues)
         with running as (ran, activity):
             found = [
                 {
@@ -237,14 +243,15 @@ class CaseRunner:
         program: Program,
         *,
         inputs: Mapping[str, Path],
-        environment: Mapping[str, str] = MappingProxyType({}),
         outputs: Mapping[str, Sequence[int]] = MappingProxyType({}),
         optional: Mapping[str, int | None] = MappingProxyType({}),
         alone: bool = False,
         withheld: bytes | None = None,
+        few: bool = False,
     ) -> Iterator[tuple[Ran, Activity]]:
-        """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`."""
+        """A run that has ended, and what it did on the GPU, which it has no longer. withheld: see `run`. few: with FEW_QUEUES."""
         clock, stdin = program.clock, plan(inputs, withheld)
+        environment = FEW_QUEUES if few else {}
         if self.library:
             inputs = {**inputs, LIBRARY: self.library}
         if self.recorder:

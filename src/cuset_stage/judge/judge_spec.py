@@ -98,6 +98,10 @@ class EvaluationSpec(JudgeSpec):
     needs_gpus: ClassVar[tuple[str, ...]] = (*JudgeSpec.needs_gpus, "require_gpu")
 
     require_gpu: bool = Field(False, description="programs whose work the GPU did not do fail: no_gpu_work")
+    confirm_alone: bool = Field(
+        True,
+        description="with per_gpu above 1, run what fails again alone; false: a failure beside others counts, where programs need little memory",
+    )
     seed: NonNegativeInt | None = Field(
         None,
         description="what inputs are drawn from, where tasks bring their generator; without it drawn for each results file",

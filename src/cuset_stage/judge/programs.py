@@ -64,6 +64,8 @@ class ProgramJudge(CaseRunner, Judge):
             settings["thorough"] = self.sanitizer is not None
             settings["seed"] = self.cases.seed if self.cases else None
             settings |= {"recorded": self.recorder is not None, "require_gpu": self.require_gpu}
+            if not self.confirms:
+                settings["confirm_alone"] = False
         return settings
 
     def build(self, task: ProgramTask, code: str) -> Built:
@@ -126,7 +128,7 @@ class ProgramJudge(CaseRunner, Judge):
         The cases are taken from their cache once more: since `prepare`, it may have had to make room for others.
         """
         clock = Clock()
-        program = Program(task, built.product, clock)
+        program = Program(task, built.product, clock, one_queue=task.project is None and needs_one_queue(built.code))
         runs: list[CaseRun] = []
         try:
             for case, run in zip(task.cases, self.runs(program), strict=False):
@@ -211,6 +213,12 @@ class ProgramJudge(CaseRunner, Judge):
 
 def _timed(runs: Sequence[CaseRun]) -> Timed:
     return Timed.of([run.activity for run in runs], [run.process for run in runs])
+
+
+def needs_one_queue(code: str) -> bool:
+    """Whether a program has no work in several streams: it names no stream, no graph and no library that may make some."""
+    several = r"cu(da)?(_|::)?(stream|graph)|cu(blas|dnn|fft|rand|solver|sparse|tensor)|nccl|dlopen"
+    return not re.search(several, scrub(code), re.IGNORECASE)
 
 
 def missing_names(task: ProgramTask, code: str) -> str:
