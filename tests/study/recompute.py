@@ -9,7 +9,7 @@ each method, in percent with the ends of their 95 % intervals, and each method's
 import itertools
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 from scipy import stats
@@ -71,6 +71,14 @@ def rate(rows, criterion, k):
     return [100 * mean, 100 * max(low, 0), 100 * min(high, 1)]
 
 
+def by_seed(rows):
+    """{seed: pass@1 in percent}."""
+    found = defaultdict(list)
+    for (seed, _), value in scores(rows, "passed", 1).items():
+        found[seed].append(100 * value)
+    return {seed: sum(values) / len(values) for seed, values in found.items()}
+
+
 def differences(by_method, baseline, bound=0.05):
     """{method: difference in points, its interval, p, Holm's p, Holm's p of equivalence, the difference seen with power 0.8}."""
     base, found = scores(by_method[baseline], "passed", 1), {}
@@ -117,7 +125,18 @@ def recompute(path, baseline="sft", compared=None):
             }
             for method, of in by_method.items()
         }
-        report[model] = {"rates": methods, "differences": tests, "families": families}
+        seeds = {method: by_seed(of) for method, of in by_method.items()}
+        verdicts = {
+            method: {one: 100 * count / len(of) for one, count in Counter(row["verdict"] for row in of).items()}
+            for method, of in by_method.items()
+        }
+        report[model] = {
+            "rates": methods,
+            "differences": tests,
+            "families": families,
+            "seeds": seeds,
+            "verdicts": verdicts,
+        }
     return report
 
 

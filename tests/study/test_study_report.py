@@ -123,7 +123,9 @@ def number(text):
 def test_the_report_says_what_the_rows_say(study):
     write_report(study)
     tables = {path.stem: read(path) for path in (study.output / "report").glob("*.csv")}
-    assert set(tables) == {"rates_m", "parts_m", "sweeps_m", "differences_m", "families_m", "cost_m"}
+    assert set(tables) == {
+        *("rates_m", "parts_m", "sweeps_m", "differences_m", "families_m", "seeds_m", "verdicts_m", "cost_m")
+    }
     found = recompute.recompute(study.output / "results.jsonl")["m"]
     rates = {**tables["rates_m"], **tables["parts_m"], **tables["sweeps_m"]}
     assert set(rates) == set(found["rates"]) and "cuset_tau=0.9" in rates
@@ -139,6 +141,16 @@ def test_the_report_says_what_the_rows_say(study):
         for family in ("odd", "even"):
             ours = [number(row[f"Pass@1: Function: {family}" + end]) for end in ("", " (low)", " (high)")]
             assert ours == pytest.approx(found["families"][method][family], abs=1e-4), (method, family)
+    for method, row in tables["seeds_m"].items():
+        shown = {seed: number(row[f"Seed: {seed}"]) for seed in study.seeds}
+        assert {seed: value for seed, value in shown.items() if value is not None} == pytest.approx(
+            found["seeds"][method], abs=1e-4
+        )
+    for method, row in tables["verdicts_m"].items():
+        shown = {name.replace(" ", "_"): number(share) for name, share in row.items()}
+        assert {verdict: share for verdict, share in shown.items() if share} == pytest.approx(
+            found["verdicts"][method], abs=1e-4
+        )
     for method, row in tables["cost_m"].items():
         assert number(row["tokens of an answer"]) == pytest.approx(found["rates"][method]["tokens"], abs=1e-4)
     keys = (

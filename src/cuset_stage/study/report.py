@@ -23,7 +23,7 @@ from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
 from .statistics import Crossed, crossed
-from .tables import comparison_table, family_table, published_number, rate_table
+from .tables import comparison_table, family_table, published_number, rate_table, seed_table, verdict_table
 
 
 NAMED = 6  # unfinished runs that the summary names
@@ -106,7 +106,10 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             yield found
         if (found := family_table(rows, name, known)) is not None:
             yield found
+        if (found := seed_table(rows, name, known)) is not None:
+            yield found
         if known:
+            yield verdict_table(rows, name, known)
             yield _cost_table(settings, rows, name, known)
 
 

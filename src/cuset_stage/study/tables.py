@@ -9,12 +9,14 @@ import pandas as pd
 from ..report.cells import ABSENT, Cell, Column, Table, estimate_cell, number, number_column, p_text, text_column
 from ..report.collection import CRITERIA
 from ..report.statistics import Estimate, holm
+from ..report.tables import VERDICTS
 from .results import score_table
 from .statistics import Crossed, crossed
 
 
 BOUND = 0.05  # differences below are called equivalent: study plans say so before the runs
 MOST_FAMILIES = 12
+MOST_SEEDS = 12
 Published = Mapping[str, Sequence[float | None]]
 # What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
 PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
@@ -82,6 +84,35 @@ def family_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tabl
         columns,
         "Percent; in brackets the 95 % interval over tasks and seeds.",
     )
+
+
+def seed_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table | None:
+    """Function pass@1 of each seed; None where there is one seed, or more than a table holds."""
+    scores = score_table(rows[rows["model"] == model], "passed", 1)
+    means = pd.DataFrame(
+        {method: scores[model, method].mean(axis=1) for method in methods if (model, method) in scores}
+    )
+    if not 2 <= len(means) <= MOST_SEEDS:
+        return None
+    columns = [
+        text_column("method", methods),
+        *(
+            number_column(str(seed), [100 * of.get(method, float("nan")) for method in methods], "Seed", digits=1)
+            for seed, of in means.sort_index().iterrows()
+        ),
+    ]
+    return Table(f"seeds_{model}", f"{model}: function Pass@1 by seed", columns, "Percent.")
+
+
+def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
+    """Shares of the samples' verdicts: how answers fail."""
+    rows = rows[rows["model"] == model]
+    shares = 100 * pd.crosstab(rows["method"], rows["verdict"], normalize="index")
+    columns = [text_column("method", methods)]
+    for verdict, named in VERDICTS.items():
+        if verdict in shares:
+            columns.append(number_column(named, list(shares[verdict].reindex(methods)), digits=1))
+    return Table(f"verdicts_{model}", f"{model}: verdicts", columns, "Percent of the samples.")
 
 
 def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
