@@ -159,3 +159,14 @@ def test_data_that_its_entry_names_is_looked_for(study, tmp_path):
     (tmp_path / "rows.json").write_text("[]")
     (tmp_path / "a.cu").touch()
     assert "missing" not in run(study(analyze={"code": str(tmp_path / "a.cu")}), "dry_run=true")[1]
+
+
+def test_judging_alone_needs_no_model(study, tmp_path):
+    for kind in ("train", "generate"):
+        record = tmp_path / "out" / "done" / kind / "tiny" / "cuset" / "seed1.json"
+        record.parent.mkdir(parents=True)
+        record.write_text('{"seconds": 1, "gpus": 0}')
+    study(pairs=None)
+    file = study("models", "tiny", model="outputs/none/at/all")
+    assert "missing" not in run(file, "only=tiny/cuset/seed1", "dry_run=true")[1]
+    assert "missing: models: tiny" in run(file, "only=tiny/*/seed1", "dry_run=true")[1]
