@@ -67,8 +67,8 @@ def job(tmp_path):
 
     def start(code):
         (tmp_path / "work.py").write_text(f"open('runs', 'a').write('x')\n{code}\n")
-        entry = {"kind": "generate", "model": "m", "quarters": 0, "command": ["work"], "module": ["work"]}
-        study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local", "gpus": []}
+        entry = {"kind": "generate", "model": "m", "quarters": 0, "gpus": [], "command": ["work"], "module": ["work"]}
+        study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local"}
         (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {"generate/m": entry}}))
         command = [sys.executable, "-m", "cuset_stage.study.job", "generate/m"]
         return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)

@@ -84,7 +84,7 @@ def run_job(name: str) -> int:
         drop_torn_checkpoints(Path(study["cwd"], job["model"]))
     environment, start = dict(os.environ), time.time()
     # Another executor, such as Slurm, has given out GPUs itself.
-    with leased(study["gpus"], job["quarters"] if study["executor"] == "local" else 0) as (gpus, held):
+    with leased(job["gpus"], job["quarters"] if study["executor"] == "local" else 0) as (gpus, held):
         if study["executor"] == "local":
             environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
         visible = environment.get("CUDA_VISIBLE_DEVICES", "")

@@ -143,7 +143,7 @@ def _has_begun(settings: StudySettings, job: Job) -> bool:
 
 def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
     """Write study.json and a file of settings for each job."""
-    entries = {}
+    entries, gpus = {}, gpu_names(settings)
     for job in jobs:
         file = _file(settings, job)
         write_atomically(file, _text(job))
@@ -154,6 +154,8 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "model": str(settings.output / "runs" / job.run.name / "model"),
             "needs": [f"{kind}/{job.run.name}" for kind in job.needs],
             "quarters": round(job.gpus * SHARES),
+            "gpus": _gpus_of(settings, job, gpus),
+            "resource": _resource(settings, job),
             "cores": cores_of(job, processors(settings)),
             "command": command,
             "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
@@ -163,7 +165,6 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         "python": sys.executable,
         "cwd": os.getcwd(),
         "executor": settings.executor,
-        "gpus": gpu_names(settings),
         "jobs": entries,
     }
     write_atomically(settings.output / "study.json", json.dumps(study, indent=1) + "\n")
@@ -174,6 +175,17 @@ def gpu_names(settings: StudySettings) -> list[str]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = [str(gpu.index) for gpu in list_gpus()] if visible is None else list(filter(None, visible.split(",")))
     return names[: settings.gpus]
+
+
+def _resource(settings: StudySettings, job: Job) -> str:
+    """What Snakemake counts the job's quarters of a GPU as."""
+    return "judge_gpu" if settings.judge_gpus and job.kind == "evaluate" else "gpu"
+
+
+def _gpus_of(settings: StudySettings, job: Job, gpus: Sequence[str]) -> Sequence[str]:
+    """Those of `gpus` that the job may have: the last ones are for judging."""
+    first = max(0, len(gpus) - settings.judge_gpus)
+    return gpus[first:] if _resource(settings, job) == "judge_gpu" else gpus[:first]
 
 
 def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]) -> int:
@@ -193,11 +205,15 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         raise StudyError(
             f"executor={executor}: Snakemake has no such executor here: pip install snakemake-executor-plugin-{executor}."
         )
-    gpus, needed = len(gpu_names(settings)), max((job.gpus for job in jobs_left(settings, jobs)), default=0)
-    if settings.executor == "local" and needed > gpus:
-        raise StudyError(
-            f"a job takes {needed:g} GPUs and {gpus} can be used here; lower `gpus` of the models, where 0 is a CPU."
-        )
+    gpus = gpu_names(settings)
+    if settings.executor == "local":
+        for job in jobs_left(settings, jobs):
+            if job.gpus > (known := len(_gpus_of(settings, job, gpus))):
+                raise StudyError(
+                    f"{job.name} takes {job.gpus:g} GPUs and {known} of {len(gpus)} can be used; lower `gpus` of the models, where 0 is a "
+                    "CPU, or `judge_gpus`."
+                )
+    quarters = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": max(0, len(gpus) - settings.judge_gpus) * SHARES}
     targets = () if settings.only is None else (f"done/{job.name}.json" for job in jobs)
     command = [
         *(sys.executable, "-m", "snakemake", *targets),
@@ -205,7 +221,11 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         *("--executor", settings.executor, "--cores", str(processors(settings))),
         # A record is whole and a job's last act: it counts, even where Snakemake was killed before it had noted the job's end.
         *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host", "reason"),
-        *(("--resources", f"gpu={gpus * SHARES}") if settings.executor == "local" else ()),
+        *(
+            ("--resources", *(f"{name}={count}" for name, count in quarters.items()))
+            if settings.executor == "local"
+            else ()
+        ),
         *settings.snakemake,
     ]
     file = settings.output / "locks" / "study"

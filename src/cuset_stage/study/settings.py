@@ -109,6 +109,11 @@ class StudySettings(Settings):
         (1, 3), description="the k of pass@k", min_length=1
     )
     gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
+    judge_gpus: NonNegativeInt = Field(
+        0,
+        description="of these, GPUs for judging alone, which is several times as fast there as on GPUs that train, where each start of a "
+        "program waits its turn",
+    )
     cores: PositiveInt | None = Field(None, description="processors to use; without it all")
     executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")
     snakemake: tuple[str, ...] = Field(
