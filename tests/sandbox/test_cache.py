@@ -114,3 +114,27 @@ def test_what_a_killed_process_was_making_is_never_read(tmp_path):
     assert names(store) == []
     entry, _ = take(store, "aa1")
     assert (entry / "data").stat().st_size == 1000
+
+
+def test_entries_are_looked_at_once(tmp_path, monkeypatch):
+    """Or each new entry would pay for all: folders in which nothing changed are not read again."""
+    store, other = Cache(tmp_path, limit=10**6), Cache(tmp_path, limit=10**6)
+    for key in ("aa1", "aa2", "bb1"):
+        take(store, key)
+    before = time.time() - 60
+    for folder in store.folder.glob("??"):
+        os.utime(folder, (before, before))
+    measured, measure = [], cache._size
+    monkeypatch.setattr(cache, "_size", lambda entry: measured.append(entry.name) or measure(entry))
+    other.trim()
+    assert sorted(measured) == ["aa1", "aa2", "bb1"]
+    take(store, "bb2")
+    del measured[:]
+    for _ in range(3):
+        other.trim()
+    assert measured == ["bb2"]
+    assert sum(other._sizes().values()) == 4000
+    os.utime(store.folder / "bb", (before, before))
+    other.trim()
+    monkeypatch.setattr(cache.Path, "iterdir", lambda self: pytest.fail(f"{self} was read again"))
+    assert sum(other._sizes().values()) == 4000

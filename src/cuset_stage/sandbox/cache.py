@@ -26,6 +26,7 @@ from .limits import GIB, SandboxError
 T = TypeVar("T")
 RESERVE = 2 * GIB  # disk space that stays free
 ROOM_WAIT_S, ROOM_PAUSE_S = 600.0, 0.2
+SETTLED_NS = 1_000_000_000  # a file system's clock is coarser than ours
 
 
 class Held:
@@ -49,11 +50,11 @@ class Cache:
     def __init__(self, folder: Path, limit: int | None = None) -> None:
         self.folder = Path(folder).absolute()
         self._locks, self._room = self.folder / "locks", self.folder / "room"
-        self._sizes: dict[Path, int] = {}  # entries do not change
+        self._listed: dict[str, tuple[int, dict[Path, int]]] = {}
         for place in (self.folder, self._locks, self._room):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
         if limit is None:
-            limit = (sum(size for _, size, _ in self._entries()) + shutil.disk_usage(self.folder).free) * 3 // 4
+            limit = (sum(self._sizes().values()) + shutil.disk_usage(self.folder).free) * 3 // 4
         self.limit = limit
         self.trim()
 
@@ -139,33 +140,54 @@ class Cache:
 
     def _make_room(self, need: int) -> tuple[int, bool]:
         """Drop entries until `need` bytes fit: (bytes that are still missing, whether somebody uses some or writes)."""
-        promised = self._promised()
-        entries = sorted(self._entries())
-        left = sum(size for _, size, _ in entries)
-        in_use = promised > 0
+        promised, sizes = self._promised(), self._sizes()
+        left, in_use = sum(sizes.values()), promised > 0
 
         def missing() -> int:
             free = min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
             return max(0, need + promised + left - self.limit, need + promised + RESERVE - free)
 
-        for _, size, entry in entries:
-            if not missing():
-                break
+        if not missing():
+            return 0, in_use
+        for entry in sorted(sizes, key=_last_use):
             with file_lock(self._locks / f"{entry.name}.used", wait=False) as unused:
                 if unused:
                     with suppress(OSError):
                         remove_tree(entry)
-                        left -= size
-                        del self._sizes[entry]
+                        left -= sizes[entry]
                 in_use |= not unused
+            if not missing():
+                break
         return missing(), in_use
 
-    def _entries(self) -> list[tuple[float, int, Path]]:
-        """(time of the last use, bytes, place) of each entry."""
-        found = []
-        for entry in self.folder.glob("[0-9a-f][0-9a-f]/*/"):
-            with suppress(OSError):  # it was dropped meanwhile
-                if entry not in self._sizes:
-                    self._sizes[entry] = sum(file.stat().st_size for file in entry.rglob("*") if file.is_file())
-                found.append((entry.stat().st_mtime, self._sizes[entry], entry))
-        return found
+    def _sizes(self) -> dict[Path, int]:
+        """Bytes of each entry. Entries do not change, so only folders of entries in which some came or went are read again."""
+        for place in os.scandir(self.folder):
+            if len(place.name) != 2:
+                continue
+            changed, kept = place.stat().st_mtime_ns, self._listed.get(place.path, (0, {}))
+            if changed == kept[0]:
+                continue
+            # Of what changed a moment ago the time may stay as it is when it changes again.
+            settled = changed < time.time_ns() - SETTLED_NS
+            found = {
+                entry: kept[1][entry] if entry in kept[1] else _size(entry) for entry in Path(place.path).iterdir()
+            }
+            self._listed[place.path] = (changed if settled else 0, found)
+        return {entry: size for _, found in self._listed.values() for entry, size in found.items()}
+
+
+def _size(entry: Path) -> int:
+    """Of what is being dropped as well: what is gone has 0 bytes."""
+    total = 0
+    for file in entry.rglob("*"):
+        with suppress(OSError):
+            total += file.stat().st_size if file.is_file() else 0
+    return total
+
+
+def _last_use(entry: Path) -> float:
+    try:
+        return entry.stat().st_mtime
+    except FileNotFoundError:  # somebody has dropped it
+        return 0.0
