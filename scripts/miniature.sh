@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# A part of the miniature (docs/study_plan.md) under one seed: data, base models, runs. It takes one GPU.
+# A part of the miniature (docs/study_plan.md) under some seeds: data, base models, runs. It takes one GPU or several.
 #
 #   scripts/miniature.sh rates              learning rates, with a seed that no other part uses
 #   scripts/miniature.sh main 0             main table, Table 5 and signature; seeds 0 to 7
-#   scripts/miniature.sh dose 0             wrong tokens in the training answers; seeds 0 to 2, on the base model that main made
-#   scripts/miniature.sh sweeps 0           Fig. 4; the same
-#   scripts/miniature.sh capability 0       other budgets of pretraining; seeds 0 to 2
+#   scripts/miniature.sh dose 10            wrong tokens in the training answers; seeds 10 to 12
+#   scripts/miniature.sh capability 20      budgets of pretraining; seeds 20 to 22
+#   scripts/miniature.sh sweeps 30          Fig. 4; seeds 30 to 32
+#   scripts/miniature.sh main 0,1,2         several seeds; base models are pretrained beside each other, one a GPU
 #   scripts/miniature.sh main 0 1500        is stopped after so many seconds; the same command goes on from there and writes the report
 #
+# A base model that is missing is pretrained, each time to other weights: what is compared under a seed is run where that model is.
 # Answers and verdicts are in outputs/miniature/study (rates: outputs/miniature/rates), the report in its folder `report`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,17 +19,17 @@ stop() {
     exit 2
 }
 
-part="${1:-}" seed="${2:-}" limit="${3:-}"
-folder=outputs/miniature study=yaml_configs/studies/miniature.yaml budgets=50 seeds='[0-2]'
+part="${1:-}" seeds="${2:-}" limit="${3:-}"
+folder=outputs/miniature study=yaml_configs/studies/miniature.yaml budgets=50
 case "$part" in
-    rates) study=yaml_configs/studies/miniature_rates.yaml seeds=100 seed="${seed:-100}" runs="*/seed100" ;;
-    main) seeds='[0-7]' runs="base/*[a-z]/seed$seed" ;;
-    dose) runs="cuda*/seed$seed,neutral*/seed$seed" ;;
-    capability) runs="tokens*/seed$seed" budgets="25 100 200" ;;
-    sweeps) runs="base/*=*/seed$seed" ;;
-    *) stop "no part '$part'; expected: scripts/miniature.sh rates|main|dose|capability|sweeps [SEED] [SECONDS]" ;;
+    rates) study=yaml_configs/studies/miniature_rates.yaml known=100 seeds="${seeds:-100}" runs=('*') ;;
+    main) known='[0-7]' runs=('base/*') ;;
+    dose) known='1[0-2]' runs=('clean/*' 'cuda*' 'neutral*') ;;
+    capability) known='2[0-2]' runs=('tokens*') budgets='25 50 100 200' ;;
+    sweeps) known='3[0-2]' runs=('swept/*') ;;
+    *) stop "no part '$part'; expected: scripts/miniature.sh rates|main|dose|capability|sweeps [SEEDS] [SECONDS]" ;;
 esac
-[[ "$seed" =~ ^$seeds$ ]] || stop "no seed '$seed' in $part; expected $seeds"
+[[ "$seeds" =~ ^$known(,$known)*$ ]] || stop "no seed '$seeds' in $part; expected $known, or several with commas between"
 [[ "$limit" =~ ^[0-9]*$ ]] || stop "SECONDS is '$limit'; expected a whole number"
 
 [ -f $folder/data/miniature.json ] || cuset miniature data $folder/data depth=0,1,2 shards=80
@@ -39,20 +41,27 @@ if [ "$part" = dose ]; then
         done
     done
 fi
-for millions in $budgets; do
-    to=$folder/tokens$millions-$seed
-    if [ ! -d $to ]; then # whole or not at all
-        [ "$part" != dose ] && [ "$part" != sweeps ] || stop "no $to: these runs are compared with main $seed, on the base model that it made"
-        cuset miniature pretrain $folder/data $to.part tokens=${millions}000000 seed="$seed"
-        python scripts/round_model.py $to.part
-        mv $to.part $to
-    fi
-done
+
+pretrain() { # MILLIONS SEED
+    local to=$folder/tokens$1-$2
+    [ -z "$gpus" ] || export CUDA_VISIBLE_DEVICES="$(cut -d, -f$((slot + 1)) <<<"$gpus")"
+    [ -d "$to" ] && return # whole or not at all
+    cuset miniature pretrain $folder/data "$to.part" tokens="$1"000000 seed="$2"
+    python scripts/round_model.py "$to.part"
+    mv "$to.part" "$to"
+}
+export -f pretrain
+gpus=${CUDA_VISIBLE_DEVICES-$({ nvidia-smi --query-gpu=index --format=csv,noheader || true; } 2>/dev/null | paste -sd,)}
+export folder gpus
+for seed in ${seeds//,/ }; do
+    printf "%s $seed\n" $budgets
+done | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain
+only=$(for seed in ${seeds//,/ }; do printf ",%s/seed$seed" "${runs[@]}"; done)
 output=$folder/study
 [ "$part" != rates ] || output=$folder/rates
 mkdir -p $output
-# Another pretraining with the same seed gives other weights: results of both are not to be mixed.
+# Results of other base models or data are not to be mixed with the published ones.
 (cd $folder && sha256sum data/*.jsonl ./*/train.json tokens*[0-9]/model.safetensors) >$output/checksums.txt
-[ -n "$limit" ] || exec cuset study run $study only="$runs"
+[ -n "$limit" ] || exec cuset study run $study only="${only#,}"
 [ $SECONDS -lt "$limit" ] || stop "no time is left: data and models took $SECONDS s"
-exec timeout -s INT $((limit - SECONDS)) cuset study run $study only="$runs"
+exec timeout -s INT $((limit - SECONDS)) cuset study run $study only="${only#,}"

@@ -4,7 +4,7 @@
 
 By last step: pass@1 on the tasks that end with the maximum of a row and on those that end with its sum, and there CuSeT with kernel heads
 among its CUDA tokens (`signature`) less CuSeT. Dose: how fast each method loses with wrong training answers. A slope is that of pass@1 over the
-percent of tokens that are wrong, by least squares over the doses there are; `base` is dose 0. All errors are over tasks and seeds.
+percent of tokens that are wrong, by least squares over the doses there are; `clean` is dose 0. All errors are over tasks and seeds.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def print_last_steps(scores: Scores) -> None:
 
 def slopes(scores: Scores, kind: str, method: str) -> pd.DataFrame | None:
     """The slope of each seed and task [seeds, tasks], over the seeds and tasks that every dose has; None with less than two doses."""
-    doses = {"base": 0} | {
+    doses = {"clean": 0} | {
         model: int(found[1]) for model, _ in scores if (found := re.fullmatch(rf"{kind}(\d+)", model))
     }
     tables = {dose: scores[model, method] for model, dose in doses.items() if (model, method) in scores}
@@ -96,12 +96,16 @@ def print_doses(scores: Scores) -> None:
         )
 
 
+def print_tests(results: Path) -> None:
+    scores = score_table(read_results(results), "passed", 1)
+    print_last_steps(scores)
+    print_doses(scores)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
-    scores = score_table(read_results(parser.parse_args().results), "passed", 1)
-    print_last_steps(scores)
-    print_doses(scores)
+    print_tests(parser.parse_args().results)
 
 
 if __name__ == "__main__":

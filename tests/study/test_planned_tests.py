@@ -65,11 +65,11 @@ def test_slopes_and_contrasts(tmp_path):
     random, rows = np.random.default_rng(5), []
     easy = random.normal(0.6, 0.1, 60)
     for model, dose in (
-        ("base", 0),
+        ("clean", 0),
         *((f"{kind}{dose:02}", dose) for kind in ("cuda", "neutral") for dose in (5, 20)),
     ):
         for method, loss in LOSS.items():
-            for seed in range(5 if model == "base" else 3):  # base has more seeds
+            for seed in range(5 if model == "clean" else 3):  # one dose has more seeds
                 passed = random.random(60) < easy - loss * dose
                 rows += [row(model, method, seed, f"t{task}", right) for task, right in enumerate(passed)]
     table = [cells for cells in tables_of(tmp_path, rows)[1] if cells[0] in ("cuda", "neutral")]
@@ -78,7 +78,9 @@ def test_slopes_and_contrasts(tmp_path):
     def fitted(kind, method):
         return {
             (seed, f"t{task}"): np.polyfit(
-                (0, 5, 20), [score[model, method, seed, f"t{task}"] for model in ("base", f"{kind}05", f"{kind}20")], 1
+                (0, 5, 20),
+                [score[model, method, seed, f"t{task}"] for model in ("clean", f"{kind}05", f"{kind}20")],
+                1,
             )[0]
             for seed in range(3)
             for task in range(60)

@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -135,6 +134,23 @@ def test_a_batch_may_shrink_after_its_job_has_begun(tmp_path, monkeypatch):
         check_begun(fewer, jobs_of(fewer))
 
 
+def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5,6")
+    study = a_study(tmp_path, judge_gpus=1)
+    write_study(study, jobs_of(study))
+    jobs = json.loads((study.output / "study.json").read_text())["jobs"].values()
+    assert {(job["kind"], job["resource"], *job["gpus"]) for job in jobs} == {
+        *((kind, "gpu", "3", "5") for kind in ("train", "generate")),
+        ("evaluate", "judge_gpu", "6"),
+    }
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
+    with pytest.raises(
+        StudyError,
+        match=r"train/m/sft/seed3 takes 2 GPUs and 1 of 2 can be used; lower `gpus` of the models, .* `judge_gpus`",
+    ):
+        run_study(study, jobs_of(study), jobs_of(study))
+
+
 def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     study = a_study(tmp_path)
     jobs = jobs_of(study)
@@ -186,18 +202,18 @@ def test_the_miniature_is_planned(monkeypatch):
     study = StudySettings.read([str(MINIATURE), "dry_run=true"])
     jobs = jobs_of(study)
     trained = {job.run.name: job.settings for job in jobs if job.kind == "train"}
-    assert len(trained) == 9 * 8 + (4 + 3 + 3) * 3 + 3 * 4 * 3 + 4 * 4 * 3
+    assert len(trained) == 9 * 8 + (1 + 4 + 3 + 3) * 3 + 4 * 4 * 3 + 5 * 4 * 3
     assert f"left: {len(jobs):,} jobs" in list(forecast(what_is_left(study, jobs)))[-1]
     assert {job.run.name for job in jobs if job.run.keys is None} == {f"base/vanilla/seed{seed}" for seed in range(8)}
     alike = [
         {**keys, "output_dir": "", "dataset_dir": ""}
-        for keys in (trained["base/cuset/seed1"], trained["cuda20/cuset/seed1"])
+        for keys in (trained["clean/cuset/seed10"], trained["cuda20/cuset/seed10"])
     ]
-    assert alike[0] == alike[1] and trained["cuda20/cuset/seed1"]["dataset_dir"] == "outputs/miniature/cuda20"
+    assert alike[0] == alike[1] and trained["cuda20/cuset/seed10"]["dataset_dir"] == "outputs/miniature/cuda20"
     needed = {keys[key] for keys in trained.values() for key in ("model_name_or_path", "dataset_dir")}
     assert needed == {
-        *(f"outputs/miniature/tokens50-{seed}" for seed in range(8)),
-        *(f"outputs/miniature/tokens{millions}-{seed}" for millions in (25, 100, 200) for seed in range(3)),
+        *(f"outputs/miniature/tokens50-{seed}" for seed in (*range(8), *range(10, 13), *range(30, 33))),
+        *(f"outputs/miniature/tokens{millions}-{seed}" for millions in (25, 50, 100, 200) for seed in range(20, 23)),
         *(f"outputs/miniature/{folder}" for folder in ("data", "cuda05", "cuda20", "neutral05", "neutral20")),
     }
 
@@ -227,8 +243,10 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
     made, covered = set(), set()
     for part in (
         ["rates"],
-        *(["main", str(seed)] for seed in range(8)),
-        *product(("dose", "capability", "sweeps"), "012"),
+        *(["main", seeds] for seeds in ("0", "1,2", "3", "4,5,6,7")),
+        *(["dose", seeds] for seeds in ("10", "11,12")),
+        *(["capability", seeds] for seeds in ("20", "21,22")),
+        *(["sweeps", seeds] for seeds in ("30", "31,32")),
     ):
         *commands, (*_, run, study, only) = called_by(*part)
         for _, group, what, *given in (one for one in commands if one[0] == "cuset"):
@@ -248,17 +266,18 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
         "run",
     ]
     checksums = (tmp_path / "outputs/miniature/study/checksums.txt").read_text().split()
-    assert {"tokens50-7/model.safetensors", "tokens200-2/model.safetensors", "./cuda05/train.json"} <= set(checksums)
-    shutil.rmtree(tmp_path / "outputs/miniature/tokens50-1")
+    assert {"tokens50-7/model.safetensors", "tokens200-22/model.safetensors", "./cuda05/train.json"} <= set(checksums)
+    shutil.rmtree(tmp_path / "outputs/miniature/tokens50-3")
+    assert "tokens=50000000 seed=3" in " ".join(called_by("main", "3")[0])
     for wrong, message in (
         (["nix"], "expected: scripts/miniature.sh rates|main"),
         ([], "no part ''"),
         (["main"], "no seed '' in main; expected [0-7]"),
         (["main", "8"], "no seed '8'"),
-        (["dose", "3"], "no seed '3' in dose; expected [0-2]"),
+        (["main", "1,8"], "no seed '1,8'"),
+        (["dose", "1"], "no seed '1' in dose; expected 1[0-2]"),
         (["main", "0", "soon"], "SECONDS is 'soon'"),
         (["main", "0", "0"], "no time is left"),
-        (["dose", "1"], "no outputs/miniature/tokens50-1: these runs are compared with main 1"),
     ):
         result = subprocess.run(["bash", script, *wrong], env=environment, capture_output=True, text=True)
         assert result.returncode == 2 and message in result.stderr, result.stderr

@@ -3,6 +3,7 @@
 transformers and tokenizers are imported when used, torch never: many processes that tokenize start at once.
 """
 
+import os
 from collections.abc import Iterable
 from concurrent.futures import Executor, Future
 from pathlib import Path
@@ -89,5 +90,7 @@ def _encode(tokenizer: Path, shard: Path) -> np.ndarray:
         end = encoder.token_to_id("<|im_end|>")
         texts = [row["text"] for _, row in read_objects(shard)]
         rows = (encoding.ids for encoding in encoder.encode_batch(texts, add_special_tokens=False))
-        np.save(kept, np.concatenate([np.array([*row, end], dtype=np.uint16) for row in rows]))
+        part = kept.with_suffix(f".{os.getpid()}.npy")  # other pretrainings may be reading
+        np.save(part, np.concatenate([np.array([*row, end], dtype=np.uint16) for row in rows]))
+        part.replace(kept)
     return np.load(kept)
