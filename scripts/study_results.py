@@ -1,8 +1,8 @@
 """Add what a machine ran of a study to the results that are published: python scripts/study_results.py STUDY.yaml OUTPUT FOLDER
 
 OUTPUT is the study's folder as that machine left it; models need not be in it. FOLDER gets its finished runs beside those that it has:
-`results.jsonl`, `jobs.jsonl` (seconds of each job; of a training also the last logged confidence of CUDA tokens and others) and `report/`,
-written from them. A run that FOLDER has already must be the same, and so must a file of OUTPUT/checksums.txt (as `sha256sum` writes it: models
+`results.jsonl`, `jobs.jsonl` (seconds of each job; of a training also the last logged confidence of CUDA tokens and others, of judging also the
+mean seconds of a sample: nvcc, the program, the judge itself) and `report/`, written from them. A run that FOLDER has already must be the same, and so must a file of OUTPUT/checksums.txt (as `sha256sum` writes it: models
 and data that runs began with). Accuracy on pairs is left out.
 """
 
@@ -24,6 +24,7 @@ from cuset_stage.study.settings import StudySettings
 
 
 LOGGED = ("cuset/cuda_confidence", "cuset/other_confidence")
+TIMED = ("compile_s", "run_s", "overhead_s")
 
 
 def published(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, dict[str, Any]]]:
@@ -46,6 +47,10 @@ def finished(output: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, d
             record = output / "done" / kind / f"{run}.json"
             if record.exists():
                 jobs[f"{kind}/{run}"] = json.loads(record.read_text(encoding="utf-8"))
+        samples = [line for _, line in read_objects(output / "runs" / run / "results.jsonl")]
+        for key in TIMED:
+            if known := [line[key] for line in samples if line.get(key) is not None]:
+                jobs[f"evaluate/{run}"][key] = round(sum(known) / len(known), 2)
         log = output / "runs" / run / "model" / "trainer_log.jsonl"
         if log.exists():
             last = [line for _, line in read_objects(log) if LOGGED[0] in line][-1:]
