@@ -2,8 +2,8 @@
 
 OUTPUT is the study's folder as that machine left it; models need not be in it. FOLDER gets its finished runs beside those that it has:
 `results.jsonl`, `jobs.jsonl` (seconds of each job; of a training also the last logged confidence of CUDA tokens and others, of judging also the
-mean seconds of a sample: nvcc, the program, the judge itself) and `report/`, written from them. A run that FOLDER has already must be the same, and so must a file of OUTPUT/checksums.txt (as `sha256sum` writes it: models
-and data that runs began with). Accuracy on pairs is left out.
+mean seconds of a sample: nvcc, the program, the judge itself) and `report/`, written from them. A run that FOLDER has already must be the same,
+and so must a file of OUTPUT/checksums.txt (as `sha256sum` writes it: models and data that runs began with). Accuracy on pairs is left out.
 """
 
 import json

@@ -178,10 +178,10 @@ class Cache:
 
 
 def _size(entry: Path) -> int:
-    """Of what is being dropped as well: what is gone has 0 bytes."""
+    """Of one that is being dropped, what was still there."""
     total = 0
-    for file in entry.rglob("*"):
-        with suppress(OSError):
+    with suppress(OSError):
+        for file in entry.rglob("*"):
             total += file.stat().st_size if file.is_file() else 0
     return total
 
