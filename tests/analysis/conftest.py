@@ -25,7 +25,7 @@ def models(tmp_path_factory, load_script) -> Path:
         before = folder / "before"
         load_script("make_tiny_model").make_model(before, ROOT / "data", hidden_size=32, layers=1, vocab_size=512)
         make_another(before, folder / "after", seed=1)
-        deeper = make_another(before, folder / "deeper", num_hidden_layers=2)
+        deeper = make_another(before, folder / "deeper", num_hidden_layers=2, hidden_size=64, intermediate_size=128)
         torch.manual_seed(0)
         model = get_peft_model(
             AutoModelForCausalLM.from_pretrained(deeper),
