@@ -111,8 +111,7 @@ class StudySettings(Settings):
     gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
     judge_gpus: NonNegativeInt = Field(
         0,
-        description="of these, GPUs for judging alone, which is several times as fast there as on GPUs that train, where each start of a "
-        "program waits its turn",
+        description="so many of them are for judging alone: on a GPU that trains, a program takes several times as long to start",
     )
     cores: PositiveInt | None = Field(None, description="processors to use; without it all")
     executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")
