@@ -116,8 +116,27 @@ def test_what_a_killed_process_was_making_is_never_read(tmp_path):
     assert (entry / "data").stat().st_size == 1000
 
 
+def test_what_others_store_is_seen_a_little_later(tmp_path, monkeypatch):
+    """A look takes hundreds of system calls. What is stored by the same cache counts at once, and so does what looks full."""
+    store, other = Cache(tmp_path, limit=3500), Cache(tmp_path, limit=3500)
+    looks, look = [], Cache._sizes
+    monkeypatch.setattr(Cache, "_sizes", lambda self: looks.append(self) or look(self))
+    for key in ("aa1", "aa2", "aa3"):
+        take(other, key)
+    take(store, "bb1")
+    assert names(store) == ["aa1", "aa2", "aa3", "bb1"] and not looks
+    other.trim()
+    assert not looks
+    take(other, "aa4")
+    assert looks == [other] and len(names(store)) == 3
+    monkeypatch.setattr(cache, "LOOK_S", 0.0)
+    store.trim()
+    assert looks == [other, store]
+
+
 def test_entries_are_looked_at_once(tmp_path, monkeypatch):
     """Or each new entry would pay for all: folders in which nothing changed are not read again."""
+    monkeypatch.setattr(cache, "LOOK_S", 0.0)
     store, other = Cache(tmp_path, limit=10**6), Cache(tmp_path, limit=10**6)
     for key in ("aa1", "aa2", "bb1"):
         take(store, key)

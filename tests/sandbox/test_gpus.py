@@ -11,7 +11,7 @@ import time
 import pytest
 
 from cuset_stage.files import file_lock
-from cuset_stage.sandbox import Gpu, SandboxError, cache_root, lease_gpu, list_gpus
+from cuset_stage.sandbox import Gpu, SandboxError, cache_root, gpus, lease_gpu, list_gpus
 from cuset_stage.sandbox.process import user_of_its_own
 
 
@@ -75,6 +75,31 @@ def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
     for thread in threads:
         thread.join()
     assert most == {0: 1, 1: 1} and len(used) == 30
+
+
+def test_one_of_the_threads_that_wait_asks(own_caches, monkeypatch):
+    asking, lock = set(), gpus.file_lock
+    monkeypatch.setattr(
+        gpus, "file_lock", lambda *args, **how: asking.add(threading.get_ident()) or lock(*args, **how)
+    )
+    had = []
+
+    def work() -> None:
+        with lease_gpu([make(0), make(1)]) as gpu:
+            had.append(gpu)
+
+    threads = [threading.Thread(target=work) for _ in range(5)]
+    with lease_gpu([make(0), make(1)]), lease_gpu([make(0), make(1)]):
+        asking.clear()
+        for thread in threads:
+            thread.start()
+        while not asking:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert len(asking) == 1 and not had
+    for thread in threads:
+        thread.join()
+    assert len(had) == len(asking) == 5
 
 
 def test_slots_allow_more(own_caches):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,9 @@ T = TypeVar("T")
 RESERVE = 2 * GIB  # disk space that stays free
 ROOM_WAIT_S, ROOM_PAUSE_S = 600.0, 0.2
 SETTLED_NS = 1_000_000_000  # a file system's clock is coarser than ours
+LOOK_S = 10.0
+"""So long it is taken for known what others have stored: each look has hundreds of system calls, and a thread that makes them waits for all other
+threads after each."""
 
 
 class Held:
@@ -44,13 +48,19 @@ class Cache:
     """Entries below `folder`.
 
     limit: bytes that they may take; None: three quarters of what they take now and what is free, anew for each run. Beyond it, and
-    where less than 2 GiB of the disk would be left, the entries used longest ago are dropped, but for those that someone uses.
+    where less than 2 GiB of the disk would be left, the entries used longest ago are dropped, but for those that someone uses. What other
+    processes store is seen after LOOK_S at the latest.
     """
 
     def __init__(self, folder: Path, limit: int | None = None) -> None:
         self.folder = Path(folder).absolute()
         self._locks, self._room = self.folder / "locks", self.folder / "room"
         self._listed: dict[str, tuple[int, dict[Path, int]]] = {}
+        self._guard = threading.Lock()
+        self._looked, self._stored = (
+            -LOOK_S,
+            0,
+        )  # when entries were looked at; bytes of those there were, and of what was stored here since
         for place in (self.folder, self._locks, self._room):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
         if limit is None:
@@ -95,7 +105,10 @@ class Cache:
             (making / "entry").mkdir()
             yield making / "entry"
             entry.parent.mkdir(parents=True, exist_ok=True)
+            size = _size(making / "entry")
             (making / "entry").rename(entry)
+            with self._guard:
+                self._stored += size
 
     def reserve(self, need: int, what: str) -> Held:
         """Wait until so many bytes may be written, dropping entries for them; they are kept free of others as long as the value lives.
@@ -140,13 +153,18 @@ class Cache:
 
     def _make_room(self, need: int) -> tuple[int, bool]:
         """Drop entries until `need` bytes fit: (bytes that are still missing, whether somebody uses some or writes)."""
-        promised, sizes = self._promised(), self._sizes()
-        left, in_use = sum(sizes.values()), promised > 0
+        promised = self._promised()
+        in_use = promised > 0
 
         def missing() -> int:
             free = min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
-            return max(0, need + promised + left - self.limit, need + promised + RESERVE - free)
+            return max(0, need + promised + self._stored - self.limit, need + promised + RESERVE - free)
 
+        if time.monotonic() < self._looked + LOOK_S and not missing():
+            return 0, in_use
+        with self._guard:
+            sizes = self._sizes()
+            self._looked, self._stored = time.monotonic(), sum(sizes.values())
         if not missing():
             return 0, in_use
         for entry in sorted(sizes, key=_last_use):
@@ -154,7 +172,8 @@ class Cache:
                 if unused:
                     with suppress(OSError):
                         remove_tree(entry)
-                        left -= sizes[entry]
+                        with self._guard:
+                            self._stored -= sizes[entry]
                 in_use |= not unused
             if not missing():
                 break

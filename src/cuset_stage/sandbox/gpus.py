@@ -7,8 +7,10 @@ import os
 import random
 import re
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,9 @@ from .limits import SandboxError
 
 _QUERY_S = 30.0
 LEASE_PAUSE_S = 0.005
+_asking: defaultdict[frozenset[str], threading.Lock] = defaultdict(threading.Lock)
+"""By the GPUs that are asked for: of the threads that wait for one of them, one asks. It makes dozens of system calls each time, and after each it takes the
+interpreter from threads that work."""
 _FIELDS = "index,uuid,name,driver_version,compute_cap,memory.total"
 
 
@@ -123,10 +128,18 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
         return
     # the slots of one GPU come last: work spreads over the GPUs first
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
-    while True:
-        for slot, gpu in places:
-            with file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False) as held:
-                if held:
-                    yield gpu
-                    return
-        time.sleep(LEASE_PAUSE_S)
+    with ExitStack() as stack:
+        with _asking[frozenset(gpu.uuid for gpu in gpus)]:
+            while (leased := _try_places(locks, places, stack)) is None:
+                time.sleep(LEASE_PAUSE_S)
+        yield leased
+
+
+def _try_places(locks: Path, places: Iterable[tuple[int, Gpu]], stack: ExitStack) -> Gpu | None:
+    """The GPU of the first of these places that is free, whose lock `stack` then holds; None where none is."""
+    for slot, gpu in places:
+        with ExitStack() as trying:
+            if trying.enter_context(file_lock(locks / f"gpu-{gpu.uuid}-{slot}.lock", wait=False)):
+                stack.push(trying.pop_all())
+                return gpu
+    return None
