@@ -13,6 +13,7 @@ from fake_gpus import path_with_gpus
 from host_programs import HOST_FLAGS, MODES, PROGRAM, answer_row, make_task
 
 from cuset_stage.judge import case_runs
+from cuset_stage.judge.bench import Bench
 from cuset_stage.judge.case_runs import Program
 from cuset_stage.judge.devices import GpuPool
 from cuset_stage.judge.gpu_activity import Activity, Kernel, Transfer, Uploads, find_recorder
@@ -32,9 +33,10 @@ from cuset_stage.judge.gpu_work import (
     examine,
     kernel_uses,
 )
+from cuset_stage.judge.judge_spec import EvaluationSpec
 from cuset_stage.judge.oracle import CaseCache
 from cuset_stage.judge.programs import ProgramJudge
-from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, Verdict
+from cuset_stage.sandbox import Compiler, Gpu, Isolation, Limits, SandboxError, Verdict
 from cuset_stage.tasks import ProgramTask
 
 
@@ -335,6 +337,15 @@ def test_where_nothing_can_be_recorded_it_is_said(run: Any, tmp_path: Path, monk
     assert "require_gpu=true: what programs do on the GPU cannot be recorded here" in said
     said, _ = run([answer_row("one", 0)], "require_gpu=true", code=2)  # beside no_gpu=true
     assert "require_gpu and no_gpu contradict each other" in said
+    said, _ = run([answer_row("one", 0)], "no_gpu=false", "require_gpu=true", "record_gpu=false", code=2)
+    assert "require_gpu needs the record that record_gpu=false leaves out" in said
+    _, results = run([answer_row("one", 0)], "no_gpu=false", "record_gpu=false")
+    assert results.run["gpu_work_recorded"] == "record_gpu=false"
+
+
+def test_what_modules_do_is_always_recorded() -> None:
+    with pytest.raises(SandboxError, match="record_gpu=false is about CUDA programs"):
+        Bench(EvaluationSpec(no_gpu=True, record_gpu=False), "python")
 
 
 def test_a_record_is_held_against_the_gpus_counters() -> None:

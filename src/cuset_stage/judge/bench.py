@@ -77,7 +77,7 @@ class Bench:
         judge = ProgramJudge(compiler, cases, self.pool, limits, self.isolation, compile_only=spec.compile_only)
         if self.pool and isinstance(spec, EvaluationSpec):
             judge.confirms = spec.confirm_alone
-            recorder = working_recorder(compiler, self.pool)
+            recorder = working_recorder(compiler, self.pool) if spec.record_gpu else "record_gpu=false"
             if isinstance(recorder, Recorder):
                 self.recorded, judge.recorder, judge.require_gpu = "yes", recorder, spec.require_gpu
             elif spec.require_gpu:
@@ -96,6 +96,10 @@ class Bench:
         if spec.thorough:
             raise SandboxError(
                 "thorough=true is about CUDA programs; the answers to these tasks are modules: leave it out."
+            )
+        if isinstance(spec, EvaluationSpec) and not spec.record_gpu:
+            raise SandboxError(
+                "record_gpu=false is about CUDA programs; the answers to these tasks are modules: leave it out."
             )
         recorder = find_recorder() if self.pool else None
         return ModuleJudge(

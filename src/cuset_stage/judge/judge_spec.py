@@ -98,6 +98,10 @@ class EvaluationSpec(JudgeSpec):
     needs_gpus: ClassVar[tuple[str, ...]] = (*JudgeSpec.needs_gpus, "require_gpu")
 
     require_gpu: bool = Field(False, description="programs whose work the GPU did not do fail: no_gpu_work")
+    record_gpu: bool = Field(
+        True,
+        description="record what programs do on the GPU, for speed-ups and flags; false: a right program has one run less",
+    )
     confirm_alone: bool = Field(
         True,
         description="with per_gpu above 1, run what fails again alone; false: a failure beside others counts, where programs need little memory",
@@ -106,3 +110,9 @@ class EvaluationSpec(JudgeSpec):
         None,
         description="what inputs are drawn from, where tasks bring their generator; without it drawn for each results file",
     )
+
+    @model_validator(mode="after")
+    def _check_record(self) -> Self:
+        if self.require_gpu and not self.record_gpu:
+            raise ValueError("require_gpu needs the record that record_gpu=false leaves out: leave one out")
+        return self
