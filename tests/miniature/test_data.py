@@ -10,9 +10,11 @@ import sys
 
 import pytest
 
+from cuset_stage.jsonl import read_objects
 from cuset_stage.miniature import MiniatureSettings, write_miniature
 from cuset_stage.miniature.corpus import documents, write_shard
 from cuset_stage.miniature.corrupt import corrupt_cuda, corrupt_neutral, count_tokens
+from cuset_stage.miniature.model import corpus_ids
 from cuset_stage.miniature.program import cuda_program
 from cuset_stage.miniature.space import FACTORS, HELD_OUT, combinations, split_tasks
 from cuset_stage.miniature.style import Style
@@ -110,6 +112,8 @@ def test_write_miniature(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "tokenizer")
     text = rows[0]["output"]
     assert tokenizer.decode(tokenizer(text).input_ids) == text
+    texts = [row["text"] for _, row in read_objects(tmp_path / "corpus" / "00000.jsonl")]
+    assert tokenizer.decode(corpus_ids(tmp_path)) == "".join(f"{text}<|im_end|>" for text in texts)
     for row in rows:  # longer than the window of 256, and a fair share of either kind
         cuda, neutral = count_tokens(row["output"])
         assert len(tokenizer(row["output"]).input_ids) > 700 and 0.15 < cuda / (cuda + neutral) < 0.6

@@ -5,12 +5,12 @@ import pytest
 
 from cuset_stage.miniature import PretrainSettings
 from cuset_stage.miniature.corpus import write_shard
-from cuset_stage.miniature.model import make_tokenizer, submit_shards
+from cuset_stage.miniature.model import corpus_ids, encode_shard, make_tokenizer
 from cuset_stage.miniature.space import split_tasks
 from cuset_stage.settings import SettingsError
 
 
-TINY = {"hidden_size": 32, "layers": 1, "heads": 2, "intermediate_size": 64, "length": 128, "rows": 4, "jobs": 1}
+TINY = {"hidden_size": 32, "layers": 1, "heads": 2, "intermediate_size": 64, "length": 128, "rows": 4}
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +19,7 @@ def data(tmp_path_factory):
     write_shard(folder / "corpus" / "00000.jsonl", split_tasks(0), 0, characters=120_000)
     texts = (folder / "corpus" / "00000.jsonl").read_text().splitlines()
     make_tokenizer(texts, 512).save_pretrained(folder / "tokenizer")
+    encode_shard(folder / "corpus" / "00000.jsonl", folder / "tokenizer" / "tokenizer.json")
     return folder
 
 
@@ -53,7 +54,11 @@ def test_rows_begin_with_documents_and_come_once_before_any_twice():
 def test_what_is_missing_is_named(data, tmp_path):
     from cuset_stage.miniature.pretrain import batches
 
-    with pytest.raises(SettingsError, match="cuset miniature data"):
-        submit_shards(tmp_path, pool=None)
+    with pytest.raises(SettingsError, match="no shard in it; run `cuset miniature data"):
+        corpus_ids(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "00000.jsonl").touch()
+    with pytest.raises(SettingsError, match=r"00000.npy is missing; run `cuset miniature data"):
+        corpus_ids(tmp_path)
     with pytest.raises(SettingsError, match="make more shards"):
         next(batches(np.ones(20, dtype=np.uint16), end=0, rows=2, length=8, seed=0))

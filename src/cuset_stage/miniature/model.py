@@ -3,9 +3,7 @@
 transformers and tokenizers are imported when used, torch never: many processes that tokenize start at once.
 """
 
-import os
 from collections.abc import Iterable
-from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -70,27 +68,29 @@ def make_config(
     )
 
 
-def submit_shards(data: Path, pool: Executor) -> list[Future[np.ndarray]]:
-    """A result a shard of `cuset miniature data`: its token ids, uint16, with an end token after each document.
+def encode_shard(shard: Path, tokenizer: Path) -> None:
+    """Write a shard's token ids beside it: SHARD.npy, uint16, with an end token after each document. tokenizer: its tokenizer.json."""
+    from tokenizers import Tokenizer
 
-    They are kept beside the shard as .npy.
-    """
+    encoder = Tokenizer.from_file(str(tokenizer))
+    end = encoder.token_to_id("<|im_end|>")
+    texts = [row["text"] for _, row in read_objects(shard)]
+    rows = (encoding.ids for encoding in encoder.encode_batch(texts, add_special_tokens=False))
+    part = shard.with_suffix(".part.npy")  # whole or not at all
+    np.save(part, np.concatenate([np.array([*row, end], dtype=np.uint16) for row in rows]))
+    part.replace(ids_of(shard))
+
+
+def ids_of(shard: Path) -> Path:
+    """Where `encode_shard` writes the ids of a shard."""
+    return shard.with_suffix(".npy")
+
+
+def corpus_ids(data: Path) -> np.ndarray:
+    """The corpus that `cuset miniature data` wrote, as token ids: [tokens] uint16."""
     shards = sorted((data / "corpus").glob("*.jsonl"))
-    if not shards:
-        raise SettingsError(f"{data}/corpus: no shard in it; run `cuset miniature data {data}` first.")
-    return [pool.submit(_encode, data / "tokenizer" / "tokenizer.json", shard) for shard in shards]
-
-
-def _encode(tokenizer: Path, shard: Path) -> np.ndarray:
-    kept = shard.with_suffix(".npy")
-    if not kept.exists():
-        from tokenizers import Tokenizer
-
-        encoder = Tokenizer.from_file(str(tokenizer))
-        end = encoder.token_to_id("<|im_end|>")
-        texts = [row["text"] for _, row in read_objects(shard)]
-        rows = (encoding.ids for encoding in encoder.encode_batch(texts, add_special_tokens=False))
-        part = kept.with_suffix(f".{os.getpid()}.npy")  # other pretrainings may be reading
-        np.save(part, np.concatenate([np.array([*row, end], dtype=np.uint16) for row in rows]))
-        part.replace(kept)
-    return np.load(kept)
+    missing = next((shard for shard in shards if not ids_of(shard).exists()), None)
+    if missing or not shards:
+        problem = f"{ids_of(missing)} is missing" if missing else f"{data}/corpus: no shard in it"
+        raise SettingsError(f"{problem}; run `cuset miniature data {data}` first.")
+    return np.concatenate([np.load(ids_of(shard)) for shard in shards])

@@ -4,11 +4,8 @@ Plain PyTorch on one GPU: packed rows, autocast to bfloat16, torch.compile, fuse
 """
 
 import math
-import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,7 @@ import torch
 from transformers import AutoTokenizer, Qwen2ForCausalLM
 
 from ..settings import SettingsError
-from .model import make_config, submit_shards
+from .model import corpus_ids, make_config
 from .settings import PretrainSettings
 
 
@@ -55,27 +52,24 @@ def pretrain(settings: PretrainSettings) -> dict[str, Any]:
 
     On a CPU it runs without compilation and in float32.
     """
-    # spawn: a fork of a process with torch's threads may hang
-    with ProcessPoolExecutor(settings.jobs or os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        shards = submit_shards(settings.data, pool)
-        gpu = torch.cuda.is_available()
-        device = torch.device("cuda" if gpu else "cpu")
-        tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
-        torch.manual_seed(settings.seed)
-        torch.set_float32_matmul_precision("high")
-        shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
-        model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=max(4096, settings.length))).to(device)
+    ids = corpus_ids(settings.data)
+    gpu = torch.cuda.is_available()
+    device = torch.device("cuda" if gpu else "cpu")
+    tokenizer = AutoTokenizer.from_pretrained(settings.data / "tokenizer")
+    torch.manual_seed(settings.seed)
+    torch.set_float32_matmul_precision("high")
+    shape = settings.model_dump(include={"hidden_size", "layers", "heads", "intermediate_size"})
+    model = Qwen2ForCausalLM(make_config(tokenizer, **shape, context=max(4096, settings.length))).to(device)
 
-        def loss_of(rows: torch.Tensor) -> torch.Tensor:
-            with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
-                logits = model(input_ids=rows, use_cache=False).logits
-            return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), rows[:, 1:].flatten())
+    def loss_of(rows: torch.Tensor) -> torch.Tensor:
+        with torch.autocast(device.type, torch.bfloat16, enabled=gpu):
+            logits = model(input_ids=rows, use_cache=False).logits
+        return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), rows[:, 1:].flatten())
 
-        compute = torch.compile(loss_of) if gpu else loss_of
-        if gpu:  # compile while the corpus is tokenized
-            compute(torch.zeros((settings.rows, settings.length), dtype=torch.int64, device=device)).backward()
-            model.zero_grad(set_to_none=True)
-        ids = np.concatenate([shard.result() for shard in shards])
+    compute = torch.compile(loss_of) if gpu else loss_of
+    if gpu:  # compiled before the clock starts
+        compute(torch.zeros((settings.rows, settings.length), dtype=torch.int64, device=device)).backward()
+        model.zero_grad(set_to_none=True)
     parameters = sum(one.numel() for one in model.parameters())
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.99), weight_decay=0.1, fused=gpu

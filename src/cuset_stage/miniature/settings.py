@@ -68,4 +68,3 @@ class PretrainSettings(Settings):
     learning_rate: PositiveFloat = Field(1e-3, description="the highest learning rate")
     warmup: float = Field(0.02, ge=0, lt=1, description="share of the training in which the learning rate rises")
     seed: int = Field(0, description="decides weights and order")
-    jobs: PositiveInt | None = Field(None, description="processes that tokenize; without it one a CPU")

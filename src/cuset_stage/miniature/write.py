@@ -12,7 +12,7 @@ from ..files import write_atomically
 from ..jsonl import read_objects, to_line
 from .corpus import write_shard
 from .corrupt import corrupt_cuda, corrupt_neutral
-from .model import make_tokenizer
+from .model import encode_shard, ids_of, make_tokenizer
 from .program import cuda_program
 from .settings import MiniatureSettings
 from .space import Split, Task, split_tasks
@@ -24,8 +24,8 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     """Write the miniature's folder, and return what it holds (also in miniature.json).
 
     train.json and dataset_info.json are for LLaMA-Factory; tasks.jsonl (held out: splits `within` and `compositional`) and
-    development.jsonl for the judge, and solutions.jsonl has a right answer to each of their tasks; corpus/*.jsonl are for pretraining;
-    tokenizer/ for a model. Files of the corpus that are there are kept.
+    development.jsonl for the judge, and solutions.jsonl has a right answer to each of their tasks; corpus/*.jsonl are for pretraining,
+    with their token ids in corpus/*.npy; tokenizer/ is for a model. Files of the corpus that are there are kept.
     """
     folder = settings.output
     split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional, settings.depth)
@@ -44,11 +44,14 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
         write_atomically(folder / f"{name}.jsonl", map(to_line, written))
     corpus = [folder / "corpus" / f"{number:05d}.jsonl" for number in range(settings.shards)]
     write = partial(write_shard, split=split, seed=settings.seed, characters=settings.shard_characters)
+    tokenizer = folder / "tokenizer"
+    encode = partial(encode_shard, tokenizer=tokenizer / "tokenizer.json")
     with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
         list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
-    if corpus and not (folder / "tokenizer").exists():
-        texts = [row["text"] for _, row in read_objects(corpus[0])]
-        make_tokenizer(texts, settings.vocab_size).save_pretrained(folder / "tokenizer")
+        if corpus and not tokenizer.exists():
+            texts = [row["text"] for _, row in read_objects(corpus[0])]
+            make_tokenizer(texts, settings.vocab_size).save_pretrained(tokenizer)
+        list(pool.map(encode, [shard for shard in corpus if not ids_of(shard).exists()]))
     record = {
         "settings": settings.model_dump(mode="json", exclude={"output", "jobs"}),
         "pairs": len(rows),
