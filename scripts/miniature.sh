@@ -25,7 +25,7 @@ case "$part" in
     rates) study=yaml_configs/studies/miniature_rates.yaml known=100 seeds="${seeds:-100}" runs=('*') ;;
     main) known='[0-7]' runs=('base/*') ;;
     dose) known='1[0-2]' runs=('clean/*' 'cuda*' 'neutral*') ;;
-    capability) known='2[0-2]' runs=('tokens*') budgets='25 50 100 200' ;;
+    capability) known='2[0-2]' runs=('tokens*') budgets='200 100 50 25' ;;
     sweeps) known='3[0-2]' runs=('swept/*') ;;
     *) stop "no part '$part'; expected: scripts/miniature.sh rates|main|dose|capability|sweeps [SEEDS] [SECONDS]" ;;
 esac
@@ -55,7 +55,7 @@ gpus=${CUDA_VISIBLE_DEVICES-$({ nvidia-smi --query-gpu=index --format=csv,nohead
 export folder gpus
 for seed in ${seeds//,/ }; do
     printf "%s $seed\n" $budgets
-done | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain
+done | sort -rns | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain
 only=$(for seed in ${seeds//,/ }; do printf ",%s/seed$seed" "${runs[@]}"; done)
 output=$folder/study
 [ "$part" != rates ] || output=$folder/rates

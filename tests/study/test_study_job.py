@@ -1,4 +1,4 @@
-"""GPUs of a machine are given out once, in quarters, and are free again when the command that has them ends."""
+"""GPUs of a machine are given out once, in eighths, and are free again when the command that has them ends."""
 
 import json
 import os
@@ -15,21 +15,26 @@ from cuset_stage.study.job import _try_lease
 
 @pytest.fixture
 def lease(tmp_path):
-    return lambda gpus, quarters: _try_lease(tmp_path, gpus, quarters)
+    return lambda gpus, shares, pack=True: _try_lease(tmp_path, gpus, shares, pack)
 
 
 def test_small_jobs_share_a_gpu_and_large_ones_take_several(lease):
-    first, second = lease(["0", "1"], 1), lease(["0", "1"], 2)
+    first, second = lease(["0", "1"], 3), lease(["0", "1"], 4)
     assert first[0] == second[0]  # the fullest that has room
-    whole = lease(["0", "1"], 4)
-    assert whole[0] != first[0] and len(whole[1]) == 4
-    assert lease(["0", "1"], 4) is None and lease(["0", "1"], 8) is None
+    whole = lease(["0", "1"], 8)
+    assert whole[0] != first[0] and len(whole[1]) == 8
+    assert lease(["0", "1"], 8) is None and lease(["0", "1"], 16) is None
     assert lease(["0", "1"], 1)[0] == first[0]
     assert lease(["0", "1"], 1) is None
 
 
+def test_small_jobs_spread_where_none_is_large(lease):
+    gpus = [lease(["0", "1", "2"], 2, pack=False)[0] for _ in range(6)]
+    assert sorted(gpus[:3]) == sorted(gpus[3:]) == [["0"], ["1"], ["2"]]
+
+
 def test_a_command_keeps_its_gpu_when_its_parent_is_killed(lease):
-    _, places = lease(["0"], 4)
+    _, places = lease(["0"], 8)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=places)
     for place in places:
         os.close(place)
@@ -67,7 +72,7 @@ def job(tmp_path):
 
     def start(code):
         (tmp_path / "work.py").write_text(f"open('runs', 'a').write('x')\n{code}\n")
-        entry = {"kind": "generate", "model": "m", "quarters": 0, "gpus": [], "command": ["work"], "module": ["work"]}
+        entry = {"kind": "generate", "model": "m", "shares": 0, "gpus": [], "command": ["work"], "module": ["work"]}
         study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local"}
         (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {"generate/m": entry}}))
         command = [sys.executable, "-m", "cuset_stage.study.job", "generate/m"]

@@ -2,7 +2,7 @@
 
     python -m cuset_stage.study.job train/MODEL/METHOD/seed0        in the study's folder; what Snakemake calls
 
-GPUs are given out by locks on files, four to a GPU, which the command holds as well: should this process be killed, they are free when the
+GPUs are given out by locks on files, eight to a GPU, which the command holds as well: should this process be killed, they are free when the
 command has ended, not before. So is the job itself: no second process trains into a folder beside the first.
 """
 
@@ -26,36 +26,38 @@ from .settings import SHARES
 POLL_S = 1.0
 
 
-def _try_lease(folder: Path, gpus: Sequence[str], quarters: int) -> tuple[list[str], list[int]] | None:
-    """GPUs and the descriptors that hold them, or None when too few are free. A share goes to the GPU that is fullest."""
+def _try_lease(folder: Path, gpus: Sequence[str], shares: int, pack: bool) -> tuple[list[str], list[int]] | None:
+    """GPUs and the descriptors that hold them, or None when too few are free. pack: shares go to the GPU that is fullest, and not to the
+    one that has most room."""
     free: dict[str, list[int]] = {}
     for gpu in gpus:
         places = (take_lock(folder / f"{gpu}-{share}", wait=False) for share in range(SHARES))
         free[gpu] = [place for place in places if place is not None]
-    enough = [gpu for gpu in sorted(gpus, key=lambda one: len(free[one])) if len(free[gpu]) >= min(quarters, SHARES)]
-    taken = enough[: max(1, quarters // SHARES)]
-    complete = len(taken) * SHARES >= quarters
-    kept = [place for gpu in taken for place in free[gpu][: min(quarters, SHARES)]] if complete else []
+    ordered = sorted(gpus, key=lambda gpu: len(free[gpu]), reverse=not pack)
+    taken = [gpu for gpu in ordered if len(free[gpu]) >= min(shares, SHARES)][: max(1, shares // SHARES)]
+    complete = len(taken) * SHARES >= shares
+    kept = [place for gpu in taken for place in free[gpu][: min(shares, SHARES)]] if complete else []
     for place in (place for places in free.values() for place in places if place not in kept):
         os.close(place)
     return (taken, kept) if complete else None
 
 
 @contextlib.contextmanager
-def leased(gpus: Sequence[str], quarters: int) -> Iterator[tuple[list[str], list[int]]]:
-    """Wait for GPUs of this machine and hold them. gpus: what CUDA_VISIBLE_DEVICES may name; quarters: of a GPU, 4 for a whole one.
+def leased(gpus: Sequence[str], shares: int, *, pack: bool = True) -> Iterator[tuple[list[str], list[int]]]:
+    """Wait for GPUs of this machine and hold them. gpus: what CUDA_VISIBLE_DEVICES may name; shares: of a GPU, SHARES for a whole one;
+    pack: see `_try_lease`.
 
     Yields:
         The GPUs, and descriptors whose locks hold them, for the command to inherit.
     """
-    if not quarters:
+    if not shares:
         yield [], []
         return
     folder = Path(tempfile.gettempdir()) / f"cuset-gpus-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     while True:
         with file_lock(folder / "lock"):
-            got = _try_lease(folder, gpus, quarters)
+            got = _try_lease(folder, gpus, shares, pack)
         if got is not None:
             break
         time.sleep(POLL_S)
@@ -84,7 +86,8 @@ def run_job(name: str) -> int:
         drop_torn_checkpoints(Path(study["cwd"], job["model"]))
     environment, start = dict(os.environ), time.time()
     # Another executor, such as Slurm, has given out GPUs itself.
-    with leased(job["gpus"], job["quarters"] if study["executor"] == "local" else 0) as (gpus, held):
+    pack = any(one["shares"] >= SHARES for one in study["jobs"].values())  # room for those that take whole GPUs
+    with leased(job["gpus"], job["shares"] if study["executor"] == "local" else 0, pack=pack) as (gpus, held):
         if study["executor"] == "local":
             environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
         visible = environment.get("CUDA_VISIBLE_DEVICES", "")
@@ -94,7 +97,7 @@ def run_job(name: str) -> int:
         code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(own, *held)).returncode
     if code == 0:
         took = {"job": name, "seconds": round(time.time() - began, 1), "waited_s": round(began - start, 1)}
-        write_atomically(record, json.dumps({**took, "gpus": job["quarters"] / SHARES}) + "\n")
+        write_atomically(record, json.dumps({**took, "gpus": job["shares"] / SHARES}) + "\n")
     if code < 0:
         why = " (often for want of memory)" if -code == signal.SIGKILL else ""
         print(f"{name}: its process was ended by {signal.Signals(-code).name}{why}", flush=True)

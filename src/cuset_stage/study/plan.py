@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """A command on a file of settings. gpus: how many it takes, in quarters below one; needs: kinds of jobs of its run that come before."""
+    """A command on a file of settings. gpus: how many it takes, in eighths below one; needs: kinds of jobs of its run that come before."""
 
     kind: Kind
     run: Run

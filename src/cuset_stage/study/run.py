@@ -153,7 +153,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "kind": job.kind,
             "model": str(settings.output / "runs" / job.run.name / "model"),
             "needs": [f"{kind}/{job.run.name}" for kind in job.needs],
-            "quarters": round(job.gpus * SHARES),
+            "shares": round(job.gpus * SHARES),
             "gpus": _gpus_of(settings, job, gpus),
             "resource": _resource(settings, job),
             "cores": cores_of(job, processors(settings)),
@@ -178,7 +178,7 @@ def gpu_names(settings: StudySettings) -> list[str]:
 
 
 def _resource(settings: StudySettings, job: Job) -> str:
-    """What Snakemake counts the job's quarters of a GPU as."""
+    """What Snakemake counts the job's shares of a GPU as."""
     return "judge_gpu" if settings.judge_gpus and job.kind == "evaluate" else "gpu"
 
 
@@ -213,7 +213,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
                     f"{job.name} takes {job.gpus:g} GPUs and {known} of {len(gpus)} can be used; lower `gpus` of the models, where 0 is a "
                     "CPU, or `judge_gpus`."
                 )
-    quarters = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": max(0, len(gpus) - settings.judge_gpus) * SHARES}
+    shares = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": max(0, len(gpus) - settings.judge_gpus) * SHARES}
     targets = () if settings.only is None else (f"done/{job.name}.json" for job in jobs)
     command = [
         *(sys.executable, "-m", "snakemake", *targets),
@@ -222,7 +222,7 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         # A record is whole and a job's last act: it counts, even where Snakemake was killed before it had noted the job's end.
         *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host", "reason"),
         *(
-            ("--resources", *(f"{name}={count}" for name, count in quarters.items()))
+            ("--resources", *(f"{name}={count}" for name, count in shares.items()))
             if settings.executor == "local"
             else ()
         ),

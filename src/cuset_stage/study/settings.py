@@ -19,7 +19,7 @@ from ..settings import Names, Numbers, Settings, split_names
 
 Kind = Literal["train", "generate", "evaluate", "pairs", "analyze"]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+=-]*$"
-SHARES = 4  # a GPU is given out in quarters
+SHARES = 8  # a GPU is given out in eighths
 
 
 class StudyModel(BaseModel):
@@ -38,7 +38,7 @@ class StudyModel(BaseModel):
     seeds: Numbers | None = Field(None, description="only these seeds")
     generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
     gpus: dict[Kind, NonNegativeFloat] = Field(
-        {}, description="GPUs that a job takes: quarters of one, or whole ones; without it 1"
+        {}, description="GPUs that a job takes: eighths of one, or whole ones; without it 1"
     )
     hours: dict[Kind, NonNegativeFloat] = Field(
         {}, description="hours that a job takes, for the forecast; measured ones count once there are some"
@@ -55,10 +55,12 @@ class StudyModel(BaseModel):
 
     @field_validator("gpus")
     @classmethod
-    def _quarters(cls, value: dict[str, float]) -> dict[str, float]:
+    def _shares(cls, value: dict[str, float]) -> dict[str, float]:
         for kind, count in value.items():
             if count * SHARES % 1 or (count > 1 and count % 1):
-                raise ValueError(f"{kind}: {count} GPUs: expected 0, 0.25, 0.5, 0.75 or a whole number")
+                raise ValueError(
+                    f"{kind}: {count} GPUs: expected eighths of one, such as 0.125 or 0.5, or a whole number"
+                )
         return value
 
 
