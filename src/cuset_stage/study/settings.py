@@ -113,7 +113,7 @@ class StudySettings(Settings):
     gpus: NonNegativeInt | None = Field(None, description="GPUs to use; without it all of this machine")
     judge_gpus: NonNegativeInt = Field(
         0,
-        description="so many of them are for judging alone: on a GPU that trains, a program takes several times as long to start",
+        description="so many of them are for judging alone: on a GPU that trains, a program takes longer",
     )
     cores: PositiveInt | None = Field(None, description="processors to use; without it all")
     executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")
