@@ -40,7 +40,7 @@ def names(store):
 
 
 def test_what_was_used_longest_ago_goes_first_and_what_is_used_stays(tmp_path):
-    store = Cache(tmp_path, limit=3000)
+    store = Cache(tmp_path, limit=3200)
     kept = [take(store, key) for key in ("aa1", "aa2", "aa3")]
     for age, taken in zip((9, 5, 7), kept, strict=True):
         os.utime(taken[0], (time.time() - age, time.time() - age))
@@ -49,7 +49,7 @@ def test_what_was_used_longest_ago_goes_first_and_what_is_used_stays(tmp_path):
     take(store, "bb1")
     assert names(store) == ["aa1", "aa2", "bb1"]  # aa1 is older, and in use
     del kept[:]
-    take(Cache(tmp_path, limit=1000), "cc1")
+    take(Cache(tmp_path, limit=1100), "cc1")
     assert names(store) == ["cc1"]
 
 
@@ -118,6 +118,7 @@ def test_what_a_killed_process_was_making_is_never_read(tmp_path):
 
 def test_what_others_store_is_seen_a_little_later(tmp_path, monkeypatch):
     """A look takes hundreds of system calls. What is stored by the same cache counts at once, and so does what looks full."""
+    monkeypatch.setattr(cache, "LOOK_S", 1e9)
     store, other = Cache(tmp_path, limit=3500), Cache(tmp_path, limit=3500)
     looks, look = [], Cache._sizes
     monkeypatch.setattr(Cache, "_sizes", lambda self: looks.append(self) or look(self))
@@ -132,6 +133,16 @@ def test_what_others_store_is_seen_a_little_later(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "LOOK_S", 0.0)
     store.trim()
     assert looks == [other, store]
+
+
+def test_a_full_cache_is_not_looked_at_for_each_entry(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "LOOK_S", 1e9)
+    store = Cache(tmp_path, limit=100_000)
+    looks, look = [], Cache._sizes
+    monkeypatch.setattr(Cache, "_sizes", lambda self: looks.append(self) or look(self))
+    for number in range(160):
+        take(store, f"{number:03}")
+    assert len(looks) < 20 and 90 <= len(names(store)) <= 100
 
 
 def test_entries_are_looked_at_once(tmp_path, monkeypatch):

@@ -11,7 +11,8 @@ import time
 import pytest
 
 from cuset_stage.files import file_lock
-from cuset_stage.sandbox import Gpu, SandboxError, cache_root, gpus, lease_gpu, list_gpus
+from cuset_stage.sandbox import Gpu, SandboxError, cache_root, lease_gpu, list_gpus
+from cuset_stage.sandbox import gpus as gpus_module
 from cuset_stage.sandbox.process import user_of_its_own
 
 
@@ -78,9 +79,9 @@ def test_a_gpu_is_leased_to_one_at_a_time(own_caches):
 
 
 def test_one_of_the_threads_that_wait_asks(own_caches, monkeypatch):
-    asking, lock = set(), gpus.file_lock
+    asking, lock = set(), gpus_module.file_lock
     monkeypatch.setattr(
-        gpus, "file_lock", lambda *args, **how: asking.add(threading.get_ident()) or lock(*args, **how)
+        gpus_module, "file_lock", lambda *args, **how: asking.add(threading.get_ident()) or lock(*args, **how)
     )
     had = []
 
@@ -100,6 +101,24 @@ def test_one_of_the_threads_that_wait_asks(own_caches, monkeypatch):
     for thread in threads:
         thread.join()
     assert len(had) == len(asking) == 5
+
+
+def test_who_waits_for_a_slot_holds_up_none_who_takes_another(own_caches):
+    """A reference wants the first slot of a GPU, a program any of three."""
+    gpus = [make(0), make(1)]
+
+    def wait() -> None:
+        with lease_gpu(gpus):
+            pass
+
+    thread = threading.Thread(target=wait)
+    with lease_gpu(gpus), lease_gpu(gpus):
+        thread.start()
+        while not any(lock.locked() for lock in gpus_module._asking.values()):
+            time.sleep(0.01)
+        with lease_gpu(gpus, slots=3):
+            assert thread.is_alive()
+    thread.join()
 
 
 def test_slots_allow_more(own_caches):

@@ -33,6 +33,13 @@ def test_small_jobs_spread_where_none_is_large(lease):
     assert sorted(gpus[:3]) == sorted(gpus[3:]) == [["0"], ["1"], ["2"]]
 
 
+def test_jobs_of_several_sizes_are_packed():
+    sizes = (1, "gpu"), (1, "gpu"), (8, "judge_gpu"), (0, "gpu")
+    jobs = [{"shares": shares, "resource": name} for shares, name in sizes]
+    assert not study_job.must_pack(jobs, "gpu") and not study_job.must_pack(jobs, "judge_gpu")
+    assert study_job.must_pack([*jobs, {"shares": 6, "resource": "gpu"}], "gpu")
+
+
 def test_a_command_keeps_its_gpu_when_its_parent_is_killed(lease):
     _, places = lease(["0"], 8)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=places)
@@ -72,7 +79,15 @@ def job(tmp_path):
 
     def start(code):
         (tmp_path / "work.py").write_text(f"open('runs', 'a').write('x')\n{code}\n")
-        entry = {"kind": "generate", "model": "m", "shares": 0, "gpus": [], "command": ["work"], "module": ["work"]}
+        entry = {
+            "kind": "generate",
+            "model": "m",
+            "shares": 0,
+            "resource": "gpu",
+            "gpus": [],
+            "command": ["work"],
+            "module": ["work"],
+        }
         study = {"python": sys.executable, "cwd": str(tmp_path), "executor": "local"}
         (tmp_path / "study.json").write_text(json.dumps({**study, "jobs": {"generate/m": entry}}))
         command = [sys.executable, "-m", "cuset_stage.study.job", "generate/m"]

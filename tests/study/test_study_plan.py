@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
+from cuset_stage.settings import SettingsError
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import check_begun, forecast, run_study, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
@@ -151,6 +152,15 @@ def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
         run_study(study, jobs_of(study), jobs_of(study))
 
 
+def test_a_job_takes_eighths_of_a_gpu_or_whole_ones(tmp_path):
+    models = {"m": {"model": "base", "recipe": str(tmp_path / "recipe.yaml"), "gpus": {"train": 0.375, "evaluate": 3}}}
+    assert a_study(tmp_path, models=models).models["m"].gpus == {"train": 0.375, "evaluate": 3}
+    for count in (0.3, 1.5):
+        models["m"]["gpus"]["train"] = count
+        with pytest.raises(SettingsError, match=rf"train: {count} GPUs: expected eighths of one, such as 0.125"):
+            a_study(tmp_path, models=models)
+
+
 def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     study = a_study(tmp_path)
     jobs = jobs_of(study)
@@ -158,7 +168,7 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     assert (train.done, train.total, train.gpu_hours) == (0, 4, 4 * 3.0 * 2)
     record = study.output / "done" / "train/m/sft/seed3.json"
     record.parent.mkdir(parents=True)
-    record.write_text(json.dumps({"seconds": 1800, "gpus": 2}))
+    record.write_text(json.dumps({"seconds": 900, "gpus": 4}))  # with twice the GPUs of a job today
     left = what_is_left(study, jobs)
     [train] = [one for one in left if one.kind == "train"]
     assert (train.done, train.gpu_hours) == (1, 3 * 0.5 * 2)

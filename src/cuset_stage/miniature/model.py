@@ -3,6 +3,7 @@
 transformers and tokenizers are imported when used, torch never: many processes that tokenize start at once.
 """
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def encode_shard(shard: Path, tokenizer: Path) -> None:
     end = encoder.token_to_id("<|im_end|>")
     texts = [row["text"] for _, row in read_objects(shard)]
     rows = (encoding.ids for encoding in encoder.encode_batch(texts, add_special_tokens=False))
-    part = shard.with_suffix(".part.npy")  # whole or not at all
+    part = shard.with_suffix(f".{os.getpid()}.npy")  # whole or not at all
     np.save(part, np.concatenate([np.array([*row, end], dtype=np.uint16) for row in rows]))
     part.replace(ids_of(shard))
 
@@ -92,5 +93,7 @@ def corpus_ids(data: Path) -> np.ndarray:
     missing = next((shard for shard in shards if not ids_of(shard).exists()), None)
     if missing or not shards:
         problem = f"{ids_of(missing)} is missing" if missing else f"{data}/corpus: no shard in it"
-        raise SettingsError(f"{problem}; run `cuset miniature data {data}` first.")
+        raise SettingsError(
+            f"{problem}; run `cuset miniature data {data}` first, with the settings in its miniature.json if it has one."
+        )
     return np.concatenate([np.load(ids_of(shard)) for shard in shards])

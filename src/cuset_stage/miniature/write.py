@@ -48,7 +48,7 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     encode = partial(encode_shard, tokenizer=tokenizer / "tokenizer.json")
     with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
         list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
-        if corpus and not tokenizer.exists():
+        if corpus and not (tokenizer / "tokenizer.json").exists():
             texts = [row["text"] for _, row in read_objects(corpus[0])]
             make_tokenizer(texts, settings.vocab_size).save_pretrained(tokenizer)
         list(pool.map(encode, [shard for shard in corpus if not ids_of(shard).exists()]))

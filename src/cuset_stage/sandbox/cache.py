@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -49,18 +48,15 @@ class Cache:
 
     limit: bytes that they may take; None: three quarters of what they take now and what is free, anew for each run. Beyond it, and
     where less than 2 GiB of the disk would be left, the entries used longest ago are dropped, but for those that someone uses. What other
-    processes store is seen after LOOK_S at the latest.
+    processes store is seen by the first to store LOOK_S later.
     """
 
     def __init__(self, folder: Path, limit: int | None = None) -> None:
         self.folder = Path(folder).absolute()
         self._locks, self._room = self.folder / "locks", self.folder / "room"
         self._listed: dict[str, tuple[int, dict[Path, int]]] = {}
-        self._guard = threading.Lock()
-        self._looked, self._stored = (
-            -LOOK_S,
-            0,
-        )  # when entries were looked at; bytes of those there were, and of what was stored here since
+        self._looked = -LOOK_S  # when all entries were looked at
+        self._stored = 0  # bytes of those that were there, and of what was stored here since
         for place in (self.folder, self._locks, self._room):
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
         if limit is None:
@@ -106,8 +102,8 @@ class Cache:
             yield making / "entry"
             entry.parent.mkdir(parents=True, exist_ok=True)
             size = _size(making / "entry")
-            (making / "entry").rename(entry)
-            with self._guard:
+            with file_lock(self._room / ".lock"):  # a look counts it, or this
+                (making / "entry").rename(entry)
                 self._stored += size
 
     def reserve(self, need: int, what: str) -> Held:
@@ -156,15 +152,15 @@ class Cache:
         promised = self._promised()
         in_use = promised > 0
 
-        def missing() -> int:
+        def missing(spare: int = 0) -> int:
             free = min(shutil.disk_usage(place).free for place in (self.folder, scratch_root()))
-            return max(0, need + promised + self._stored - self.limit, need + promised + RESERVE - free)
+            wanted = need + promised + spare
+            return max(0, wanted + self._stored - self.limit, wanted + RESERVE - free)
 
         if time.monotonic() < self._looked + LOOK_S and not missing():
             return 0, in_use
-        with self._guard:
-            sizes = self._sizes()
-            self._looked, self._stored = time.monotonic(), sum(sizes.values())
+        sizes = self._sizes()
+        self._looked, self._stored = time.monotonic(), sum(sizes.values())
         if not missing():
             return 0, in_use
         for entry in sorted(sizes, key=_last_use):
@@ -172,10 +168,9 @@ class Cache:
                 if unused:
                     with suppress(OSError):
                         remove_tree(entry)
-                        with self._guard:
-                            self._stored -= sizes[entry]
+                        self._stored -= sizes[entry]
                 in_use |= not unused
-            if not missing():
+            if not missing(self.limit // 20):  # or the next to store would look again
                 break
         return missing(), in_use
 

@@ -22,7 +22,7 @@ from .limits import SandboxError
 
 _QUERY_S = 30.0
 LEASE_PAUSE_S = 0.005
-_asking: defaultdict[frozenset[str], threading.Lock] = defaultdict(threading.Lock)
+_asking: defaultdict[frozenset[tuple[str, int]], threading.Lock] = defaultdict(threading.Lock)
 """By the GPUs that are asked for: of the threads that wait for one of them, one asks. It makes dozens of system calls each time, and after each it takes the
 interpreter from threads that work."""
 _FIELDS = "index,uuid,name,driver_version,compute_cap,memory.total"
@@ -129,7 +129,7 @@ def lease_gpu(gpus: Sequence[Gpu], *, slots: int = 1, alone: bool = False) -> It
     # the slots of one GPU come last: work spreads over the GPUs first
     places = [(slot, gpu) for slot in range(slots) for gpu in random.sample(list(gpus), len(gpus))]
     with ExitStack() as stack:
-        with _asking[frozenset(gpu.uuid for gpu in gpus)]:
+        with _asking[frozenset((gpu.uuid, slots) for gpu in gpus)]:
             while (leased := _try_places(locks, places, stack)) is None:
                 time.sleep(LEASE_PAUSE_S)
         yield leased

@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..files import drop_torn_checkpoints, file_lock, take_lock, write_atomically
 from .settings import SHARES
@@ -68,6 +69,11 @@ def leased(gpus: Sequence[str], shares: int, *, pack: bool = True) -> Iterator[t
             os.close(place)
 
 
+def must_pack(jobs: Iterable[Mapping[str, Any]], resource: str) -> bool:
+    """Whether jobs on these GPUs are of several sizes: spread, the small ones would leave no GPU with room for a large one."""
+    return len({job["shares"] for job in jobs if job["shares"] and job["resource"] == resource}) > 1
+
+
 def run_job(name: str) -> int:
     """Run a job of the study in this folder; returns the exit status of its command."""
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
@@ -86,8 +92,8 @@ def run_job(name: str) -> int:
         drop_torn_checkpoints(Path(study["cwd"], job["model"]))
     environment, start = dict(os.environ), time.time()
     # Another executor, such as Slurm, has given out GPUs itself.
-    pack = any(one["shares"] >= SHARES for one in study["jobs"].values())  # room for those that take whole GPUs
-    with leased(job["gpus"], job["shares"] if study["executor"] == "local" else 0, pack=pack) as (gpus, held):
+    shares = job["shares"] if study["executor"] == "local" else 0
+    with leased(job["gpus"], shares, pack=must_pack(study["jobs"].values(), job["resource"])) as (gpus, held):
         if study["executor"] == "local":
             environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
         visible = environment.get("CUDA_VISIBLE_DEVICES", "")

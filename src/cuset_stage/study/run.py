@@ -23,7 +23,7 @@ from .settings import SHARES, Kind, StudySettings
 
 
 # Keys of commands that change how fast a job is, or whether it fits, and not what it finds: these may change after it has begun.
-SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "retries", "retry_infra", "timeout"})
+SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "record_gpu", "retries", "retry_infra", "timeout"})
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 
@@ -64,10 +64,13 @@ def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
     ):
         model = settings.models[name]
         records = [record for job in members if (record := _record(settings.output, job.name)) is not None]
-        measured = sum(record["seconds"] for record in records) / len(records) / 3600 if records else None
+        gpus = members[0].gpus
+        # A job with half of the share takes twice as long.
+        seconds = [record["seconds"] * (record["gpus"] / gpus if gpus else 1) for record in records]
+        measured = sum(seconds) / len(seconds) / 3600 if seconds else None
         hours = measured if measured is not None else model.hours.get(members[0].kind)
         disk = model.disk_gib if kind == "train" else None
-        found.append(Left(kind, name, len(records), len(members), members[0].gpus, hours, disk))
+        found.append(Left(kind, name, len(records), len(members), gpus, hours, disk))
     return found
 
 
