@@ -6,7 +6,7 @@
 #   scripts/miniature.sh dose 10            wrong tokens in the training answers; seeds 10 to 12
 #   scripts/miniature.sh capability 20      budgets of pretraining; seeds 20 to 22
 #   scripts/miniature.sh sweeps 30          Fig. 4; seeds 30 to 32
-#   scripts/miniature.sh main 0,1,2         several seeds; base models are pretrained beside each other, one a GPU
+#   scripts/miniature.sh dose 10,11 sweeps 30   several; base models are pretrained beside each other, one a GPU
 #   scripts/miniature.sh main 0 1500        is stopped after so many seconds; the same command goes on from there and writes the report
 #
 # A base model that is missing is pretrained, each time to other weights: what is compared under a seed is run where that model is.
@@ -19,21 +19,32 @@ stop() {
     exit 2
 }
 
-part="${1:-}" seeds="${2:-}" limit="${3:-}"
-folder=outputs/miniature study=yaml_configs/studies/miniature.yaml budgets=50
-case "$part" in
-    rates) study=yaml_configs/studies/miniature_rates.yaml known=100 seeds="${seeds:-100}" runs=('*') ;;
-    main) known='[0-7]' runs=('base/*') ;;
-    dose) known='1[0-2]' runs=('clean/*' 'cuda*' 'neutral*') ;;
-    capability) known='2[0-2]' runs=('tokens*') budgets='200 100 50 25' ;;
-    sweeps) known='3[0-2]' runs=('swept/*') ;;
-    *) stop "no part '$part'; expected: scripts/miniature.sh rates|main|dose|capability|sweeps [SEEDS] [SECONDS]" ;;
-esac
-[[ "$seeds" =~ ^$known(,$known)*$ ]] || stop "no seed '$seeds' in $part; expected $known, or several with commas between"
-[[ "$limit" =~ ^[0-9]*$ ]] || stop "SECONDS is '$limit'; expected a whole number"
+folder=outputs/miniature study=yaml_configs/studies/miniature.yaml
+limit='' only='' models='' parts=' '
+while [ $# -gt 0 ]; do
+    [[ "$1" =~ ^[0-9]+$ && $# = 1 ]] && limit="$1" && break
+    part="$1" seeds="${2:-}" budgets=50
+    shift $(($# > 1 ? 2 : 1))
+    case "$part" in
+        rates) study=yaml_configs/studies/miniature_rates.yaml known=100 seeds="${seeds:-100}" runs=('*') ;;
+        main) known='[0-7]' runs=('base/*') ;;
+        dose) known='1[0-2]' runs=('clean/*' 'cuda*' 'neutral*') ;;
+        capability) known='2[0-2]' runs=('tokens*') budgets='25 50 100 200' ;;
+        sweeps) known='3[0-2]' runs=('swept/*') ;;
+        *) stop "no part '$part'; expected: scripts/miniature.sh rates|main|dose|capability|sweeps SEEDS ... [SECONDS]" ;;
+    esac
+    [[ "$seeds" =~ ^$known(,$known)*$ ]] || stop "no seed '$seeds' in $part; expected $known, or several with commas between"
+    for seed in ${seeds//,/ }; do
+        models+=$(printf "%s $seed," $budgets)
+        only+=$(printf ",%s/seed$seed" "${runs[@]}")
+    done
+    parts+="$part "
+done
+[ "$parts" != ' ' ] || stop 'which part? See the head of this script.'
+[[ "$parts" != *' rates '*' '* ]] || [ "$parts" = ' rates ' ] || stop 'rates is a study of its own: run it alone'
 
 [ -f $folder/data/miniature.json ] || cuset miniature data $folder/data depth=0,1,2 shards=80
-if [ "$part" = dose ]; then
+if [[ "$parts" = *' dose '* ]]; then
     for kind in cuda neutral; do
         for dose in 05 20; do
             to=$folder/$kind$dose
@@ -53,12 +64,10 @@ pretrain() { # MILLIONS SEED
 export -f pretrain
 gpus=${CUDA_VISIBLE_DEVICES-$({ nvidia-smi --query-gpu=index --format=csv,noheader || true; } 2>/dev/null | paste -sd,)}
 export folder gpus
-for seed in ${seeds//,/ }; do
-    printf "%s $seed\n" $budgets
-done | sort -rns | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain
-only=$(for seed in ${seeds//,/ }; do printf ",%s/seed$seed" "${runs[@]}"; done)
+# The longest first: what is left at the end is short.
+tr , '\n' <<<"${models%,}" | sort -u -k1,1rn -k2,2n | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain
 output=$folder/study
-[ "$part" != rates ] || output=$folder/rates
+[ "$parts" != ' rates ' ] || output=$folder/rates
 mkdir -p $output
 # Results of other base models or data are not to be mixed with the published ones.
 (cd $folder && sha256sum data/*.jsonl ./*/train.json tokens*[0-9]/model.safetensors) >$output/checksums.txt

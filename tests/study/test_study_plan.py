@@ -254,9 +254,10 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
     for part in (
         ["rates"],
         *(["main", seeds] for seeds in ("0", "1,2", "3", "4,5,6,7")),
-        *(["dose", seeds] for seeds in ("10", "11,12")),
-        *(["capability", seeds] for seeds in ("20", "21,22")),
-        *(["sweeps", seeds] for seeds in ("30", "31,32")),
+        ["dose", "10"],
+        ["capability", "20"],
+        ["sweeps", "30", "dose", "11,12", "capability", "21,22"],
+        ["sweeps", "31,32", "900"],
     ):
         *commands, (*_, run, study, only) = called_by(*part)
         for _, group, what, *given in (one for one in commands if one[0] == "cuset"):
@@ -277,16 +278,21 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
     ]
     checksums = (tmp_path / "outputs/miniature/study/checksums.txt").read_text().split()
     assert {"tokens50-7/model.safetensors", "tokens200-22/model.safetensors", "./cuda05/train.json"} <= set(checksums)
-    shutil.rmtree(tmp_path / "outputs/miniature/tokens50-3")
-    assert "tokens=50000000 seed=3" in " ".join(called_by("main", "3")[0])
+    for model in ("50-3", "50-20", "200-20", "100-20"):
+        shutil.rmtree(tmp_path / f"outputs/miniature/tokens{model}")
+    pretrained = [command[-2:] for command in called_by("main", "3", "capability", "20") if "pretrain" in command]
+    budgets = [(200, 20), (100, 20), (50, 3), (50, 20)]  # the longest first
+    assert pretrained == [[f"tokens={millions}000000", f"seed={seed}"] for millions, seed in budgets]
     for wrong, message in (
         (["nix"], "expected: scripts/miniature.sh rates|main"),
-        ([], "no part ''"),
+        ([], "which part?"),
+        (["rates", "100", "main", "0"], "rates is a study of its own"),
         (["main"], "no seed '' in main; expected [0-7]"),
         (["main", "8"], "no seed '8'"),
         (["main", "1,8"], "no seed '1,8'"),
         (["dose", "1"], "no seed '1' in dose; expected 1[0-2]"),
-        (["main", "0", "soon"], "SECONDS is 'soon'"),
+        (["main", "0", "soon"], "no part 'soon'"),
+        (["main", "0", "900", "dose", "10"], "no part '900'"),
         (["main", "0", "0"], "no time is left"),
     ):
         result = subprocess.run(["bash", script, *wrong], env=environment, capture_output=True, text=True)
