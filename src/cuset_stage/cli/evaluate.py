@@ -73,9 +73,8 @@ def evaluate(settings: EvaluateSettings) -> None:
         elif seed is None:
             seed = inputs_seed(output)
         settings = settings.model_copy(update={"seed": seed})
-        sys.setswitchinterval(
-            0.0005
-        )  # dozens of threads make system calls, and wait so long after each for one that computes
+        # Dozens of threads make system calls, and after each wait so long for one that computes.
+        sys.setswitchinterval(0.0005)
         backend, judge = _open_backend(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
         header = describe_run(
             answers_path=answers,
