@@ -5,6 +5,7 @@
 Every number of a page comes from a JSON file in benchmarks/ that a script has written on the machine it names.
 """
 
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +15,11 @@ SCRIPTS = Path(__file__).resolve().parent
 sys.path.append(str(SCRIPTS))  # tests load this file by its path
 NAMES = ("data", "curate", "benchmarks", "keys", "features", "security", "miniature")
 PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
+PICTURES = {"docs/assets/miniature.png": "benchmarks/study/report/differences_base.png"}
 
 
 if __name__ == "__main__":
     for path, write in PAGES.items():
         path.write_text(write(), encoding="utf-8")
+    for name, source in PICTURES.items():
+        shutil.copy(SCRIPTS.parent / source, SCRIPTS.parent / name)

@@ -58,8 +58,11 @@ def test_every_file_it_names_exists(page):
 
 
 def test_written_pages_are_what_records_and_settings_give(load_script):
-    for path, write in load_script("write_docs").PAGES.items():
+    script = load_script("write_docs")
+    for path, write in script.PAGES.items():
         assert path.read_text(encoding="utf-8") == write(), "run python scripts/write_docs.py"
+    for name, source in script.PICTURES.items():
+        assert (ROOT / name).read_bytes() == (ROOT / source).read_bytes(), "run python scripts/write_docs.py"
 
 
 def test_the_records_keep_their_bounds():

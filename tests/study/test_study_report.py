@@ -108,7 +108,20 @@ def test_the_paper_s_numbers_stand_beside_those_of_the_same_k(study):
 def test_a_sweep_over_names_has_a_table_and_no_picture(study):
     """Of values such as null and text, which have no place on an axis."""
     sweeps = study.sweeps.model_copy(update={"runs": {"tau": ["a", None]}})
-    assert not [path for path in write_report(study.model_copy(update={"sweeps": sweeps})) if path.suffix == ".png"]
+    written = write_report(study.model_copy(update={"sweeps": sweeps}))
+    assert [path.name for path in written if path.suffix == ".png"] == ["differences_m.png"]
+
+
+def test_differences_are_drawn_where_there_are_seeds(study):
+    write_report(study)
+    report_page = study.output / "report" / "report.html"
+    assert (study.output / "report" / "differences_m.png").stat().st_size > 5000
+    assert "m: against sft, by seed" in report_page.read_text()
+    rows = report.read_results(study.output / "results.jsonl")
+    less = report.paired(rows[rows["seed"] == 4], "m", ["sft", "cuset"], "sft")
+    assert list(less) == ["cuset"] and list(less["cuset"].index) == [4]
+    assert not report._draw_differences(less, "sft", study.output / "none.png")
+    assert not (study.output / "none.png").exists()
 
 
 def read(path):

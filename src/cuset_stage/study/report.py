@@ -23,7 +23,16 @@ from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
 from .statistics import Crossed, crossed
-from .tables import comparison_table, family_table, published_number, rate_table, seed_table, verdict_table
+from .tables import (
+    BOUND,
+    comparison_table,
+    family_table,
+    paired,
+    published_number,
+    rate_table,
+    seed_table,
+    verdict_table,
+)
 
 
 NAMED = 6  # unfinished runs that the summary names
@@ -51,6 +60,10 @@ def write_report(settings: StudySettings) -> list[Path]:
             path = folder / f"{re.sub(r'[^a-z0-9]+', '_', axis.lower()).strip('_')}.png"
             _draw(points, axis, path)
             pictures[f"Pass@1 over {axis}"] = base64.b64encode(path.read_bytes()).decode()
+    for model in settings.models:
+        path = folder / f"differences_{model}.png"
+        if _draw_differences(paired(rows, model, _compared(settings), _baseline(settings)), _baseline(settings), path):
+            pictures[f"{model}: against {_baseline(settings)}, by seed"] = base64.b64encode(path.read_bytes()).decode()
     models, seeds = (rows[key].unique() for key in ("model", "seed"))
     samples = int(rows["sample"].max()) + 1
     summary = (
@@ -77,7 +90,6 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     """The paper's Tables 2 and 4, then 5, the numbers of Fig. 4, then comparisons and costs, by model."""
     ablations = list(settings.ablations.runs) if settings.ablations else []
     swept = [run.method for run in runs_of(settings) if run.method not in {*settings.methods, *ablations}]
-    baseline = settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
     samples = int(rows["sample"].max()) + 1
     ks = [k for k in settings.k if k <= samples]
     judged = set(zip(rows["model"], rows["method"], strict=True))
@@ -101,8 +113,8 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
                 of_seeds = rows if of is None else rows[rows["seed"].isin(of)]
                 table = rate_table(of_seeds, name, shown, ks, model.published, f"{name}: {what}")
                 yield replace(table, key=f"{key}_{name}")
-        known = [method for method in (*settings.methods, *ablations) if method in of_model]
-        if (found := comparison_table(rows, name, known, baseline)) is not None:
+        known = [method for method in _compared(settings) if method in of_model]
+        if (found := comparison_table(rows, name, known, _baseline(settings))) is not None:
             yield found
         if (found := family_table(rows, name, known)) is not None:
             yield found
@@ -111,6 +123,15 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
         if known:
             yield verdict_table(rows, name, known)
             yield _cost_table(settings, rows, name, known)
+
+
+def _baseline(settings: StudySettings) -> str:
+    return settings.baseline or ("sft" if "sft" in settings.methods else next(iter(settings.methods)))
+
+
+def _compared(settings: StudySettings) -> list[str]:
+    """What comparisons are made of: methods and ablations, and no values of a sweep."""
+    return [*settings.methods, *(settings.ablations.runs if settings.ablations else ())]
 
 
 def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
@@ -168,8 +189,7 @@ def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
 def _scale(settings: StudySettings, rows: pd.DataFrame, axis: str) -> Points:
     """A line a method over the models that stand on an axis."""
     places = sorted((model.at[axis], name) for name, model in settings.models.items() if axis in model.at)
-    methods = [*settings.methods, *(settings.ablations.runs if settings.ablations else ())]
-    return _lines(rows, {method: [(value, name, method) for value, name in places] for method in methods})
+    return _lines(rows, {method: [(value, name, method) for value, name in places] for method in _compared(settings)})
 
 
 def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str]]]) -> Points:
@@ -205,3 +225,34 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
+
+
+def _draw_differences(differences: Mapping[str, pd.DataFrame], baseline: str, path: Path) -> bool:
+    """What each seed says of each method ([seeds, tasks], see `paired`), and the mean with its 95 % interval over tasks and seeds. Whether there
+    was anything to draw: a method with two seeds."""
+    known = {
+        method: one for method, less in differences.items() if len(less) > 1 and (one := crossed(less.to_numpy()))
+    }
+    if not known:
+        return False
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 0.8 + 0.34 * len(known)), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    axes.axvspan(-100 * BOUND, 100 * BOUND, color="0.93")
+    axes.axvline(0, color="0.6", linewidth=1)
+    for place, (method, one) in enumerate(known.items()):
+        seeds = 100 * differences[method].mean(axis=1)
+        axes.plot(seeds, [place + 0.18] * len(seeds), "o", color="C0", alpha=0.55, markersize=5)
+        low, high = (100 * end for end in one.interval())
+        axes.plot([low, high], [place - 0.18] * 2, color="0.2")
+        axes.plot([100 * one.value], [place - 0.18], "D", color="0.2", markersize=4)
+    axes.set(
+        xlabel=f"function Pass@1 minus that of {baseline}, points\ncircles: seeds; line: 95 %; grey: ±{100 * BOUND:g}",
+        yticks=range(len(known)),
+    )
+    axes.set_yticklabels(known)
+    axes.invert_yaxis()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    return True

@@ -115,17 +115,22 @@ def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Tab
     return Table(f"verdicts_{model}", f"{model}: verdicts", columns, "Percent of the samples.")
 
 
-def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
-    """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
+def paired(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> dict[str, pd.DataFrame]:
+    """Function pass@1 of each method less the baseline's: [seeds, tasks], of those that both have."""
     scores = score_table(rows[rows["model"] == model], "passed", 1)
-    base = scores.get((model, baseline))
-    found: dict[str, Crossed] = {}
+    base, found = scores.get((model, baseline)), {}
     for method in methods:
         other = scores.get((model, method))
         if method != baseline and base is not None and other is not None:
             first, second = other.align(base, join="inner")
-            if (one := crossed(first.to_numpy() - second.to_numpy())) is not None:
-                found[method] = one
+            found[method] = first - second
+    return found
+
+
+def comparison_table(rows: pd.DataFrame, model: str, methods: Sequence[str], baseline: str) -> Table | None:
+    """Function pass@1 of each method less the baseline's, paired by seed and task; Holm's correction over the methods. None without a pair."""
+    every = paired(rows, model, methods, baseline)
+    found = {method: one for method, less in every.items() if (one := crossed(less.to_numpy())) is not None}
     if not found:
         return None
     spread = {method: one for method, one in found.items() if one.se}  # without any nothing can be tested
