@@ -15,11 +15,15 @@ SCRIPTS = Path(__file__).resolve().parent
 sys.path.append(str(SCRIPTS))  # tests load this file by its path
 NAMES = ("data", "curate", "benchmarks", "keys", "features", "security", "miniature")
 PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
-PICTURES = {"docs/assets/miniature.png": "benchmarks/study/report/differences_base.png"}
+PICTURES = {
+    SCRIPTS.parent / "docs" / "assets" / "miniature" / path.name: path
+    for path in (SCRIPTS.parent / "benchmarks" / "study" / "report").glob("*.png")
+}
 
 
 if __name__ == "__main__":
     for path, write in PAGES.items():
         path.write_text(write(), encoding="utf-8")
-    for name, source in PICTURES.items():
-        shutil.copy(SCRIPTS.parent / source, SCRIPTS.parent / name)
+    for path, source in PICTURES.items():
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(source, path)

@@ -18,16 +18,18 @@ PARTS = {
     ("clean", "cuda", "neutral"): "dose",
 }
 """By how the names of their models begin."""
+SHOWN = ("base: ", "swept: values", "function Pass@1 over")  # tables of the report
 
 
 def page() -> str:
     """docs/miniature.md with the tables of benchmarks/study."""
     from planned_tests import print_tests
 
-    _, summary, *tables = (STUDY / "report" / "report.md").read_text(encoding="utf-8").split("\n\n")
+    head, *tables = (STUDY / "report" / "report.md").read_text(encoding="utf-8").rstrip().split("\n\n### ")
+    shown = [f"## {table}" for table in tables if table.startswith(SHOWN)]
     with contextlib.redirect_stdout(io.StringIO()) as planned:
         print_tests(STUDY / "results.jsonl")
-    text = "\n\n".join([summary, *tables]).replace("\n### ", "\n## ").rstrip()
+    text = "\n\n".join([head.partition("\n\n")[2], *shown])
     tests = f"## Planned beside the report\n\n{planned.getvalue().strip()}"
     minutes = "\n".join(("## GPU minutes by part", "", *gpu_minutes()))
     return between_marks("miniature.md", f"{text}\n\n{tests}\n\n{minutes}")

@@ -208,4 +208,10 @@ def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypa
     for place, name in enumerate("nm"):
         of = [row for row in rows if row["model"] == name and row["seed"] == 4]
         assert lines["sft"][place][1].value == pytest.approx(recompute.rate(of, "passed", 1)[0] / 100)
+    table = read(study.output / "report" / "axis_tokens_10_6.csv")
+    for method, points in lines.items():
+        assert [float(table[method][f"Tokens, 10^6: {value:g}"]) for value, _ in points] == [
+            pytest.approx(100 * one.value, abs=0.051) for _, one in points
+        ]
+        assert float(table[method]["seeds"]) == 1
     assert "Pass@1 over Tokens, 10^6" in (study.output / "report" / "report.html").read_text()

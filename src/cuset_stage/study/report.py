@@ -25,6 +25,7 @@ from .settings import StudySettings
 from .statistics import Crossed, crossed
 from .tables import (
     BOUND,
+    axis_table,
     comparison_table,
     family_table,
     paired,
@@ -57,8 +58,11 @@ def write_report(settings: StudySettings) -> list[Path]:
     }
     for axis, points in lines.items():
         if points:
-            path = folder / f"{re.sub(r'[^a-z0-9]+', '_', axis.lower()).strip('_')}.png"
+            key = re.sub(r"[^a-z0-9]+", "_", axis.lower()).strip("_")
+            path = folder / f"{key}.png"
             _draw(points, axis, path)
+            if not settings.sweeps or axis not in settings.sweeps.runs:  # whose values are rows of a table
+                tables.append(axis_table(points, axis, key))
             pictures[f"Pass@1 over {axis}"] = base64.b64encode(path.read_bytes()).decode()
     for model in settings.models:
         path = folder / f"differences_{model}.png"

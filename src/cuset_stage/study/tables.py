@@ -104,6 +104,18 @@ def seed_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table 
     return Table(f"seeds_{model}", f"{model}: function Pass@1 by seed", columns, "Percent.")
 
 
+def axis_table(lines: Mapping[str, Sequence[tuple[float, Crossed]]], axis: str, key: str) -> Table:
+    """Function pass@1 over an axis: the numbers of its picture. lines: method -> (value on the axis, pass@1 there)."""
+    columns = [
+        text_column("method", lines),
+        number_column("seeds", [float(points[0][1].seeds) for points in lines.values()]),
+    ]
+    for value in sorted({value for points in lines.values() for value, _ in points}):
+        columns.append(Column(f"{value:g}", [_rate(dict(points).get(value)) for points in lines.values()], axis))
+    text = "Percent; in brackets the 95 % interval over tasks and seeds. A row is of the seeds and tasks that all of its points have."
+    return Table(f"axis_{key}", f"function Pass@1 over {axis}", columns, text)
+
+
 def verdict_table(rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
     """Shares of the samples' verdicts: how answers fail."""
     rows = rows[rows["model"] == model]
