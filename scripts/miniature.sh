@@ -41,7 +41,7 @@ while [ $# -gt 0 ]; do
     parts+="$part "
 done
 [ "$parts" != ' ' ] || stop 'which part? See the head of this script.'
-[[ "$parts" != *' rates '*' '* ]] || [ "$parts" = ' rates ' ] || stop 'rates is a study of its own: run it alone'
+[[ "$parts" != *' rates '* || "$parts" = ' rates ' ]] || stop 'rates is a study of its own: run it alone'
 
 [ -f $folder/data/miniature.json ] || cuset miniature data $folder/data depth=0,1,2 shards=80
 if [[ "$parts" = *' dose '* ]]; then

@@ -287,6 +287,7 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
         (["nix"], "expected: scripts/miniature.sh rates|main"),
         ([], "which part?"),
         (["rates", "100", "main", "0"], "rates is a study of its own"),
+        (["main", "0", "rates", "100"], "rates is a study of its own"),
         (["main"], "no seed '' in main; expected [0-7]"),
         (["main", "8"], "no seed '8'"),
         (["main", "1,8"], "no seed '1,8'"),
