@@ -85,7 +85,7 @@ def print_doses(scores: Scores) -> None:
     for (kind, method), table in found.items():
         one = crossed(table)
         print(f"| {kind} | {method} | {100 * one.value:+.3f} | {ends(one, 3)} | {one.seeds} |")
-    if all(crossed(table).seeds == 1 for table in found.values()):
+    if all(len(table) == 1 for table in found.values()):
         print("\nWith one seed nothing is said of other trainings.")
     differences = [difference(found[kind, one], found[kind, other]) for kind, one, other in CONTRASTS]
     corrected = holm([one.p_value for one in differences])

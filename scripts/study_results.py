@@ -42,14 +42,14 @@ def finished(output: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str, d
     rows, jobs = {}, {}
     for done in sorted((output / "done" / "evaluate").glob("*/*/seed*.json")):
         run = done.relative_to(output / "done" / "evaluate").with_suffix("").as_posix()
-        rows[run] = samples_of(output / "runs" / run / "results.jsonl")
+        samples = samples_of(output / "runs" / run / "results.jsonl", (*COLUMNS[3:], *TIMED))
+        rows[run] = [{key: sample[key] for key in COLUMNS[3:]} for sample in samples]
         for kind in NEEDS:
             record = output / "done" / kind / f"{run}.json"
             if record.exists():
                 jobs[f"{kind}/{run}"] = json.loads(record.read_text(encoding="utf-8"))
-        samples = [line for _, line in read_objects(output / "runs" / run / "results.jsonl")]
         for key in TIMED:
-            if known := [line[key] for line in samples if line.get(key) is not None]:
+            if known := [sample[key] for sample in samples if sample[key] is not None]:
                 jobs[f"evaluate/{run}"][key] = round(sum(known) / len(known), 2)
         log = output / "runs" / run / "model" / "trainer_log.jsonl"
         if log.exists():

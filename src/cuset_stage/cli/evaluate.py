@@ -73,7 +73,7 @@ def evaluate(settings: EvaluateSettings) -> None:
         elif seed is None:
             seed = inputs_seed(output)
         settings = settings.model_copy(update={"seed": seed})
-        # Dozens of threads make system calls, and after each wait so long for one that computes.
+        # Dozens of threads make system calls. After each, a thread waits up to so many seconds for one that computes.
         sys.setswitchinterval(0.0005)
         backend, judge = _open_backend(settings, "python" if isinstance(samples[0].task, ModuleTask) else "cuda")
         header = describe_run(

@@ -93,14 +93,12 @@ class Bench:
 
     def _of_modules(self) -> ModuleJudge:
         spec = self.spec
-        if spec.thorough:
-            raise SandboxError(
-                "thorough=true is about CUDA programs; the answers to these tasks are modules: leave it out."
-            )
-        if isinstance(spec, EvaluationSpec) and not spec.record_gpu:
-            raise SandboxError(
-                "record_gpu=false is about CUDA programs; the answers to these tasks are modules: leave it out."
-            )
+        unrecorded = isinstance(spec, EvaluationSpec) and not spec.record_gpu
+        for given, key in ((spec.thorough, "thorough=true"), (unrecorded, "record_gpu=false")):
+            if given:
+                raise SandboxError(
+                    f"{key} is about CUDA programs; the answers to these tasks are modules: leave it out."
+                )
         recorder = find_recorder() if self.pool else None
         return ModuleJudge(
             device="cpu" if spec.no_gpu else "cuda",

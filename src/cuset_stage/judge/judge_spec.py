@@ -100,7 +100,7 @@ class EvaluationSpec(JudgeSpec):
     require_gpu: bool = Field(False, description="programs whose work the GPU did not do fail: no_gpu_work")
     record_gpu: bool = Field(
         True,
-        description="record what programs do on the GPU, for speed-ups and flags; false: a right program has one run less",
+        description="record what programs do on the GPU, for speed-ups and flags; false: programs that pass run once less",
     )
     confirm_alone: bool = Field(
         True,

@@ -28,8 +28,7 @@ RESERVE = 2 * GIB  # disk space that stays free
 ROOM_WAIT_S, ROOM_PAUSE_S = 600.0, 0.2
 SETTLED_NS = 1_000_000_000  # a file system's clock is coarser than ours
 LOOK_S = 10.0
-"""So long it is taken for known what others have stored: each look has hundreds of system calls, and a thread that makes them waits for all other
-threads after each."""
+"""How long a look at all entries counts: it takes hundreds of system calls, and after each its thread waits for threads that compute."""
 
 
 class Held:
@@ -192,7 +191,7 @@ class Cache:
 
 
 def _size(entry: Path) -> int:
-    """Of one that is being dropped, what was still there."""
+    """Bytes of an entry; of one that is being dropped, of what was still there."""
     total = 0
     with suppress(OSError):
         for file in entry.rglob("*"):

@@ -23,7 +23,7 @@ from .limits import SandboxError
 _QUERY_S = 30.0
 LEASE_PAUSE_S = 0.005
 _asking: defaultdict[frozenset[tuple[str, int]], threading.Lock] = defaultdict(threading.Lock)
-"""By the GPUs that are asked for: of the threads that wait for one of them, one asks. It makes dozens of system calls each time, and after each it takes the
+"""Of the threads that wait for the same places on GPUs, one asks: each time it makes dozens of system calls, and after each it takes the
 interpreter from threads that work."""
 _FIELDS = "index,uuid,name,driver_version,compute_cap,memory.total"
 

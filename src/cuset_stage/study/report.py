@@ -48,6 +48,7 @@ def write_report(settings: StudySettings) -> list[Path]:
     results = collect(settings.output)
     rows = read_results(results)
     folder = settings.output / "report"
+    folder.mkdir(parents=True, exist_ok=True)
     tables, pictures = list(_tables(settings, rows)), {}
     lines = {
         **{key: _sweep(settings, rows, key) for key in (settings.sweeps.runs if settings.sweeps else ())},
@@ -59,15 +60,15 @@ def write_report(settings: StudySettings) -> list[Path]:
     for axis, points in lines.items():
         if points:
             key = re.sub(r"[^a-z0-9]+", "_", axis.lower()).strip("_")
-            path = folder / f"{key}.png"
+            pictures[f"Pass@1 over {axis}"] = path = folder / f"{key}.png"
             _draw(points, axis, path)
             if not settings.sweeps or axis not in settings.sweeps.runs:  # whose values are rows of a table
                 tables.append(axis_table(points, axis, key))
-            pictures[f"Pass@1 over {axis}"] = base64.b64encode(path.read_bytes()).decode()
+    baseline = _baseline(settings)
     for model in settings.models:
         path = folder / f"differences_{model}.png"
-        if _draw_differences(paired(rows, model, _compared(settings), _baseline(settings)), _baseline(settings), path):
-            pictures[f"{model}: against {_baseline(settings)}, by seed"] = base64.b64encode(path.read_bytes()).decode()
+        if _draw_differences(paired(rows, model, _compared(settings), baseline), baseline, path):
+            pictures[f"{model}: against {baseline}, by seed"] = path
     models, seeds = (rows[key].unique() for key in ("model", "seed"))
     samples = int(rows["sample"].max()) + 1
     summary = (
@@ -85,7 +86,8 @@ def write_report(settings: StudySettings) -> list[Path]:
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")
     for table in tables:
         write_atomically(folder / f"{table.key}.csv", table_frame(table).to_csv(index=False))
-    page = template("study/page.html").render(title=title, summary=summary, tables=tables, pictures=pictures)
+    drawn = {name: base64.b64encode(path.read_bytes()).decode() for name, path in pictures.items()}
+    page = template("study/page.html").render(title=title, summary=summary, tables=tables, pictures=drawn)
     write_atomically(folder / "report.html", page)
     return [results, *sorted(folder.iterdir())]
 
@@ -93,7 +95,7 @@ def write_report(settings: StudySettings) -> list[Path]:
 def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     """The paper's Tables 2 and 4, then 5, the numbers of Fig. 4, then comparisons and costs, by model."""
     ablations = list(settings.ablations.runs) if settings.ablations else []
-    swept = [run.method for run in runs_of(settings) if run.method not in {*settings.methods, *ablations}]
+    swept = [run.method for run in runs_of(settings) if run.method not in _compared(settings)]
     samples = int(rows["sample"].max()) + 1
     ks = [k for k in settings.k if k <= samples]
     judged = set(zip(rows["model"], rows["method"], strict=True))
@@ -227,12 +229,11 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
         axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=line)
     axes.set(xlabel=axis, ylabel="Pass@1, function, %")
     axes.legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
 
 
 def _draw_differences(differences: Mapping[str, pd.DataFrame], baseline: str, path: Path) -> bool:
-    """What each seed says of each method ([seeds, tasks], see `paired`), and the mean with its 95 % interval over tasks and seeds. Whether there
+    """Each seed's mean difference ([seeds, tasks] of each method, see `paired`), and the mean of all with its 95 % interval. Returns whether there
     was anything to draw: a method with two seeds."""
     known = {
         method: one for method, less in differences.items() if len(less) > 1 and (one := crossed(less.to_numpy()))
@@ -257,6 +258,5 @@ def _draw_differences(differences: Mapping[str, pd.DataFrame], baseline: str, pa
     )
     axes.set_yticklabels(known)
     axes.invert_yaxis()
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
     return True

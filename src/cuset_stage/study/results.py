@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,11 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
             yield from ({**run, **sample} for sample in samples_of(file))
 
 
-def samples_of(file: Path) -> list[dict[str, Any]]:
-    """The judged samples of a run in order of task and sample, with what a study's rows have of them."""
+def samples_of(file: Path, keys: Sequence[str] = COLUMNS[3:]) -> list[dict[str, Any]]:
+    """The judged samples of a run in order of task and sample. keys: what of them; without it what a study's rows have."""
     lines = (line for _, line in read_objects(file) if line.get("type") == "sample")
     return [
-        {key: line.get(key) for key in COLUMNS[3:]}
-        for line in sorted(lines, key=lambda one: (one["task"], one["sample"]))
+        {key: line.get(key) for key in keys} for line in sorted(lines, key=lambda one: (one["task"], one["sample"]))
     ]
 
 

@@ -22,7 +22,7 @@ from .plan import NEEDS, Job, Run, StudyError, command_of, cores_of, processors
 from .settings import SHARES, Kind, StudySettings
 
 
-# Keys of commands that change how fast a job is, or whether it fits, and not what it finds: these may change after it has begun.
+# Keys of commands that change how fast a job is, or whether it fits, and neither answers nor verdicts: these may change after it has begun.
 SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "record_gpu", "retries", "retry_infra", "timeout"})
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
