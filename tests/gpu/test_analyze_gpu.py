@@ -32,6 +32,8 @@ def folder(tiny_model, tmp_path_factory):
 
 @pytest.mark.parametrize("bits", [None, 8, 4])
 def test_batches_against_rows(folder, bits):
+    if bits:
+        pytest.importorskip("bitsandbytes")
     tokenizer = open_tokenizer(str(folder))
     model = open_reader(ModelRequest(model=str(folder), quantization_bit=bits), tokenizer, "cuda:0")
     generator = torch.Generator().manual_seed(0)

@@ -18,6 +18,7 @@ from cuset_stage.judge.judgement import Judgement
 from cuset_stage.judge.modules import ModuleJudge
 from cuset_stage.judge.modules.account import IDLE_KERNEL, MISSING, NO_KERNEL
 from cuset_stage.judge.modules.process import ModuleRunner
+from cuset_stage.judge.modules.trial import NOISE, UNSTEADY
 from cuset_stage.judge.results import read_results
 from cuset_stage.sandbox import Verdict, list_gpus
 from cuset_stage.tasks import ModuleTask, ProgramTask, load_tasks
@@ -282,9 +283,15 @@ SLOW = REFERENCE.replace("        y = x\n", "        torch.cuda._sleep(20_000_00
 
 
 def module_judged(code: str, reference: str = REFERENCE, **settings: Any) -> Judgement:
-    pool = GpuPool(list_gpus())
-    judge = ModuleJudge(gpus=pool, arch=list_gpus()[0].arch, seeds=3, trials=40, budget_s=10.0, **settings)
-    return judge.judge(ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, reference, "x.py:1"), code)
+    """The judgement; of a GPU that others use meanwhile, such as pytest's other workers, the first whose times were steady, of five at most."""
+    task = ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, reference, "x.py:1")
+    for _ in range(5):
+        pool = GpuPool(list_gpus())
+        judge = ModuleJudge(gpus=pool, arch=list_gpus()[0].arch, seeds=3, trials=40, budget_s=10.0, **settings)
+        judged = judge.judge(task, code)
+        if not {UNSTEADY, NOISE}.intersection(judged.flags):
+            break
+    return judged
 
 
 def test_a_fused_kernel_is_right_and_faster() -> None:
@@ -402,7 +409,7 @@ def test_nothing_is_built_while_something_is_timed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ModuleRunner, "hold", hold)
     assert module_judged(NEW, turns=turns).passed
     # the answer is built; the reference makes inputs, when others may be; both are timed in the turn that the answer begins
-    assert done == [(False, 1, 0), (True, 0, 0), (True, 0, 1)]
+    assert done[-3:] == [(False, 1, 0), (True, 0, 0), (True, 0, 1)]
 
 
 def test_ten_times_faster_is_flagged() -> None:

@@ -33,11 +33,11 @@ def test_small_jobs_spread_where_none_is_large(lease):
     assert sorted(gpus[:3]) == sorted(gpus[3:]) == [["0"], ["1"], ["2"]]
 
 
-def test_jobs_of_several_sizes_are_packed():
-    sizes = (1, "gpu"), (1, "gpu"), (8, "judge_gpu"), (0, "gpu")
+def test_jobs_are_packed_where_a_larger_one_needs_room():
+    sizes = (1, "gpu"), (4, "gpu"), (8, "judge_gpu"), (0, "gpu")
     jobs = [{"shares": shares, "resource": name} for shares, name in sizes]
     assert not study_job.must_pack(jobs, "gpu") and not study_job.must_pack(jobs, "judge_gpu")
-    assert study_job.must_pack([*jobs, {"shares": 6, "resource": "gpu"}], "gpu")
+    assert study_job.must_pack([*jobs, {"shares": 5, "resource": "gpu"}], "gpu")
 
 
 def test_a_command_keeps_its_gpu_when_its_parent_is_killed(lease):

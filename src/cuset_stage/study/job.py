@@ -70,8 +70,9 @@ def leased(gpus: Sequence[str], shares: int, *, pack: bool = True) -> Iterator[t
 
 
 def must_pack(jobs: Iterable[Mapping[str, Any]], resource: str) -> bool:
-    """Whether jobs on these GPUs are of several sizes: spread, the small ones would leave no GPU with room for a large one."""
-    return len({job["shares"] for job in jobs if job["shares"] and job["resource"] == resource}) > 1
+    """Whether jobs on these GPUs are of several sizes, the largest over half a GPU: spread, small ones would leave no GPU with room for it."""
+    sizes = {job["shares"] for job in jobs if job["shares"] and job["resource"] == resource}
+    return len(sizes) > 1 and max(sizes) > SHARES // 2
 
 
 def run_job(name: str) -> int:
