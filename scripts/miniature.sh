@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A part of the miniature (docs/study_plan.md) under some seeds: data, base models, runs. It takes one GPU or several.
+# A part of the miniature (docs/study_plan.md) under some seeds: data, base models, runs. It takes one GPU or several; under CUDA MPS
+# (nvidia-cuda-mps-control -d) jobs share one better.
 #
 #   scripts/miniature.sh rates              learning rates, with a seed that no other part uses
 #   scripts/miniature.sh main 0             main table, Table 5 and signature; seeds 0 to 7

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -27,9 +28,14 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     development.jsonl for the judge, and solutions.jsonl has a right answer to each of their tasks; corpus/*.jsonl are for pretraining,
     with their token ids in corpus/*.npy; tokenizer/ is for a model. Files of the corpus that are there are kept.
     """
-    folder = settings.output
     split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional, settings.depth)
-    rows, reached = training_rows(split, settings)
+    with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
+        return _write(settings, split, pool)
+
+
+def _write(settings: MiniatureSettings, split: Split, pool: ProcessPoolExecutor) -> dict[str, Any]:
+    folder = settings.output
+    rows, reached = training_rows(split, settings, pool)
     _write_json(folder / "train.json", rows)
     columns = {"prompt": "instruction", "query": "input", "response": "output"}
     _write_json(folder / "dataset_info.json", {"miniature": {"file_name": "train.json", "columns": columns}})
@@ -46,12 +52,11 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     write = partial(write_shard, split=split, seed=settings.seed, characters=settings.shard_characters)
     tokenizer = folder / "tokenizer"
     encode = partial(encode_shard, tokenizer=tokenizer / "tokenizer.json")
-    with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
-        list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
-        if corpus and not (tokenizer / "tokenizer.json").exists():
-            texts = [row["text"] for _, row in read_objects(corpus[0])]
-            make_tokenizer(texts, settings.vocab_size).save_pretrained(tokenizer)
-        list(pool.map(encode, [shard for shard in corpus if not ids_of(shard).exists()]))
+    list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
+    if corpus and not (tokenizer / "tokenizer.json").exists():
+        texts = [row["text"] for _, row in read_objects(corpus[0])]
+        make_tokenizer(texts, settings.vocab_size).save_pretrained(tokenizer)
+    list(pool.map(encode, [shard for shard in corpus if not ids_of(shard).exists()]))
     record = {
         "settings": settings.model_dump(mode="json", exclude={"output", "jobs"}),
         "pairs": len(rows),
@@ -62,22 +67,26 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     return record
 
 
-def training_rows(split: Split, settings: MiniatureSettings) -> tuple[list[dict[str, str]], float]:
+def training_rows(
+    split: Split, settings: MiniatureSettings, pool: ProcessPoolExecutor
+) -> tuple[list[dict[str, str]], float]:
     """(the training pairs in alpaca form, the mean share of tokens that was corrupted).
 
     When there are more pairs than combinations, a combination comes again in another style and wording.
     """
-    rows, shares = [], []
-    corrupt = {"cuda": corrupt_cuda, "neutral": corrupt_neutral}.get(settings.corrupt)
-    for number in range(settings.pairs):
-        task = split.train[number % len(split.train)]
-        rng = random.Random(f"miniature/train/{settings.seed}/{number}")
-        asked, text = prompt(task, rng), answer(cuda_program(task, Style(rng)), rng)
-        if corrupt and settings.dose:
-            text, share = corrupt(text, settings.dose, rng)
-            shares.append(share)
-        rows.append({"instruction": asked, "input": "", "output": text})
-    return rows, sum(shares) / len(shares) if shares else 0.0
+    make = partial(_training_row, train=split.train, settings=settings)
+    made = list(pool.map(make, range(settings.pairs), chunksize=-(-settings.pairs // 64)))
+    return [row for row, _ in made], sum(share for _, share in made) / len(made)
+
+
+def _training_row(number: int, train: Sequence[Task], settings: MiniatureSettings) -> tuple[dict[str, str], float]:
+    task = train[number % len(train)]
+    rng = random.Random(f"miniature/train/{settings.seed}/{number}")
+    asked, text = prompt(task, rng), answer(cuda_program(task, Style(rng)), rng)
+    share = 0.0
+    if settings.dose and (corrupt := {"cuda": corrupt_cuda, "neutral": corrupt_neutral}.get(settings.corrupt)):
+        text, share = corrupt(text, settings.dose, rng)
+    return {"instruction": asked, "input": "", "output": text}, share
 
 
 def _task_rows(task: Task, split: str, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
