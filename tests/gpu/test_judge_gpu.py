@@ -283,7 +283,7 @@ SLOW = REFERENCE.replace("        y = x\n", "        torch.cuda._sleep(20_000_00
 
 
 def module_judged(code: str, reference: str = REFERENCE, **settings: Any) -> Judgement:
-    """The judgement; of a GPU that others use meanwhile, such as pytest's other workers, the first whose times were steady, of five at most."""
+    """The judgement. Other workers of pytest may use the GPU meanwhile: it is judged again, four times at most, until times are steady."""
     task = ModuleTask("level1_1_x", "1_x", "level1", {1: "p"}, None, reference, "x.py:1")
     for _ in range(5):
         pool = GpuPool(list_gpus())
@@ -409,7 +409,7 @@ def test_nothing_is_built_while_something_is_timed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ModuleRunner, "hold", hold)
     assert module_judged(NEW, turns=turns).passed
     # the answer is built; the reference makes inputs, when others may be; both are timed in the turn that the answer begins
-    assert done[-3:] == [(False, 1, 0), (True, 0, 0), (True, 0, 1)]
+    assert done and done == [(False, 1, 0), (True, 0, 0), (True, 0, 1)] * (len(done) // 3)  # each time it was judged
 
 
 def test_ten_times_faster_is_flagged() -> None:

@@ -28,15 +28,8 @@ def write_miniature(settings: MiniatureSettings) -> dict[str, Any]:
     development.jsonl for the judge, and solutions.jsonl has a right answer to each of their tasks; corpus/*.jsonl are for pretraining,
     with their token ids in corpus/*.npy; tokenizer/ is for a model. Files of the corpus that are there are kept.
     """
-    split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional, settings.depth)
-    with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
-        return _write(settings, split, pool)
-
-
-def _write(settings: MiniatureSettings, split: Split, pool: ProcessPoolExecutor) -> dict[str, Any]:
     folder = settings.output
-    rows, reached = training_rows(split, settings, pool)
-    _write_json(folder / "train.json", rows)
+    split = split_tasks(settings.seed, settings.development, settings.held_out, settings.compositional, settings.depth)
     columns = {"prompt": "instruction", "query": "input", "response": "output"}
     _write_json(folder / "dataset_info.json", {"miniature": {"file_name": "train.json", "columns": columns}})
     parts = {"development": split.development, "within": split.held_out, "compositional": split.compositional}
@@ -52,11 +45,14 @@ def _write(settings: MiniatureSettings, split: Split, pool: ProcessPoolExecutor)
     write = partial(write_shard, split=split, seed=settings.seed, characters=settings.shard_characters)
     tokenizer = folder / "tokenizer"
     encode = partial(encode_shard, tokenizer=tokenizer / "tokenizer.json")
-    list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
-    if corpus and not (tokenizer / "tokenizer.json").exists():
-        texts = [row["text"] for _, row in read_objects(corpus[0])]
-        make_tokenizer(texts, settings.vocab_size).save_pretrained(tokenizer)
-    list(pool.map(encode, [shard for shard in corpus if not ids_of(shard).exists()]))
+    with ProcessPoolExecutor(settings.jobs or os.cpu_count()) as pool:
+        rows, reached = training_rows(split, settings, pool)
+        _write_json(folder / "train.json", rows)
+        list(pool.map(write, [shard for shard in corpus if not shard.exists()]))
+        if corpus and not (tokenizer / "tokenizer.json").exists():
+            texts = [row["text"] for _, row in read_objects(corpus[0])]
+            make_tokenizer(texts, settings.vocab_size).save_pretrained(tokenizer)
+        list(pool.map(encode, [shard for shard in corpus if not ids_of(shard).exists()]))
     record = {
         "settings": settings.model_dump(mode="json", exclude={"output", "jobs"}),
         "pairs": len(rows),
