@@ -5,6 +5,7 @@
 Every number of a page comes from a JSON file in benchmarks/ that a script has written on the machine it names.
 """
 
+import re
 import shutil
 import sys
 from importlib import import_module
@@ -15,9 +16,12 @@ SCRIPTS = Path(__file__).resolve().parent
 sys.path.append(str(SCRIPTS))  # tests load this file by its path
 NAMES = ("data", "curate", "benchmarks", "keys", "features", "security", "miniature")
 PAGES = {SCRIPTS.parent / "docs" / f"{name}.md": import_module(f"written_docs.{name}").page for name in NAMES}
+SHOWN = re.findall(
+    r"\(assets/miniature/(\w+\.png)\)", (SCRIPTS.parent / "docs" / "miniature.md").read_text(encoding="utf-8")
+)
 PICTURES = {
-    SCRIPTS.parent / "docs" / "assets" / "miniature" / path.name: path
-    for path in (SCRIPTS.parent / "benchmarks" / "study" / "report").glob("*.png")
+    SCRIPTS.parent / "docs" / "assets" / "miniature" / name: SCRIPTS.parent / "benchmarks" / "study" / "report" / name
+    for name in SHOWN
 }
 
 
