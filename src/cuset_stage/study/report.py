@@ -213,12 +213,14 @@ def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str
 
 
 def _draw(lines: Points, axis: str, path: Path) -> None:
-    """Lines with 95 % intervals."""
+    """Lines with 95 % intervals, each line a little to the side of the one before, so that none hides another."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
     axes = figure.subplots()
-    for line, points in lines.items():
+    every = [value for points in lines.values() for value, _ in points]
+    aside = 0.01 * (max(every) - min(every))
+    for place, (line, points) in enumerate(lines.items()):
         values, means, *ends = zip(
             *(
                 (value, 100 * one.value, *(100 * abs(end - one.value) for end in one.rate_interval()))
@@ -226,7 +228,14 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
             ),
             strict=True,
         )
-        axes.errorbar(values, means, yerr=ends, marker="o", capsize=3, label=line)
+        axes.errorbar(
+            [value + (place - (len(lines) - 1) / 2) * aside for value in values],
+            means,
+            yerr=ends,
+            marker="o",
+            capsize=3,
+            label=line,
+        )
     axes.set(xlabel=axis, ylabel="Pass@1, function, %")
     axes.legend()
     figure.savefig(path)
