@@ -236,7 +236,7 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
             capsize=3,
             label=line,
         )
-    axes.set(xlabel=axis, ylabel="Pass@1, function, %")
+    axes.set(xlabel=axis, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
     axes.legend()
     figure.savefig(path)
 
