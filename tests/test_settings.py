@@ -56,6 +56,7 @@ def test_a_switch_may_have_dashes():
         (["s", "per_gpuu=2"], "^per_gpuu: no such key; did you mean per_gpu"),
         (["s", "per_gpu=0"], "^per_gpu='0': expected greater than or equal to 1$"),
         (["s", "recipe=none.yaml"], "^recipe='none.yaml': there is no such file$"),
+        (["s", "extra={a: 1, a: 2}"], "^{a: 1, a: 2}: the key a stands twice in a mapping; remove one.$"),
         (["s", "ratio=1"], "^ratio='1': expected less than 1$"),
         (["s", "gpus=0,x"], r"^gpus\[1\]='x': expected a valid integer"),
         (["s", "--per-gpu", "4"], "^--per-gpu 4: settings are written key=value: per_gpu=4$"),
@@ -93,3 +94,14 @@ def test_every_key_is_described():
         ("ratio", "number", "", "a share"),
         ("fresh", "true or false", "false", "from the beginning"),
     ]
+
+
+def test_a_key_that_stands_twice_in_a_file_is_named(tmp_path):
+    file = tmp_path / "example.yaml"
+    file.write_text("source: s\nextra:\n  a: 1\n  a: 2\n")
+    with pytest.raises(
+        SettingsError, match=r"example\.yaml: .*the key a stands twice in a mapping; remove one\n.*line 4"
+    ):
+        Example.read([str(file)])
+    file.write_text("extra: &all {a: 1}\nsource: s\nper_gpu: 2\n")
+    assert Example.read([str(file)]).extra == {"a": 1}

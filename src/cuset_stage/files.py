@@ -30,7 +30,9 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
         if path.exists():
             part.chmod(path.stat().st_mode & 0o777)
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:  # as of a full disk
+            error.filename = str(path)
         part.unlink(missing_ok=True)
         raise
 

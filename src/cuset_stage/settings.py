@@ -144,14 +144,36 @@ def _described(cls: type[BaseModel], place: str) -> Iterator[tuple[str, str, str
                 yield from _described(inner, f"{place}{name}: {named}")
 
 
+class _TwiceError(yaml.constructor.ConstructorError):
+    """A mapping has a key twice."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML whose mappings have each key once; PyYAML takes the last of equal ones without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                if key.value in seen:
+                    problem = f"the key {key.value} stands twice in a mapping; remove one"
+                    raise _TwiceError(None, None, problem, key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _load(text: str) -> Any:
+    return yaml.load(text, _Loader)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping a YAML file holds.
 
     Raises:
-        SettingsError: the file cannot be read, or holds something else.
+        SettingsError: the file cannot be read, holds something else, or gives a key twice.
     """
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        value = _load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -166,7 +188,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def _parsed(text: str) -> Any:
     """Lists, mappings and null as YAML has them; everything else stays text, of which pydantic makes what the field holds."""
     try:
-        value = yaml.safe_load(text)
+        value = _load(text)
+    except _TwiceError as error:
+        raise SettingsError(f"{text}: {error.problem}.") from None
     except yaml.YAMLError:
         return text
     if text == "-":  # standard input or output, and YAML's list of nothing
@@ -207,6 +231,7 @@ def _problem(
         description = holder.model_fields[field].description
         return f"{where}{place}: missing; say {field}=..." + (f" ({description})" if description else "")
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = (message.partition(" should have ")[2] or message).replace(" after validation", "")
     if not key:  # a check of several keys
         return f"{where}{message}"
     for said in (f"{key}={error['input']!r}: ", f"{key}: "):  # by a check that names its key

@@ -249,3 +249,10 @@ def test_fingerprint_tells_trained_weights_apart(tiny_model, adapter, tmp_path):
     (copy / "model.safetensors").write_bytes(data)
     assert weights_fingerprint(str(copy)) != base
     assert weights_fingerprint("owner/name") is None
+    trained = weights_fingerprint("owner/name", str(adapter))
+    again = tmp_path / "again"
+    shutil.copytree(adapter, again)
+    data = bytearray((again / "adapter_model.safetensors").read_bytes())
+    data[-1] ^= 1
+    (again / "adapter_model.safetensors").write_bytes(data)
+    assert trained is not None and weights_fingerprint("owner/name", str(again)) != trained

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from cuset_stage.files import drop_torn_checkpoints
+from cuset_stage.files import drop_torn_checkpoints, write_atomically
 from cuset_stage.study import job as study_job
 from cuset_stage.study.job import _try_lease
 
@@ -103,6 +103,16 @@ def test_a_job_whose_process_is_killed_says_so_in_its_log(job, tmp_path):
     assert job("").wait() == 0 and (tmp_path / "done" / "generate" / "m.json").is_file()
 
 
+def test_the_time_of_all_tries_is_counted(job, tmp_path, monkeypatch):
+    assert job("import time; time.sleep(1); raise SystemExit(3)").wait() == 3
+    assert job("").wait() == 0
+    record = json.loads((tmp_path / "done" / "generate" / "m.json").read_text())
+    assert record["seconds"] >= 1
+    (tmp_path / "done" / "generate" / "m.json").unlink()  # made anew: what succeeded before is not counted again
+    assert job("").wait() == 0
+    assert json.loads((tmp_path / "done" / "generate" / "m.json").read_text())["seconds"] < 1 + record["seconds"] - 1
+
+
 def test_a_job_that_a_killed_study_left_is_waited_for_and_not_run_again(job, tmp_path):
     first = job("import time, pathlib\nwhile not pathlib.Path('stop').exists(): time.sleep(0.05)")
     while not (tmp_path / "runs").exists():
@@ -112,3 +122,13 @@ def test_a_job_that_a_killed_study_left_is_waited_for_and_not_run_again(job, tmp
     (tmp_path / "stop").touch()
     assert first.wait() == 0 and second.wait() == 0
     assert (tmp_path / "runs").read_text() == "x"
+
+
+def test_a_full_disk_is_said_with_the_file(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/study\.json'"):
+        write_atomically(tmp_path / "study.json", "{}")
+    assert not list(tmp_path.iterdir())

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cuset_stage.files import take_lock
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.settings import SettingsError
+from cuset_stage.study.job import lock_of
 from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
-from cuset_stage.study.run import check_begun, forecast, run_study, what_is_left, write_study
+from cuset_stage.study.run import check_begun, forecast, jobs_left, run_study, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -133,6 +135,79 @@ def test_a_batch_may_shrink_after_its_job_has_begun(tmp_path, monkeypatch):
     check_begun(smaller, jobs_of(smaller))
     with pytest.raises(StudyError, match=r"begun with another samples \(3, now 2\)\. Give"):
         check_begun(fewer, jobs_of(fewer))
+
+
+def test_a_job_that_still_runs_has_begun(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    study = a_study(tmp_path)
+    write_study(study, jobs_of(study))
+    held = take_lock(lock_of(study.output, "train/m/sft/seed3"))
+    other = a_study(tmp_path, methods={"sft": {"stage": "sft", "learning_rate": 0.2}})
+    with pytest.raises(StudyError, match="begun with another learning_rate"):
+        check_begun(other, jobs_of(other))
+    os.close(held)
+    check_begun(other, jobs_of(other))
+
+
+@pytest.mark.parametrize("changed", ["tasks", "data", "base"])
+def test_what_a_job_has_begun_to_read_may_not_change(tmp_path, monkeypatch, changed):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    base, data = tmp_path / "base", tmp_path / "data"
+    files = {
+        "tasks": (tmp_path / "tasks.jsonl", "generate"),
+        "data": (data / "d.json", "train"),
+        "base": (base / "model.safetensors", "train"),
+    }
+    for file, _ in files.values():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("[1]")
+    (data / "dataset_info.json").write_text('{"d": {"file_name": "d.json"}}')
+    (tmp_path / "r.yaml").write_text(f"dataset: d\ndataset_dir: {data}\n")
+    models = {"m": {"model": str(base), "recipe": str(tmp_path / "r.yaml")}}
+    study = a_study(tmp_path, models=models, tasks=str(files["tasks"][0]))
+    write_study(study, jobs_of(study))
+    file, kind = files[changed]
+    named = base if changed == "base" else file
+    file.write_text("[2]\n")
+    check_begun(study, jobs_of(study))  # no job has begun
+    write_study(study, jobs_of(study))
+    record = study.output / "done" / kind / "m/sft/seed3.json"
+    record.parent.mkdir(parents=True)
+    record.write_text('{"seconds": 1, "gpus": 1}')
+    check_begun(study, jobs_of(study))
+    file.rename(tmp_path / "away")  # as on a machine that has the results alone
+    check_begun(study, jobs_of(study))
+    write_study(study, jobs_of(study))
+    file.write_text("[3, 3]\n")
+    with pytest.raises(
+        StudyError, match=rf"{re.escape(str(named))}: it has changed since {kind}/m/sft/seed3 has begun. Put back"
+    ):
+        check_begun(study, jobs_of(study))
+
+
+@pytest.mark.parametrize("torn", ["", "[]", '{"job": "x"}', '{"seconds": null, "gpus": 1}'])
+def test_a_broken_record_is_no_record(tmp_path, torn):
+    study = a_study(tmp_path)
+    record = study.output / "done/generate/m/sft/seed3.json"
+    record.parent.mkdir(parents=True)
+    record.write_text(torn)
+    assert "generate/m/sft/seed3" in [job.name for job in jobs_left(study, jobs_of(study))]
+    record.write_text('{"seconds": 1, "gpus": 1}')
+    assert "generate/m/sft/seed3" not in [job.name for job in jobs_left(study, jobs_of(study))]
+
+
+def test_judging_without_its_results_is_not_done(tmp_path):
+    study = a_study(tmp_path)
+    record = study.output / "done/evaluate/m/sft/seed3.json"
+    record.parent.mkdir(parents=True)
+    record.write_text('{"seconds": 1, "gpus": 1}')
+    assert "evaluate/m/sft/seed3" in [job.name for job in jobs_left(study, jobs_of(study))]
+
+
+@pytest.mark.parametrize("given", ["only=", "only=[]"])
+def test_no_pattern_is_not_all_of_them(given):
+    with pytest.raises(SettingsError, match=r"only=.*: expected at least 1 item, not 0"):
+        StudySettings.read(["yaml_configs/studies/cpu.yaml", "output=x", given])
 
 
 def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):

@@ -57,19 +57,30 @@ def study(tmp_path):
             file = tmp_path / "runs" / "m" / method / f"seed{seed}" / "results.jsonl"
             file.parent.mkdir(parents=True)
             file.write_text("".join(map(to_line, lines)))
+            record = tmp_path / "done" / "evaluate" / "m" / method / f"seed{seed}.json"
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text('{"seconds": 36, "gpus": 0.5}')
     (tmp_path / "study.json").write_text(json.dumps({"jobs": jobs}))
     return settings
 
 
 def test_the_summary_says_what_is_not_there(study):
-    done = study.output / "done" / "evaluate" / "m" / "sft"
-    done.mkdir(parents=True)
-    (done / "seed4.json").write_text('{"seconds": 36, "gpus": 0.5}')
+    (study.output / "done" / "evaluate" / "m" / "sft" / "seed5.json").unlink()  # judged in part
+    (study.output / "runs" / "m" / "dft" / "seed6" / "results.jsonl").unlink()  # its results are gone
     given = study.model_copy(update={"k": (1, 5), "sweeps": None, "ablations": None})
     write_report(given)
     report = (study.output / "report" / "report.md").read_text()
-    assert "14 tasks, 798 samples" in report and "No Pass@5: a task has 3 samples." in report
-    assert "Not finished: 11 of 12 runs (m/vanilla/seed4, m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, " in report
+    assert "14 tasks, 714 samples" in report and "No Pass@5: a task has 3 samples." in report
+    assert (
+        "Not finished: 4 of 12 runs (m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6); the tables leave"
+        in report
+    )
+    assert [read(study.output / "report" / "rates_m.csv")[method]["seeds"] for method in METHODS] == [
+        "1.0",
+        "2.0",
+        "2.0",
+        "3.0",
+    ]
     assert read(study.output / "report" / "cost_m.csv")["sft"]["GPU hours: judging"] == "0.005"
 
 
@@ -191,6 +202,9 @@ def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypa
         run = {"model": "n", "method": method, "seed": 4}
         jobs["jobs"][f"evaluate/n/{method}/seed4"] = {"run": run}
         shutil.copytree(study.output / "runs/m" / method / "seed4", study.output / "runs/n" / method / "seed4")
+        done = study.output / "done/evaluate"
+        (done / "n" / method).mkdir(parents=True)
+        shutil.copy(done / "m" / method / "seed4.json", done / "n" / method)
     (study.output / "study.json").write_text(json.dumps(jobs))
     models = {
         name: study.models["m"].model_copy(update={"at": {"Tokens, 10^6": at}})

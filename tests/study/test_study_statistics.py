@@ -71,6 +71,9 @@ def study_folder(tmp_path):
                     line = {"type": "sample", "task": f"t{task}", "sample": sample, "verdict": verdict}
                     lines.append({**line, "compiled": True, "passed": verdict == "passed", "tokens": 100})
             file.write_text("".join(to_line(line) for line in lines))
+            record = tmp_path / "done" / "evaluate" / "m" / method / f"seed{seed}.json"
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text('{"seconds": 1, "gpus": 1}')
     (tmp_path / "study.json").write_text(json.dumps({"jobs": jobs}))
     return tmp_path
 

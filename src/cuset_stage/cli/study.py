@@ -32,6 +32,7 @@ def run(settings: StudySettings) -> None:
         gpu_names,
         jobs_left,
         run_study,
+        short_of_gpus,
         what_is_left,
     )
 
@@ -42,7 +43,12 @@ def run(settings: StudySettings) -> None:
     gpus = len(gpu_names(settings)) if settings.executor == "local" else 0
     for line in forecast(what_is_left(settings, jobs), gpus):
         typer.echo(line)
-    absent = missing(settings, jobs_left(settings, jobs))
+    left = jobs_left(settings, jobs)
+    absent = missing(settings, left)
+    if (gpus or not settings.dry_run) and (
+        short := short_of_gpus(settings, left)
+    ):  # a plan may be made where no GPU is
+        absent.append(short)
     if settings.dry_run:
         for what in absent:
             typer.echo(f"missing: {what}")
@@ -57,7 +63,7 @@ def run(settings: StudySettings) -> None:
         typer.echo("The same command runs again what failed and what needs it.", err=True)
     elif status:
         typer.echo(f"Snakemake ended with exit code {status}; what it says of it stands above.", err=True)
-    if any((settings.output / "runs").glob("*/*/*/results.jsonl")):
+    if any((settings.output / "done" / "evaluate").glob("*/*/*.json")):
         for path in write_report(settings):
             typer.echo(str(path))
     if status or failed:

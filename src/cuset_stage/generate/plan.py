@@ -61,14 +61,8 @@ def make_plan(tasks: Iterable[Task], settings: RecordedSettings, samples: int) -
     """All samples of all tasks.
 
     Raises:
-        GenerationError: several samples of greedy decoding.
         TaskError: a task has no prompt of the level.
     """
-    if samples > 1 and settings.temperature == 0:
-        raise GenerationError(
-            f"samples={samples} with temperature=0: greedy decoding writes the same answer every time. Give a temperature "
-            "such as 0.8, or take one sample."
-        )
     plan = []
     for task in tasks:
         messages = [dict(message) for message in chat_messages(task, level=settings.level, gpu=settings.gpu)]
@@ -155,19 +149,18 @@ def generate(
 def weights_fingerprint(*folders: str | None) -> str | None:
     """SHA-256 over the sizes of the weight files in the folders and over 16 stretches of 64 KiB of each.
 
-    It tells models apart that were trained one after the other into one folder, without reading all of them. None
-    when a folder is not there (a name on the Hub), or holds no weights.
+    It tells models apart that were trained one after the other into one folder, without reading all of them. A folder that is not there (a name
+    on the Hub) adds nothing; None when none of them holds weights.
     """
-    digest = hashlib.sha256()
+    digest, found = hashlib.sha256(), False
     for folder in filter(None, folders):
         files = sorted(file for file in Path(folder).expanduser().glob("*") if file.suffix in (".safetensors", ".bin"))
-        if not files:
-            return None
         for file in files:
+            found = True
             size = file.stat().st_size
             digest.update(f"{file.name}:{size};".encode())
             with file.open("rb") as handle:
                 for part in range(16):
                     handle.seek(part * max(0, size - (1 << 16)) // 15)
                     digest.update(handle.read(1 << 16))
-    return digest.hexdigest()
+    return digest.hexdigest() if found else None

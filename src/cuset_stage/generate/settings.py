@@ -79,6 +79,11 @@ class BackendSettings(Sampling):
             if getattr(self, key) is not None:
                 whose = "an endpoint: the server decides it" if self.endpoint else "a model of our own"
                 raise ValueError(f"{key} is not for {whose}")
+        if self.samples > 1 and self.temperature == 0:
+            raise ValueError(
+                f"samples={self.samples} with temperature=0: greedy decoding writes the same answer every time. Give a temperature "
+                "such as 0.8, or take one sample"
+            )
         return self
 
 

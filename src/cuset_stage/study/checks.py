@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled
+from ..generate.plan import weights_fingerprint
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..tasks import TaskError, load_tasks
@@ -143,23 +145,72 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
 
 def _missing_data(recipe: Mapping[str, Any]) -> str | None:
     """What of a recipe's data is not there, with folders found as a run finds them; other ways to name data are left to it."""
-    folder = recipe.get("dataset_dir", "data")
-    names = [(key, name) for key in ("dataset", "eval_dataset") for name in split_names(recipe.get(key)) or ()]
-    if not names or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
+    if (place := _data_folder(recipe)) is None:
         return None
-    place = Path(folder)
-    if not place.exists() and recipe.get("stage") == "cuset":
-        place = bundled.folder() / folder
     info = place / "dataset_info.json"
     try:
         known = json.loads(info.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        return f"dataset_dir={folder}: no dataset_info.json can be read there ({reason})."
-    for key, name in names:
+        return f"dataset_dir={recipe.get('dataset_dir', 'data')}: no dataset_info.json can be read there ({reason})."
+    for key, name in _data_names(recipe):
         if name not in known:
             return f"{key}: {name}: not in {info}; {nearest(name, known)}"
-        file = known[name].get("file_name")
-        if file is not None and known[name].keys().isdisjoint(ELSEWHERE) and not (place / file).exists():
-            return f"{key}: {name}: {place / file}: no such file or folder."
+        if (file := _data_file(place, known[name])) is not None and not file.exists():
+            return f"{key}: {name}: {file}: no such file or folder."
     return None
+
+
+def _data_names(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(key of the recipe, data set)"""
+    return [(key, name) for key in ("dataset", "eval_dataset") for name in split_names(recipe.get(key)) or ()]
+
+
+def _data_folder(recipe: Mapping[str, Any]) -> Path | None:
+    """Where a run looks for dataset_info.json; None where its data are named in another way, or it has none."""
+    folder = recipe.get("dataset_dir", "data")
+    if not _data_names(recipe) or not isinstance(folder, str) or folder == "ONLINE" or folder.startswith("REMOTE:"):
+        return None
+    if not (place := Path(folder)).exists() and recipe.get("stage") == "cuset":
+        return bundled.folder() / folder
+    return place
+
+
+def _data_file(place: Path, entry: Mapping[str, Any]) -> Path | None:
+    """The file or folder of an entry of dataset_info.json; None where it may be elsewhere."""
+    file = entry.get("file_name")
+    return place / file if file is not None and entry.keys().isdisjoint(ELSEWHERE) else None
+
+
+def inputs_of(settings: StudySettings, job: Job) -> dict[str, str]:
+    """SHA-256, by path, of what a job reads and no job makes: tasks and training data, where each is a file that is here, and the base model, where it is a
+    folder (of which `weights_fingerprint` reads a part)."""
+    files = [settings.tasks] if job.kind in ("generate", "evaluate") else []
+    if (
+        job.kind in ("train", "analyze")
+        and (place := _data_folder(job.settings))
+        and _missing_data(job.settings) is None
+    ):
+        known = json.loads((place / "dataset_info.json").read_text(encoding="utf-8"))
+        files += filter(None, (_data_file(place, known[name]) for _, name in _data_names(job.settings)))
+    found = {str(file): _digest(file, _stamp(file)) for file in files if file.is_file()}
+    base = model_of(settings, job.run)
+    if job.kind in ("train", "generate") and (digest := _weights(base, *map(_stamp, sorted(Path(base).glob("*"))))):
+        found[base] = digest
+    return found
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+@functools.cache
+def _digest(file: Path, _stamp: tuple[int, int]) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@functools.cache
+def _weights(folder: str, *_stamps: tuple[int, int]) -> str | None:
+    return weights_fingerprint(folder)

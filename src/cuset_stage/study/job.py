@@ -25,6 +25,37 @@ from .settings import SHARES
 
 
 POLL_S = 1.0
+BEAT_S = 10.0  # a try that is killed is counted up to its last beat
+
+
+def lock_of(study: Path, name: str) -> Path:
+    """What a job holds while it runs. It holds the seconds of earlier tries, too, until one succeeds."""
+    return study / "locks" / name.replace("/", "%")
+
+
+def _run_counted(command: Sequence[str], lock: int, earlier: float, **popen: Any) -> tuple[int, float]:
+    """Exit status of a command, and its seconds with those of earlier tries, which are kept in the job's lock on the way."""
+    began = time.time()
+    with subprocess.Popen(command, **popen) as process:
+        try:
+            while True:
+                try:
+                    code = process.wait(BEAT_S)
+                    return code, earlier + time.time() - began
+                except subprocess.TimeoutExpired:
+                    pass
+                finally:
+                    os.pwrite(lock, f"{earlier + time.time() - began:15.1f}\n".encode(), 0)
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _seconds_in(lock: int) -> float:
+    try:
+        return float(os.pread(lock, 32, 0))
+    except ValueError:  # the first try, or another kind of content
+        return 0.0
 
 
 def _try_lease(folder: Path, gpus: Sequence[str], shares: int, pack: bool) -> tuple[list[str], list[int]] | None:
@@ -79,7 +110,7 @@ def run_job(name: str) -> int:
     """Run a job of the study in this folder; returns the exit status of its command."""
     study = json.loads(Path("study.json").read_text(encoding="utf-8"))
     job, root = study["jobs"][name], Path.cwd()
-    record, lock = root / "done" / f"{name}.json", root / "locks" / name.replace("/", "%")
+    record, lock = root / "done" / f"{name}.json", lock_of(root, name)
     own = take_lock(lock, wait=False)
     if own is None:
         print(
@@ -99,12 +130,15 @@ def run_job(name: str) -> int:
             environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
         visible = environment.get("CUDA_VISIBLE_DEVICES", "")
         print(f"+ CUDA_VISIBLE_DEVICES={visible} {' '.join(job['command'])}", flush=True)
-        began = time.time()
+        waited = time.time() - start
         command = [study["python"], "-m", *job["module"]]
-        code = subprocess.run(command, cwd=study["cwd"], env=environment, pass_fds=(own, *held)).returncode
+        code, seconds = _run_counted(
+            command, own, _seconds_in(own), cwd=study["cwd"], env=environment, pass_fds=(own, *held)
+        )
     if code == 0:
-        took = {"job": name, "seconds": round(time.time() - began, 1), "waited_s": round(began - start, 1)}
+        took = {"job": name, "seconds": round(seconds, 1), "waited_s": round(waited, 1)}
         write_atomically(record, json.dumps({**took, "gpus": job["shares"] / SHARES}) + "\n")
+        os.ftruncate(own, 0)
     if code < 0:
         why = " (often for want of memory)" if -code == signal.SIGKILL else ""
         print(f"{name}: its process was ended by {signal.Signals(-code).name}{why}", flush=True)

@@ -106,7 +106,7 @@ def _varied(settings: StudySettings, variations: Variations) -> Iterator[tuple[s
 
 
 def _check_name(name: str) -> None:
-    if not re.match(NAME, name):
+    if not re.fullmatch(NAME, name):
         raise StudyError(f"{name!r}: a name has letters, digits and _ . + - =, as folders are called by it.")
 
 

@@ -80,7 +80,9 @@ def write_report(settings: StudySettings) -> list[Path]:
     every = runs_of(settings)
     if left := [run.name for run in every if gpu_hours(settings, run, "evaluate") is None]:
         names = ", ".join(left[:NAMED]) + (", ..." if len(left) > NAMED else "")
-        summary += f" Not finished: {len(left):,} of {counted(len(every), 'run')} ({names}); the tables hold what is judged of them."
+        summary += (
+            f" Not finished: {len(left):,} of {counted(len(every), 'run')} ({names}); the tables leave them out."
+        )
     title = settings.title or settings.output.name
     parts = [f"# {escape(title)}", escape(summary), *(render_table(table) for table in tables)]
     write_atomically(folder / "report.md", "\n\n".join(parts) + "\n")

@@ -15,13 +15,15 @@ from ..files import write_atomically
 from ..jsonl import read_objects, to_line
 from ..report.statistics import Rule, task_scores
 from .plan import StudyError
+from .run import record_of
 
 
 COLUMNS = ("model", "method", "seed", "task", "family", "sample", "verdict", "compiled", "passed", "tokens")
 
 
 def collect(folder: Path) -> Path:
-    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order. Returns its path."""
+    """Write results.jsonl of a study: a row a model, method, seed, task and sample, in that order, of the runs that are judged to their end.
+    Returns its path."""
     path = folder / "results.jsonl"
     write_atomically(path, (to_line(row) for row in _rows(folder)))
     return path
@@ -32,7 +34,7 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
     runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
     for run in runs.values():
         file = folder / "runs" / run["model"] / run["method"] / f"seed{run['seed']}" / "results.jsonl"
-        if file.exists():
+        if record_of(folder, "evaluate/{model}/{method}/seed{seed}".format(**run)) is not None:
             yield from ({**run, **sample} for sample in samples_of(file))
 
 

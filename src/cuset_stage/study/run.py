@@ -17,13 +17,21 @@ import yaml
 
 from ..files import take_lock, write_atomically
 from ..sandbox import list_gpus
+from ..settings import read_yaml
 from ..text import shown
+from .checks import inputs_of
+from .job import lock_of
 from .plan import NEEDS, Job, Run, StudyError, command_of, cores_of, processors
 from .settings import SHARES, Kind, StudySettings
 
 
 # Keys of commands that change how fast a job is, or whether it fits, and neither answers nor verdicts: these may change after it has begun.
 SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "record_gpu", "retries", "retry_infra", "timeout"})
+FINAL: Mapping[Kind, str] = {
+    "evaluate": "results.jsonl",
+    "pairs": "pairs.json",
+    "analyze": "confidence",
+}  # what the report reads
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 
@@ -63,7 +71,7 @@ def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
         groups.items(), key=lambda one: (models.index(one[0][0]), kinds.index(one[0][1]))
     ):
         model = settings.models[name]
-        records = [record for job in members if (record := _record(settings.output, job.name)) is not None]
+        records = [record for job in members if (record := record_of(settings.output, job.name)) is not None]
         gpus = members[0].gpus
         # A job with half of the share takes twice as long.
         seconds = [record["seconds"] * (record["gpus"] / gpus if gpus else 1) for record in records]
@@ -76,16 +84,19 @@ def what_is_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Left]:
 
 def gpu_hours(settings: StudySettings, run: Run, kind: Kind) -> float | None:
     """What a job of a run has taken; None while it is not done."""
-    record = _record(settings.output, f"{kind}/{run.name}")
+    record = record_of(settings.output, f"{kind}/{run.name}")
     return None if record is None else record["seconds"] / 3600 * record["gpus"]
 
 
-def _record(output: Path, job: str) -> dict[str, Any] | None:
-    """What a job that is done has left; None of another, and of a record that is broken."""
+def record_of(output: Path, job: str) -> dict[str, Any] | None:
+    """What a job that is done has left; None of another, of a record that is broken, and where what the report reads is gone."""
+    kind, _, run = job.partition("/")
     try:
-        return json.loads((output / "done" / f"{job}.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        record = json.loads((output / "done" / f"{job}.json").read_text(encoding="utf-8"))
+        float(record["seconds"]), float(record["gpus"])
+    except (FileNotFoundError, KeyError, TypeError, ValueError):
         return None
+    return record if kind not in FINAL or (output / "runs" / run / FINAL[kind]).exists() else None
 
 
 def forecast(left: Sequence[Left], gpus: int = 0) -> Iterator[str]:
@@ -112,20 +123,28 @@ def forecast(left: Sequence[Left], gpus: int = 0) -> Iterator[str]:
 
 def jobs_left(settings: StudySettings, jobs: Sequence[Job]) -> list[Job]:
     """Jobs that are not done."""
-    return [job for job in jobs if _record(settings.output, job.name) is None]
+    return [job for job in jobs if record_of(settings.output, job.name) is None]
 
 
 def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
-    """A study may grow; what it has begun keeps its settings.
+    """A study may grow; what it has begun keeps its settings, and what it reads.
 
     Raises:
-        StudyError: a job that has begun would run with other settings.
+        StudyError: a job that has begun would run with other settings, or on another base model, other training data or other tasks.
+        SettingsError: a file of settings in the study's folder is broken.
     """
+    read_before = _inputs_before(settings)
     for job in jobs:
         file = _file(settings, job)
         if not file.exists() or not _has_begun(settings, job):
             continue
-        old, new = yaml.safe_load(file.read_text(encoding="utf-8")), yaml.safe_load(_text(job))
+        for path, digest in inputs_of(settings, job).items():
+            if read_before.get(job.name, {}).get(path, digest) != digest:
+                raise StudyError(
+                    f"{path}: it has changed since {job.name} has begun. Put back what was there, give the study another output=, or remove "
+                    f"{settings.output / 'runs' / job.run.name} and its records in {settings.output / 'done'}."
+                )
+        old, new = read_yaml(file), yaml.safe_load(_text(job))
         changed = sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key))
         if changed:
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
@@ -135,20 +154,35 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
             )
 
 
+def _inputs_before(settings: StudySettings) -> Mapping[str, Mapping[str, str]]:
+    """What the jobs of a study that was started before read, as `inputs_of` has it."""
+    try:
+        jobs = json.loads((settings.output / "study.json").read_text(encoding="utf-8"))["jobs"]
+    except (FileNotFoundError, ValueError):
+        return {}
+    return {name: job.get("inputs", {}) for name, job in jobs.items()}
+
+
 def _has_begun(settings: StudySettings, job: Job) -> bool:
-    """Whether it is done or has left what it would go on from; one that failed before may be put right."""
+    """Whether it is done, runs, or has left what it would go on from; one that failed before may be put right."""
+    if (lock := lock_of(settings.output, job.name)).exists():
+        held = take_lock(lock, wait=False)
+        if held is None:
+            return True
+        os.close(held)
     if job.kind == "train":
         left = any(Path(job.settings["output_dir"]).glob("checkpoint-*"))
     else:
         left = Path(job.settings["output"]).is_file()
-    return left or _record(settings.output, job.name) is not None
+    return left or record_of(settings.output, job.name) is not None
 
 
 def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
     """Write study.json and a file of settings for each job."""
-    entries, gpus = {}, gpu_names(settings)
+    entries, gpus, read_before = {}, gpu_names(settings), _inputs_before(settings)
     for job in jobs:
         file = _file(settings, job)
+        earlier = read_before.get(job.name, {}) if _has_begun(settings, job) else {}
         write_atomically(file, _text(job))
         _log(settings, job).parent.mkdir(parents=True, exist_ok=True)
         command = command_of(job.kind, str(file))
@@ -161,6 +195,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "resource": _resource(settings, job),
             "cores": cores_of(job, processors(settings)),
             "command": command,
+            "inputs": {**earlier, **inputs_of(settings, job)},
             "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
             "run": {"model": job.run.model, "method": job.run.method, "seed": job.run.seed},
         }
@@ -208,14 +243,9 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         raise StudyError(
             f"executor={executor}: Snakemake has no such executor here: pip install snakemake-executor-plugin-{executor}."
         )
+    if (short := short_of_gpus(settings, jobs_left(settings, jobs))) is not None:
+        raise StudyError(short)
     gpus = gpu_names(settings)
-    if settings.executor == "local":
-        for job in jobs_left(settings, jobs):
-            if job.gpus > (known := len(_gpus_of(settings, job, gpus))):
-                raise StudyError(
-                    f"{job.name} takes {job.gpus:g} GPUs and {known} of {len(gpus)} can be used; lower `gpus` of the models, where 0 is a "
-                    "CPU, or `judge_gpus`."
-                )
     shares = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": max(0, len(gpus) - settings.judge_gpus) * SHARES}
     targets = () if settings.only is None else (f"done/{job.name}.json" for job in jobs)
     command = [
@@ -237,6 +267,10 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         raise StudyError(f"{settings.output}: this study is running already; `fuser {file}` names its processes.")
     try:
         write_study(settings, every)
+        for job in jobs:
+            record = settings.output / "done" / f"{job.name}.json"
+            if record.exists() and record_of(settings.output, job.name) is None:
+                record.unlink()  # broken; Snakemake would take it for whole
         # Snakemake has the lock as well: should this process be killed, the study runs until Snakemake has ended.
         with subprocess.Popen(command, pass_fds=(lock,)) as process:
             try:
@@ -246,6 +280,18 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
                 raise
     finally:
         os.close(lock)
+
+
+def short_of_gpus(settings: StudySettings, jobs: Sequence[Job]) -> str | None:
+    """Of jobs on this machine, the first that takes more GPUs than there are, as a sentence."""
+    gpus = gpu_names(settings)
+    for job in jobs if settings.executor == "local" else ():
+        if job.gpus > (known := len(_gpus_of(settings, job, gpus))):
+            return (
+                f"{job.name} takes {job.gpus:g} GPUs and {known} of {len(gpus)} can be used; lower `gpus` of the models, where 0 is a "
+                "CPU, or `judge_gpus`."
+            )
+    return None
 
 
 def failed_jobs(settings: StudySettings, jobs: Sequence[Job]) -> Mapping[str, Path]:

@@ -34,8 +34,8 @@ class StudyModel(BaseModel):
         description="a recipe of llamafactory-cli; the study sets model, objective, seed and output folder in it"
     )
     keys: dict[str, Any] = Field({}, description="keys of this model's training runs, over the recipe's")
-    methods: Names | None = Field(None, description="only these methods and ablations")
-    seeds: Numbers | None = Field(None, description="only these seeds")
+    methods: Names | None = Field(None, min_length=1, description="only these methods and ablations")
+    seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
     generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
     gpus: dict[Kind, NonNegativeFloat] = Field(
         {}, description="GPUs that a job takes: eighths of one, or whole ones; without it 1"
@@ -70,8 +70,8 @@ class Variations(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     of: str = Field("cuset", description="the method that is varied")
-    models: Names | None = Field(None, description="only these models")
-    seeds: Numbers | None = Field(None, description="only these seeds")
+    models: Names | None = Field(None, min_length=1, description="only these models")
+    seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
     runs: dict[str, Any] = Field(description="name: {key: value, ...}, or key: [value, ...]")
 
 
@@ -122,7 +122,9 @@ class StudySettings(Settings):
         description="further arguments of snakemake, such as [--jobs, '20', --default-resources, slurm_partition=a]",
     )
     only: Names | None = Field(
-        None, description="run now what matches one of these patterns of MODEL/METHOD/seedN, such as base/*/seed0"
+        None,
+        min_length=1,
+        description="run now what matches one of these patterns of MODEL/METHOD/seedN, such as base/*/seed0",
     )
     dry_run: bool = Field(False, description="only say what is left: jobs, GPU hours and disk")
     title: str | None = Field(None, description="the report's title")
