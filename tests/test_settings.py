@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 from pydantic import Field, FilePath, model_validator
 
-from cuset_stage.settings import Names, Numbers, Settings, SettingsError
+from cuset_stage.settings import Names, Numbers, Settings, SettingsError, read_yaml
 
 
 class Example(Settings):
@@ -42,6 +42,12 @@ def test_values_take_the_fields_type():
     read = Example.read(["s", "b", "c", "name=007", "gpus=0,1", "extra={a: 1}", "ratio=1e-3", "fresh=off"])
     assert read == Example(source="s", rest=("b", "c"), name="007", gpus=(0, 1), extra={"a": 1}, ratio=1e-3)
     assert Example.read(["s", "rest=a,b", "ratio=null"]) == Example(source="s", rest=("a", "b"))
+
+
+def test_a_number_with_an_exponent_needs_no_point(tmp_path):
+    file = tmp_path / "example.yaml"
+    file.write_text("a: [1e-4, 1.0e-4, 2E3, -1e+2, 1e, e5, '1e-4']\n")
+    assert read_yaml(file) == {"a": [1e-4, 1e-4, 2e3, -100.0, "1e", "e5", "1e-4"]}
 
 
 def test_a_switch_may_have_dashes():

@@ -4,6 +4,7 @@ A command's class says which keys exist, their types, ranges and defaults, and a
 and the documentation are made from it. May import pydantic and yaml.
 """
 
+import re
 import tempfile
 import types
 import typing
@@ -149,7 +150,8 @@ class _TwiceError(yaml.constructor.ConstructorError):
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose mappings have each key once; PyYAML takes the last of equal ones without a word."""
+    """YAML whose mappings have each key once, where PyYAML takes the last of equal ones without a word, and where 1e-4 is a number, as llamafactory-cli
+    reads it."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
@@ -162,7 +164,13 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _load(text: str) -> Any:
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+
+
+def load_yaml(text: str) -> Any:
+    """What a YAML text says, read as `read_yaml` reads a file."""
     return yaml.load(text, _Loader)
 
 
@@ -173,7 +181,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         SettingsError: the file cannot be read, holds something else, or gives a key twice.
     """
     try:
-        value = _load(path.read_text(encoding="utf-8"))
+        value = load_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -188,7 +196,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def _parsed(text: str) -> Any:
     """Lists, mappings and null as YAML has them; everything else stays text, of which pydantic makes what the field holds."""
     try:
-        value = _load(text)
+        value = load_yaml(text)
     except _TwiceError as error:
         raise SettingsError(f"{text}: {error.problem}.") from None
     except yaml.YAMLError:

@@ -17,7 +17,7 @@ import yaml
 
 from ..files import take_lock, write_atomically
 from ..sandbox import list_gpus
-from ..settings import read_yaml
+from ..settings import load_yaml, read_yaml
 from ..text import shown
 from .checks import inputs_of
 from .job import lock_of
@@ -144,7 +144,7 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
                     f"{path}: it has changed since {job.name} has begun. Put back what was there, give the study another output=, or remove "
                     f"{settings.output / 'runs' / job.run.name} and its records in {settings.output / 'done'}."
                 )
-        old, new = read_yaml(file), yaml.safe_load(_text(job))
+        old, new = read_yaml(file), load_yaml(_text(job))
         changed = sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key))
         if changed:
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
