@@ -45,7 +45,8 @@ def _run_counted(command: Sequence[str], lock: int, earlier: float, **popen: Any
                 except subprocess.TimeoutExpired:
                     pass
                 finally:
-                    os.pwrite(lock, f"{earlier + time.time() - began:15.1f}\n".encode(), 0)
+                    with contextlib.suppress(OSError):  # a full disk is no reason to end a training
+                        os.pwrite(lock, f"{earlier + time.time() - began:15.1f}\n".encode(), 0)
         except BaseException:
             process.kill()
             raise
