@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..files import weights_fingerprint
 from ..stage.pretrained import check_adapter, check_model, chosen_device
 from .settings import BackendSettings, GenerationError, RecordedSettings, Sampling
 
@@ -23,7 +24,6 @@ def choose_backend(settings: BackendSettings) -> tuple[RecordedSettings, Callabl
                 except ValueError as error:
                     raise GenerationError(f"{key}={said[key]}: {error}") from None
         from .hf import HFBackend, resolve_dtype
-        from .plan import weights_fingerprint
 
         device = chosen_device(settings.device, gpu="cuda")  # all of them
         weights = weights_fingerprint(settings.model, settings.adapter)

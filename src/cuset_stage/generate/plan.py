@@ -144,23 +144,3 @@ def generate(
             made += 1
             progress(kept + made, len(plan))
     return Summary(kept, made, tuple(failures))
-
-
-def weights_fingerprint(*folders: str | None) -> str | None:
-    """SHA-256 over the sizes of the weight files in the folders and over 16 stretches of 64 KiB of each.
-
-    It tells models apart that were trained one after the other into one folder, without reading all of them. A folder that is not there (a name
-    on the Hub) adds nothing; None when none of them holds weights.
-    """
-    digest, found = hashlib.sha256(), False
-    for folder in filter(None, folders):
-        files = sorted(file for file in Path(folder).expanduser().glob("*") if file.suffix in (".safetensors", ".bin"))
-        for file in files:
-            found = True
-            size = file.stat().st_size
-            digest.update(f"{file.name}:{size};".encode())
-            with file.open("rb") as handle:
-                for part in range(16):
-                    handle.seek(part * max(0, size - (1 << 16)) // 15)
-                    digest.update(handle.read(1 << 16))
-    return digest.hexdigest() if found else None

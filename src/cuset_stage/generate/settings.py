@@ -90,7 +90,7 @@ class BackendSettings(Sampling):
 class RecordedSettings(Sampling):
     """All that two answers must have in common to stand in one file.
 
-    weights: fingerprint of the files of model and adapter (`plan.weights_fingerprint`); None where there are none.
+    weights: fingerprint of the files of model and adapter (`files.weights_fingerprint`); None where there are none.
     dtype: of weights and activations, for a model of our own.
     """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import bundled
-from ..generate.plan import weights_fingerprint
+from ..files import file_sha256, weights_fingerprint
 from ..settings import Settings, SettingsError, read_yaml, split_names
 from ..stage.pretrained import check_model
 from ..tasks import TaskError, load_tasks
@@ -207,8 +206,7 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 @functools.cache
 def _digest(file: Path, _stamp: tuple[int, int]) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file_sha256(file)
 
 
 @functools.cache
