@@ -1,4 +1,5 @@
-"""Atomic writing of files, locks on them, SHA-256 of their content, fingerprints of weights, and which checkpoints of a training are whole. Standard library only."""
+"""Atomic writing of files, locks on them, SHA-256 of their content and of weights, and which checkpoints of a training are whole. Standard library
+only."""
 
 from __future__ import annotations
 

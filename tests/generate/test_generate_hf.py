@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from cuset_stage.cli.generate import GenerateSettings
+from cuset_stage.files import weights_fingerprint
 from cuset_stage.generate import GenerationError
 from cuset_stage.generate.backend import choose_backend
 from cuset_stage.generate.hf import HFBackend, resolve_dtype
-from cuset_stage.files import weights_fingerprint
 from cuset_stage.generate.plan import generate, make_plan
 from cuset_stage.tasks.answers_file import read_answers
 from cuset_stage.text import InputError
