@@ -104,6 +104,7 @@ def test_a_dry_run_of_the_studies_that_come_with_the_package(path, tmp_path, mon
         ((), {"ablations": {"rnus": {}, "runs": {}}}, "ablations: rnus: no such key; did you mean runs?"),
         ((), {"sweeps": {"runs": {"cuset_tua": [1, 2]}}}, "sweeps: cuset_tua: no such key"),
         (("generate",), {"sample": 3}, "generate (of tiny): sample: no such key; did you mean samples?"),
+        (("generate",), {"samples": 3, "temperature": 0}, "generate (of tiny): samples=3 with temperature=0: greedy"),
         (("generate",), {"output": "a.jsonl"}, "generate: output: the study sets it; leave it out."),
         (("evaluate",), {"per_gpus": 3}, "evaluate (of tiny): per_gpus: no such key; did you mean per_gpu"),
         (("pairs",), {"samples": "x"}, "pairs (of tiny): samples='x': expected a valid integer"),
@@ -149,6 +150,14 @@ def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, p
     assert code == 0 and f"missing: {message}" in output
     code, output = run(file)
     assert code == 2 and message in output and not (tmp_path / "out").exists()
+
+
+def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    file = study("models", "tiny", gpus={"train": 2})
+    assert "missing: train/tiny/cuset/seed0 takes 2 GPUs and 1 of 1 can be used; lower" in run(file, "dry_run=true")[1]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # a plan for another machine
+    assert "missing" not in run(file, "dry_run=true")[1]
 
 
 def test_data_that_its_entry_names_is_looked_for(study, tmp_path):

@@ -15,7 +15,7 @@ from cuset_stage.files import take_lock
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.settings import SettingsError
 from cuset_stage.study.job import lock_of
-from cuset_stage.study.plan import StudyError, jobs_of, runs_of, wanted
+from cuset_stage.study.plan import NEEDS, StudyError, jobs_of, runs_of, wanted
 from cuset_stage.study.run import check_begun, forecast, jobs_left, run_study, what_is_left, write_study
 from cuset_stage.study.settings import StudySettings
 
@@ -194,6 +194,17 @@ def test_a_broken_record_is_no_record(tmp_path, torn):
     assert "generate/m/sft/seed3" in [job.name for job in jobs_left(study, jobs_of(study))]
     record.write_text('{"seconds": 1, "gpus": 1}')
     assert "generate/m/sft/seed3" not in [job.name for job in jobs_left(study, jobs_of(study))]
+
+
+def test_a_broken_record_does_not_keep_its_job_from_running(tmp_path):
+    models = {"m": {"model": "base", "recipe": str(tmp_path / "recipe.yaml"), "gpus": dict.fromkeys(NEEDS, 0)}}
+    study = a_study(tmp_path, models=models, snakemake=["--dry-run"])
+    broken, whole = (study.output / f"done/generate/m/vanilla/seed{seed}.json" for seed in (3, 4))
+    broken.parent.mkdir(parents=True)
+    broken.touch()
+    whole.write_text('{"seconds": 1, "gpus": 1}')
+    assert run_study(study, jobs_of(study), jobs_of(study)) == 0
+    assert whole.exists() and not broken.exists()  # which Snakemake would take for a job's end
 
 
 def test_judging_without_its_results_is_not_done(tmp_path):
