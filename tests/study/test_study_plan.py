@@ -180,7 +180,8 @@ def test_what_a_job_has_begun_to_read_may_not_change(tmp_path, monkeypatch, chan
     write_study(study, jobs_of(study))
     file.write_text("[3, 3]\n")
     with pytest.raises(
-        StudyError, match=rf"{re.escape(str(named))}: it has changed since {kind}/m/sft/seed3 has begun. Put back"
+        StudyError,
+        match=rf"{re.escape(str(named))}: it has changed since {kind}/m/sft/seed3 began\. Give the study .* Or put back what was there\.",
     ):
         check_begun(study, jobs_of(study))
 

@@ -45,11 +45,9 @@ def run(settings: StudySettings) -> None:
         typer.echo(line)
     left = jobs_left(settings, jobs)
     absent = missing(settings, left)
-    if (gpus or not settings.dry_run) and (
-        short := short_of_gpus(settings, left)
-    ):  # a plan may be made where no GPU is
-        absent.append(short)
     if settings.dry_run:
+        if gpus and (short := short_of_gpus(settings, left)):  # without any, it is a plan for another machine
+            absent.append(short)
         for what in absent:
             typer.echo(f"missing: {what}")
         return

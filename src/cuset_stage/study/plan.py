@@ -18,6 +18,13 @@ ADAPTERS = frozenset({"lora", "oft"})  # what a training writes beside the model
 NEEDS: Mapping[Kind, tuple[Kind, ...]] = {
     "train": (), "generate": ("train",), "evaluate": ("generate",), "pairs": ("train",), "analyze": ("train",),
 }  # fmt: skip
+OUTPUTS: Mapping[Kind, str] = {
+    "train": "model",
+    "generate": "answers.jsonl",
+    "evaluate": "results.jsonl",
+    "pairs": "pairs.json",
+    "analyze": "confidence",
+}  # fmt: skip - in the folder of its run
 
 
 class StudyError(InputError):
@@ -152,7 +159,7 @@ def model_of(settings: StudySettings, run: Run) -> str:
 def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -> Iterator[Job]:
     model, start = settings.models[run.model], model_of(settings, run)
     folder = settings.output / "runs" / run.name
-    trained = {"model": start}
+    trained, places = {"model": start}, {kind: str(folder / name) for kind, name in OUTPUTS.items()}
 
     def job(kind: Kind, given: Mapping[str, Any]) -> Job:
         needs = tuple(each for each in NEEDS[kind] if each != "train" or run.keys is not None)
@@ -160,18 +167,18 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
 
     if run.keys is not None:
         keys = {**recipe, **model.keys, **run.keys, "model_name_or_path": start, "seed": run.seed}
-        yield job("train", {**keys, "output_dir": str(folder / "model"), "overwrite_output_dir": False})
+        yield job("train", {**keys, "output_dir": places["train"], "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
-        trained = {**trained, "adapter": str(folder / "model")} if is_adapter else {"model": str(folder / "model")}
+        trained = {**trained, "adapter": places["train"]} if is_adapter else {"model": places["train"]}
     template = {"template": recipe["template"]} if "template" in recipe else {}
-    answers, results, tasks = str(folder / "answers.jsonl"), str(folder / "results.jsonl"), str(settings.tasks)
+    tasks = str(settings.tasks)
     sampling = {**template, **settings.generate, **model.generate, **trained, "seed": run.seed}
-    yield job("generate", {**sampling, "tasks": tasks, "output": answers})
-    judging = {**settings.evaluate, "answers": answers, "tasks": tasks, "method": run.method}
-    yield job("evaluate", {**judging, "output": results})
-    for kind, given, output in (("pairs", settings.pairs, "pairs.json"), ("analyze", settings.analyze, "confidence")):
+    yield job("generate", {**sampling, "tasks": tasks, "output": places["generate"]})
+    judging = {**settings.evaluate, "answers": places["generate"], "tasks": tasks, "method": run.method}
+    yield job("evaluate", {**judging, "output": places["evaluate"]})
+    for kind, given in (("pairs", settings.pairs), ("analyze", settings.analyze)):
         if given is not None:
-            yield job(kind, {**template, **given, "models": {run.method: trained}, "output": str(folder / output)})
+            yield job(kind, {**template, **given, "models": {run.method: trained}, "output": places[kind]})
 
 
 def command_of(kind: Kind, file: str) -> list[str]:

@@ -18,7 +18,7 @@ from ..report.cells import Table, number_column, text_column
 from ..report.markdown import escape, render_table
 from ..report.notes import counted
 from ..report.write import table_frame
-from .plan import Run, runs_of
+from .plan import OUTPUTS, Run, runs_of
 from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
@@ -169,7 +169,7 @@ def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods
 
 def _pairs(settings: StudySettings, run: Run) -> float | None:
     try:
-        record = json.loads((settings.output / "runs" / run.name / "pairs.json").read_text(encoding="utf-8"))
+        record = json.loads((settings.output / "runs" / run.name / OUTPUTS["pairs"]).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     [model] = record["models"].values()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..files import write_atomically
 from ..jsonl import read_objects, to_line
 from ..report.statistics import Rule, task_scores
-from .plan import StudyError
+from .plan import OUTPUTS, StudyError
 from .run import record_of
 
 
@@ -33,9 +33,9 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     runs = {tuple(job["run"].values()): job["run"] for job in study["jobs"].values()}
     for run in runs.values():
-        file = folder / "runs" / run["model"] / run["method"] / f"seed{run['seed']}" / "results.jsonl"
-        if record_of(folder, "evaluate/{model}/{method}/seed{seed}".format(**run)) is not None:
-            yield from ({**run, **sample} for sample in samples_of(file))
+        name = "{model}/{method}/seed{seed}".format(**run)
+        if record_of(folder, f"evaluate/{name}") is not None:
+            yield from ({**run, **sample} for sample in samples_of(folder / "runs" / name / OUTPUTS["evaluate"]))
 
 
 def samples_of(file: Path, keys: Sequence[str] = COLUMNS[3:]) -> list[dict[str, Any]]:

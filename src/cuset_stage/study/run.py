@@ -21,17 +21,15 @@ from ..settings import load_yaml, read_yaml
 from ..text import shown
 from .checks import inputs_of
 from .job import lock_of
-from .plan import NEEDS, Job, Run, StudyError, command_of, cores_of, processors
+from .plan import NEEDS, OUTPUTS, Job, Run, StudyError, command_of, cores_of, processors
 from .settings import SHARES, Kind, StudySettings
 
 
 # Keys of commands that change how fast a job is, or whether it fits, and neither answers nor verdicts: these may change after it has begun.
 SPEED = frozenset({"batch_size", "batch_tokens", "jobs", "per_gpu", "record_gpu", "retries", "retry_infra", "timeout"})
-FINAL: Mapping[Kind, str] = {
-    "evaluate": "results.jsonl",
-    "pairs": "pairs.json",
-    "analyze": "confidence",
-}  # what the report reads
+KEPT = frozenset(
+    {"evaluate", "pairs", "analyze"}
+)  # kinds whose output has to stay: models and answers may go once they have been used
 SNAKEFILE = Path(__file__).with_name("Snakefile")
 
 
@@ -89,14 +87,14 @@ def gpu_hours(settings: StudySettings, run: Run, kind: Kind) -> float | None:
 
 
 def record_of(output: Path, job: str) -> dict[str, Any] | None:
-    """What a job that is done has left; None of another, of a record that is broken, and where what the report reads is gone."""
+    """The record of a job that is done; None of another, of a record that is broken, and where an output that has to stay is gone."""
     kind, _, run = job.partition("/")
     try:
         record = json.loads((output / "done" / f"{job}.json").read_text(encoding="utf-8"))
         float(record["seconds"]), float(record["gpus"])
     except (FileNotFoundError, KeyError, TypeError, ValueError):
         return None
-    return record if kind not in FINAL or (output / "runs" / run / FINAL[kind]).exists() else None
+    return record if kind not in KEPT or (output / "runs" / run / OUTPUTS[kind]).exists() else None
 
 
 def forecast(left: Sequence[Left], gpus: int = 0) -> Iterator[str]:
@@ -138,20 +136,18 @@ def check_begun(settings: StudySettings, jobs: Sequence[Job]) -> None:
         file = _file(settings, job)
         if not file.exists() or not _has_begun(settings, job):
             continue
+        anew = (
+            f"Give the study another output=, or remove {settings.output / 'runs' / job.run.name} and its records in "
+            f"{settings.output / 'done'}."
+        )
         for path, digest in inputs_of(settings, job).items():
             if read_before.get(job.name, {}).get(path, digest) != digest:
-                raise StudyError(
-                    f"{path}: it has changed since {job.name} has begun. Put back what was there, give the study another output=, or remove "
-                    f"{settings.output / 'runs' / job.run.name} and its records in {settings.output / 'done'}."
-                )
+                raise StudyError(f"{path}: it has changed since {job.name} began. {anew} Or put back what was there.")
         old, new = read_yaml(file), load_yaml(_text(job))
         changed = sorted(key for key in {*old, *new} - SPEED if old.get(key) != new.get(key))
         if changed:
             differing = (f"{key} ({shown(old.get(key))}, now {shown(new.get(key))})" for key in changed)
-            raise StudyError(
-                f"{file}: this job has begun with another {', '.join(differing)}. Give the study another output=, or remove "
-                f"{settings.output / 'runs' / job.run.name} and its records in {settings.output / 'done'}."
-            )
+            raise StudyError(f"{file}: this job has begun with another {', '.join(differing)}. {anew}")
 
 
 def _inputs_before(settings: StudySettings) -> Mapping[str, Mapping[str, str]]:
@@ -188,7 +184,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         command = command_of(job.kind, str(file))
         entries[job.name] = {
             "kind": job.kind,
-            "model": str(settings.output / "runs" / job.run.name / "model"),
+            "model": str(settings.output / "runs" / job.run.name / OUTPUTS["train"]),
             "needs": [f"{kind}/{job.run.name}" for kind in job.needs],
             "shares": round(job.gpus * SHARES),
             "gpus": _gpus_of(settings, job, gpus),
