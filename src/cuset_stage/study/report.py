@@ -239,7 +239,8 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
             label=line,
         )
     axes.set(xlabel=axis, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
-    axes.legend()
+    if len(lines) > 1:
+        figure.legend(loc="outside upper center", ncols=min(4, len(lines)), frameon=False)
     figure.savefig(path)
 
 
