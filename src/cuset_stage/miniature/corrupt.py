@@ -1,7 +1,7 @@
 """Dose and response: training answers with a share of their tokens made wrong, in the CUDA tokens or in the neutral ones.
 
-CUDA tokens are corrupted by the edits of `cuset_stage.mutants` to bounds and indices; neutral tokens by wrong or empty comments, words that
-say something else and blank lines: the program still computes what it did. Tokens are words and signs here, whatever the tokenizer.
+CUDA tokens are corrupted by the edits of `cuset_stage.mutants` to bounds and indices; neutral tokens by comments that do not fit their place,
+new or for the program's own: the program still computes what it did. Tokens are words and signs here, whatever the tokenizer.
 """
 
 import random
