@@ -1,4 +1,4 @@
-"""What the miniature has found so far, in docs/miniature.md."""
+"""What the miniature has found, in docs/miniature.md."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ PARTS = {
     ("clean", "cuda", "neutral"): "dose",
 }
 """By how the names of their models begin."""
-SHOWN = ("base: ", "swept: values", "function Pass@1 over")  # tables of the report
+SHOWN = ("methods", "base: ", "swept: values", "function Pass@1 over")  # tables of the report
 
 
 def page() -> str:
@@ -26,6 +26,12 @@ def page() -> str:
     from planned_tests import print_tests
 
     head, *tables = (STUDY / "report" / "report.md").read_text(encoding="utf-8").rstrip().split("\n\n### ")
+    # of all models' methods, those of the main part
+    tables[0] = "\n".join(
+        line
+        for line in tables[0].splitlines()
+        if not line.startswith("| ") or line.startswith(("| model ", "| :", "| base "))
+    )
     shown = [f"## {table}" for table in tables if table.startswith(SHOWN)]
     with contextlib.redirect_stdout(io.StringIO()) as planned:
         print_tests(STUDY / "results.jsonl")

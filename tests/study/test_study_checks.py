@@ -89,6 +89,7 @@ def test_a_dry_run_of_the_studies_that_come_with_the_package(path, tmp_path, mon
             {"max_stpes": 4},
             "models: tiny: keys: max_stpes: no such key in a recipe; did you mean max_steps",
         ),
+        ((), {"keys": {"datset": "a"}}, "keys: datset: no such key in a recipe; did you mean dataset"),
         (("models", "tiny", "keys"), {"seed": 4}, "models: tiny: keys: seed: the study sets it; give them as seeds."),
         (
             ("methods",),
@@ -135,8 +136,8 @@ def test_a_typo_in_a_recipe_names_its_file(study, tmp_path):
         (("models", "tiny"), {"model": "outputs/none/at/all"}, "models: tiny: model=outputs/none/at/all: there is no such folder"),
         (("models", "tiny"), {"model": "outputs/none/at/{seed}"}, "models: tiny: model=outputs/none/at/1: there is no such folder"),
         (("methods", "sft"), {"dataset": "cuset_kernel"}, "tiny/sft: dataset: cuset_kernel: not in data/dataset_info.json; did you mean cuset_kernels"),
-        (("models", "tiny", "keys"), {"dataset_dir": "nowhere"}, "tiny/sft: dataset_dir=nowhere: no dataset_info.json can be read there (No such file"),
-        ((), {"analyze": {"dataset": "cuset_kernel"}}, "tiny/vanilla: dataset: cuset_kernel: not in data/dataset_info.json"),
+        (("models", "tiny", "keys"), {"dataset_dir": "nowhere"}, "tiny/cuset: dataset_dir=nowhere: no dataset_info.json can be read there (No such file"),
+        ((), {"analyze": {"dataset": "cuset_kernel"}}, "tiny/cuset: dataset: cuset_kernel: not in data/dataset_info.json"),
         ((), {"analyze": {"code": "none.cu"}}, "analyze: none.cu: no such file or folder."),
         (("pairs",), {"pairs": "none.jsonl"}, "pairs: none.jsonl: no such file or folder."),
         ((), {"tasks": "none.jsonl"}, "tasks: none.jsonl: no such file or folder; give the path of your copy"),
@@ -148,6 +149,8 @@ def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, p
     file = study(*place, **changes)
     code, output = run(file, "dry_run=true")
     assert code == 0 and f"missing: {message}" in output
+    absent = [line.split("=")[-1] for line in output.splitlines() if line.startswith("missing")]
+    assert len(set(absent)) == len(absent)  # each once, though four runs need it
     code, output = run(file)
     assert code == 2 and message in output and not (tmp_path / "out").exists()
 
@@ -164,7 +167,7 @@ def test_data_that_its_entry_names_is_looked_for(study, tmp_path):
     (tmp_path / "dataset_info.json").write_text('{"mine": {"file_name": "rows.json"}, "hub": {"hf_hub_url": "a/b"}}')
     keys = {"dataset_dir": str(tmp_path), "dataset": "mine,hub"}
     code, output = run(study("models", "tiny", "keys", **keys), "dry_run=true")
-    assert code == 0 and f"missing: tiny/sft: dataset: mine: {tmp_path / 'rows.json'}: no such file" in output
+    assert code == 0 and f"missing: tiny/cuset: dataset: mine: {tmp_path / 'rows.json'}: no such file" in output
     (tmp_path / "rows.json").write_text("[]")
     (tmp_path / "a.cu").touch()
     assert "missing" not in run(study(analyze={"code": str(tmp_path / "a.cu")}), "dry_run=true")[1]

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from cuset_stage.cli import app
 from cuset_stage.files import take_lock
 from cuset_stage.miniature import MiniatureSettings, PretrainSettings
 from cuset_stage.settings import SettingsError
@@ -54,6 +56,18 @@ def test_every_run_is_trained_sampled_and_judged(tmp_path):
     assert "adapter" not in jobs["generate/m/vanilla/seed4"].settings and not jobs["generate/m/vanilla/seed4"].needs
     assert jobs["evaluate/m/sft/seed4"].settings["answers"] == sampled["output"]
     assert jobs["evaluate/m/sft/seed4"].needs == ("generate",)
+
+
+def test_keys_of_the_study_are_those_of_all_trainings(tmp_path):
+    study = a_study(tmp_path, keys={"dataset": "mine", "learning_rate": 0.2, "cutoff_len": 64})
+    model = study.models["m"].model_copy(update={"keys": {"learning_rate": 0.3}})
+    methods = {"sft": {"cutoff_len": 128}}
+    [train] = [
+        job.settings
+        for job in jobs_of(study.model_copy(update={"models": {"m": model}, "methods": methods, "seeds": (3,)}))
+        if job.kind == "train"
+    ]
+    assert (train["dataset"], train["learning_rate"], train["cutoff_len"]) == ("mine", 0.3, 128)
 
 
 def test_a_full_training_is_sampled_without_an_adapter(tmp_path):
@@ -262,9 +276,11 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     assert [one.kind for one in left] == ["train", "generate", "evaluate"]
     *_, jobs_line, time_line = forecast(left, gpus=4)
     assert (
-        jobs_line
-        == "left: 15 jobs, 3.0 GPU hours and those of 12 jobs that no `hours` are known of, 0.0 GiB of models"
+        jobs_line == "left: 15 jobs, 3.0 GPU hours and those of 12 jobs that no `hours` are known of, ? GiB of models"
     )
+    known = study.models["m"].model_copy(update={"disk_gib": 0.5})
+    left = what_is_left(study.model_copy(update={"models": {"m": known}}), jobs)
+    assert list(forecast(left))[-1].endswith(", 1.5 GiB of models")
     assert time_line == "On 4 GPUs that is at least 0.8 hours."
 
 
@@ -408,14 +424,37 @@ def test_the_paper_s_study_is_planned(monkeypatch):
     }  # fmt: skip
 
 
-def test_docs_try_every_step_of_the_paper_s_study_on_one_run(monkeypatch):
+def studies_of_the_docs():
+    """The arguments of every `cuset study run` that docs/study.md shows."""
+    text = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```bash[^\n]*\n(.*?)```", text, re.DOTALL)
+    shown = re.findall(r"cuset study run (.*)", "\n".join(blocks).replace("\\\n", ""))
+    return [shlex.split(arguments) for arguments in shown]
+
+
+@pytest.mark.parametrize("arguments", studies_of_the_docs(), ids=lambda words: words[0] + str(len(words)))
+def test_a_study_that_the_docs_show_is_not_refused(arguments, monkeypatch):
     monkeypatch.chdir(ROOT)
-    blocks = re.findall(
-        r"```bash[^\n]*\n(.*?)```", (ROOT / "docs" / "study.md").read_text(encoding="utf-8"), re.DOTALL
-    )
-    [block] = [block for block in blocks if "output=outputs/paper-try" in block]
-    command = block.partition("cuset study run ")[2].replace("\\\n", "")
-    jobs = jobs_of(StudySettings.read(shlex.split(command)))
+    dry = [] if "dry_run=true" in arguments else ["dry_run=true"]
+    result = CliRunner().invoke(app, ["study", "run", *arguments, *dry])
+    assert result.exit_code == 0 and "left: " in result.output, result.output
+
+
+def test_the_docs_say_what_the_paper_s_study_takes(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, ["study", "run", str(PAPER), "dry_run=true"])
+    jobs, hours, disk = re.search(
+        r"left: (\d+) jobs, ([\d.]+) GPU hours, ([\d.]+) GiB of models", result.output
+    ).groups()
+    said = f"{jobs} jobs, {hours} GPU hours and {disk} GiB of models"
+    assert said in (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+    assert "training data: cuset_kernels in data\n" in result.output
+
+
+def test_the_docs_try_every_step_of_the_paper_s_study_on_one_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    [arguments] = [words for words in studies_of_the_docs() if "output=outputs/paper-try" in words]
+    jobs = jobs_of(StudySettings.read(arguments))
     assert {job.run.name for job in jobs} == {"qwen2.5-coder-7b/cuset/seed0"}
     assert [job.kind for job in jobs] == ["train", "generate", "evaluate", "pairs", "analyze"]
     assert jobs[0].gpus == 1 and jobs[0].settings["deepspeed"] is None and jobs[0].settings["max_steps"] == 4

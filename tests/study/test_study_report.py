@@ -75,7 +75,7 @@ def test_the_summary_says_what_is_not_there(study):
         "Not finished: 4 of 12 runs (m/vanilla/seed5, m/vanilla/seed6, m/sft/seed5, m/dft/seed6); the tables leave"
         in report
     )
-    assert [read(study.output / "report" / "rates_m.csv")[method]["seeds"] for method in METHODS] == [
+    assert [read(study.output / "report" / "rates.csv")[method]["seeds"] for method in METHODS] == [
         "1.0",
         "2.0",
         "2.0",
@@ -107,13 +107,50 @@ def test_the_paper_s_numbers_stand_beside_those_of_the_same_k(study):
     published = {"sft": (92.2, 55.0, 96.6, 61.0), "cuset": (None, 65.6, 98.8, 74.8, 743)}
     models = {"m": study.models["m"].model_copy(update={"published": published})}
     write_report(study.model_copy(update={"models": models, "k": (2, 3)}))
-    rates = read(study.output / "report" / "rates_m.csv")
+    rates = read(study.output / "report" / "rates.csv")
     assert "Pass@2: Function, paper" not in rates["sft"]
     of = [rates[method]["Pass@3: Function, paper"] for method in ("vanilla", "sft", "cuset")]
     assert of == ["", "61.0", "74.8"]
-    costs = read(study.output / "report" / "cost_m.csv")
-    assert [costs[method]["tokens, paper"] for method in ("sft", "cuset")] == ["", "743"]
-    assert "Ours are of 14: do not compare the two." in (study.output / "report" / "report.md").read_text()
+    assert [rates[method]["tokens, paper"] for method in ("sft", "cuset")] == ["", "743"]
+    assert "Ours are of 14 tasks of t: do not compare the two." in (study.output / "report" / "report.md").read_text()
+
+
+def test_all_models_are_in_one_table_as_in_the_paper(study):
+    models = {**study.models, "n": study.models["m"]}
+    add_runs_of_another_model(study, "n", ["sft", "cuset"])
+    write_report(study.model_copy(update={"models": models}))
+    with (study.output / "report" / "rates.csv").open(encoding="utf-8") as file:
+        rows = [(row["model"], row["method"], row["seeds"]) for row in csv.DictReader(file)]
+    assert rows[:4] == [("m", "vanilla", "1.0"), ("m", "sft", "3.0"), ("m", "dft", "3.0"), ("m", "cuset", "3.0")]
+    assert rows[4:] == [("n", "sft", "1.0"), ("n", "cuset", "1.0")]
+
+
+def test_ablations_show_which_parts_they_have(study):
+    """The marks of the paper's Table 5, where an ablation is of these parts, and no column of them elsewhere."""
+    write_report(study)
+    assert "CUDA mask" not in read(study.output / "report" / "parts_m.csv")["cuset"]
+    ablations = study.ablations.model_copy(update={"runs": {"no_mask": {"cuset_cuda_mask": False}}})
+    methods = {**study.methods, "sft": {"stage": "sft"}}
+    write_report(study.model_copy(update={"ablations": ablations, "methods": methods}))
+    table = read(study.output / "report" / "parts_m.csv")
+    parts = ("confidence mask", "CUDA mask", "region weight")
+    assert {method: [row[part] for part in parts] for method, row in table.items()} == {
+        "sft": ["no", "no", "no"],
+        "no_mask": ["yes", "no", "yes"],
+        "cuset": ["yes", "yes", "yes"],
+    }
+
+
+def test_the_paper_s_points_are_drawn_beside_a_sweep(study, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(
+        report, "_draw", lambda lines, axis, path, *more: drawn.update({axis: more}) or draw(lines, axis, path, *more)
+    )
+    published = {"cuset": (93.6, 65.6), "cuset_tau=0.9": (None, 58.8), "cuset_tau=0.5": (90.0,)}
+    models = {"m": study.models["m"].model_copy(update={"published": published})}
+    write_report(study.model_copy(update={"models": models}))
+    assert drawn == {"tau": ({"m": [(0.1, 65.6), (0.9, 58.8)]},)}
+    assert (study.output / "report" / "tau.png").stat().st_size > 5000
 
 
 def test_a_sweep_over_names_has_a_table_and_no_picture(study):
@@ -135,6 +172,18 @@ def test_differences_are_drawn_where_there_are_seeds(study):
     assert not (study.output / "none.png").exists()
 
 
+def add_runs_of_another_model(study, name, methods):
+    """Copies of those of seed 4."""
+    jobs = json.loads((study.output / "study.json").read_text())
+    for method in methods:
+        jobs["jobs"][f"evaluate/{name}/{method}/seed4"] = {"run": {"model": name, "method": method, "seed": 4}}
+        shutil.copytree(study.output / "runs/m" / method / "seed4", study.output / "runs" / name / method / "seed4")
+        done = study.output / "done/evaluate"
+        (done / name / method).mkdir(parents=True)
+        shutil.copy(done / "m" / method / "seed4.json", done / name / method)
+    (study.output / "study.json").write_text(json.dumps(jobs))
+
+
 def read(path):
     with path.open(encoding="utf-8") as file:
         return {row.pop("method"): row for row in csv.DictReader(file)}
@@ -148,16 +197,17 @@ def test_the_report_says_what_the_rows_say(study):
     write_report(study)
     tables = {path.stem: read(path) for path in (study.output / "report").glob("*.csv")}
     assert set(tables) == {
-        *("rates_m", "parts_m", "sweeps_m", "differences_m", "families_m", "seeds_m", "verdicts_m", "cost_m")
+        *("rates", "parts_m", "sweeps_m", "differences_m", "families_m", "seeds_m", "verdicts_m", "cost_m")
     }
     found = recompute.recompute(study.output / "results.jsonl")["m"]
-    rates = {**tables["rates_m"], **tables["parts_m"], **tables["sweeps_m"]}
+    rates = {**tables["rates"], **tables["parts_m"], **tables["sweeps_m"]}
     assert set(rates) == set(found["rates"]) and "cuset_tau=0.9" in rates
     assert list(tables["parts_m"]) == ["sft", "no_mask", "cuset"]
     assert list(tables["sweeps_m"]) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
     for method, row in rates.items():
         expected = found["rates"][method]
-        assert len(row) == 1 + 4 * 3 and number(row["seeds"]) == expected["seeds"]
+        assert len(row) == 3 + 4 * 3 and number(row["seeds"]) == expected["seeds"]
+        assert number(row["tokens of an answer"]) == pytest.approx(expected["tokens"], abs=1e-4)
         for name in ("Pass@1: Compilation", "Pass@1: Function", "Pass@3: Compilation", "Pass@3: Function"):
             ours = [number(row[name + end]) for end in ("", " (low)", " (high)")]
             assert ours == pytest.approx(expected[name], abs=1e-4), (method, name)
@@ -175,8 +225,6 @@ def test_the_report_says_what_the_rows_say(study):
         assert {verdict: share for verdict, share in shown.items() if share} == pytest.approx(
             found["verdicts"][method], abs=1e-4
         )
-    for method, row in tables["cost_m"].items():
-        assert number(row["tokens of an answer"]) == pytest.approx(found["rates"][method]["tokens"], abs=1e-4)
     keys = (
         "difference",
         "difference (low)",
@@ -195,17 +243,9 @@ def test_the_report_says_what_the_rows_say(study):
 def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypatch):
     drawn = {}
     monkeypatch.setattr(
-        report, "_draw", lambda lines, axis, path: drawn.update({axis: lines}) or draw(lines, axis, path)
+        report, "_draw", lambda lines, axis, *more: drawn.update({axis: lines}) or draw(lines, axis, *more)
     )
-    jobs = json.loads((study.output / "study.json").read_text())
-    for method in ("sft", "cuset"):
-        run = {"model": "n", "method": method, "seed": 4}
-        jobs["jobs"][f"evaluate/n/{method}/seed4"] = {"run": run}
-        shutil.copytree(study.output / "runs/m" / method / "seed4", study.output / "runs/n" / method / "seed4")
-        done = study.output / "done/evaluate"
-        (done / "n" / method).mkdir(parents=True)
-        shutil.copy(done / "m" / method / "seed4.json", done / "n" / method)
-    (study.output / "study.json").write_text(json.dumps(jobs))
+    add_runs_of_another_model(study, "n", ["sft", "cuset"])
     models = {
         name: study.models["m"].model_copy(update={"at": {"Tokens, 10^6": at}})
         for name, at in (("m", 50.0), ("n", 25.0))

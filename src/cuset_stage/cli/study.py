@@ -22,7 +22,7 @@ def run(settings: StudySettings) -> None:
 
     `dry_run=true` prints the jobs, their GPU hours and their disk, and starts nothing.
     """
-    from ..study.checks import check_keys, missing
+    from ..study.checks import check_keys, missing, training_data
     from ..study.plan import StudyError, jobs_of, wanted
     from ..study.report import write_report
     from ..study.run import (
@@ -44,6 +44,8 @@ def run(settings: StudySettings) -> None:
     for line in forecast(what_is_left(settings, jobs), gpus):
         typer.echo(line)
     left = jobs_left(settings, jobs)
+    if data := training_data(left):
+        typer.echo(f"training data: {'; '.join(data)}")
     absent = missing(settings, left)
     if settings.dry_run:
         if gpus and (short := short_of_gpus(settings, left)):  # without any, it is a plan for another machine

@@ -97,6 +97,7 @@ def _recipe_parts(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, A
 
 def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, Any]]]:
     """(where they stand, what reads them, keys) of everything that the study's file gives to jobs."""
+    yield "keys", "train", settings.keys
     for name, model in settings.models.items():
         yield f"models: {name}: keys", "train", model.keys
         yield f"models: {name}: generate", "generate", model.generate
@@ -111,8 +112,9 @@ def _parts(settings: StudySettings) -> Iterator[tuple[str, Kind, Mapping[str, An
 
 
 def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
-    """What the jobs need and is not there or cannot be read: models, data sets, tasks. Of what may be on the Hub nothing is said."""
-    found: dict[str, None] = {}
+    """What the jobs need and is not there or cannot be read: models, data sets, tasks, each once, with the first that needs it. Of what may be on the
+    Hub nothing is said."""
+    found: dict[str, str] = {}  # what is wrong -> where that was seen first
     seen = set()
     for job in jobs:
         name, method, model = job.run.model, job.run.method, model_of(settings, job.run)
@@ -123,22 +125,32 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             try:
                 check_model(model)
             except ValueError as error:
-                found[f"models: {name}: model={model}: {error}"] = None
+                found.setdefault(f"model={model}: {error}", f"models: {name}")
         if job.kind in ("train", "analyze") and (problem := _missing_data(job.settings)):
-            found[f"{name}/{method}: {problem}"] = None
+            found.setdefault(problem, f"{name}/{method}")
         files = {
             "pairs": [job.settings.get("pairs", "cuset_mini")],
             "analyze": split_names(job.settings.get("code", ())),
         }
         for file in files.get(job.kind, ()):
             if file != "cuset_mini" and not Path(file).exists():
-                found[f"{job.kind}: {file}: no such file or folder."] = None
+                found.setdefault(f"{file}: no such file or folder.", job.kind)
         if job.kind in ("generate", "evaluate"):
             given = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}
             try:
                 load_tasks(settings.tasks, **{**given, "only": split_names(given.get("only", ()))})
             except TaskError as error:
-                found[f"tasks: {error}"] = None
+                found.setdefault(str(error), "tasks")
+    return [f"{where}: {problem}" for problem, where in found.items()]
+
+
+def training_data(jobs: Iterable[Job]) -> list[str]:
+    """What the trainings of these jobs read, each data set once: its name and the folder that the recipe names."""
+    found = {}
+    for job in jobs:
+        if job.kind == "train":
+            names = ", ".join(name for key, name in _data_names(job.settings) if key == "dataset")
+            found[f"{names or '?'} in {job.settings.get('dataset_dir', 'data')}"] = None
     return list(found)
 
 

@@ -166,7 +166,7 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
         return Job(kind, run, given, model.gpus.get(kind, 1), needs)
 
     if run.keys is not None:
-        keys = {**recipe, **model.keys, **run.keys, "model_name_or_path": start, "seed": run.seed}
+        keys = {**recipe, **settings.keys, **model.keys, **run.keys, "model_name_or_path": start, "seed": run.seed}
         yield job("train", {**keys, "output_dir": places["train"], "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
         trained = {**trained, "adapter": places["train"]} if is_adapter else {"model": places["train"]}

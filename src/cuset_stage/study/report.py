@@ -7,8 +7,8 @@ import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -37,6 +37,11 @@ from .tables import (
 
 
 NAMED = 6  # unfinished runs that the summary names
+PARTS = {
+    "cuset_confidence_mask": "confidence mask",
+    "cuset_cuda_mask": "CUDA mask",
+    "cuset_region_weight": "region weight",
+}
 
 
 def write_report(settings: StudySettings) -> list[Path]:
@@ -61,8 +66,10 @@ def write_report(settings: StudySettings) -> list[Path]:
         if points:
             key = re.sub(r"[^a-z0-9]+", "_", axis.lower()).strip("_")
             pictures[f"Pass@1 over {axis}"] = path = folder / f"{key}.png"
-            _draw(points, axis, path)
-            if not settings.sweeps or axis not in settings.sweeps.runs:  # whose values are rows of a table
+            if settings.sweeps and axis in settings.sweeps.runs:  # whose values are rows of a table
+                _draw(points, axis, path, _published_sweep(settings, axis, points))
+            else:
+                _draw(points, axis, path)
                 tables.append(axis_table(points, axis, key))
     baseline = _baseline(settings)
     for model in settings.models:
@@ -95,33 +102,40 @@ def write_report(settings: StudySettings) -> list[Path]:
 
 
 def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
-    """The paper's Tables 2 and 4, then 5, the numbers of Fig. 4, then comparisons and costs, by model."""
-    ablations = list(settings.ablations.runs) if settings.ablations else []
+    """The paper's Tables 2, 3 and 4 as one, then by model Table 5, the numbers of Fig. 4, comparisons and costs."""
     swept = [run.method for run in runs_of(settings) if run.method not in _compared(settings)]
     samples = int(rows["sample"].max()) + 1
-    ks = [k for k in settings.k if k <= samples]
     judged = set(zip(rows["model"], rows["method"], strict=True))
-    for name, model in settings.models.items():
-        of_model = [method for model_name, method in judged if model_name == name]
-        # Table 5 goes from none, which is SFT, to all; a sweep's own method has one of its values.
-        for key, before, varied, after, what in (
-            ("rates", [], settings.methods, [], "methods"),
-            (
-                "parts",
-                ["sft"],
-                ablations,
-                [settings.ablations.of] if settings.ablations else [],
-                "parts of the objective",
-            ),
-            ("sweeps", [settings.sweeps.of] if settings.sweeps else [], swept, [], "values of a key"),
-        ):
-            if set(varied) & set(of_model):
-                shown = [method for method in dict.fromkeys([*before, *varied, *after]) if method in of_model]
-                of = settings.sweeps.seeds if key == "sweeps" and settings.sweeps else None
-                of_seeds = rows if of is None else rows[rows["seed"].isin(of)]
-                table = rate_table(of_seeds, name, shown, ks, model.published, f"{name}: {what}")
-                yield replace(table, key=f"{key}_{name}")
-        known = [method for method in _compared(settings) if method in of_model]
+    published = {name: model.published for name, model in settings.models.items()}
+
+    def rates(
+        of: pd.DataFrame, methods: Mapping[str, Iterable[str]], key: str, title: str, parts: bool = False
+    ) -> Table:
+        shown = {
+            name: [one for one in dict.fromkeys(names) if (name, one) in judged] for name, names in methods.items()
+        }
+        return rate_table(
+            of,
+            shown,
+            [k for k in settings.k if k <= samples],
+            published,
+            key,
+            title,
+            tasks=settings.tasks.name,
+            parts=_parts_of(settings, [one for names in shown.values() for one in names]) if parts else {},
+        )
+
+    yield rates(rows, dict.fromkeys(settings.models, settings.methods), "rates", "methods")
+    for name in settings.models:
+        if settings.ablations and any((name, one) in judged for one in settings.ablations.runs):
+            # from none, which is SFT, to all
+            methods = ("sft", *settings.ablations.runs, settings.ablations.of)
+            yield rates(rows, {name: methods}, f"parts_{name}", f"{name}: parts of the objective", parts=True)
+        if settings.sweeps and any((name, one) in judged for one in swept):
+            # the sweep's own method has one of its values
+            of_seeds = rows if settings.sweeps.seeds is None else rows[rows["seed"].isin(settings.sweeps.seeds)]
+            yield rates(of_seeds, {name: (settings.sweeps.of, *swept)}, f"sweeps_{name}", f"{name}: values of a key")
+        known = [method for method in _compared(settings) if (name, method) in judged]
         if (found := comparison_table(rows, name, known, _baseline(settings))) is not None:
             yield found
         if (found := family_table(rows, name, known)) is not None:
@@ -130,7 +144,25 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             yield found
         if known:
             yield verdict_table(rows, name, known)
-            yield _cost_table(settings, rows, name, known)
+            yield _cost_table(settings, name, known)
+
+
+def _parts_of(settings: StudySettings, methods: Sequence[str]) -> dict[str, list[bool]]:
+    """Which parts of CuSeT each method has (the marks of the paper's Table 5); {} where no ablation is of them."""
+    ablations = settings.ablations
+    assert ablations is not None
+    if not any(PARTS.keys() & said.keys() for said in ablations.runs.values()):
+        return {}
+    of = settings.methods.get(ablations.of) or {}
+    keys = {**settings.methods, **{name: {**of, **said} for name, said in ablations.runs.items()}}
+    found = [keys[method] or {} for method in methods]
+    return {
+        part: [
+            one.get("cuset_objective", "cuset") == "cuset" == one.get("stage", "cuset") and one.get(key, True)
+            for one in found
+        ]
+        for key, part in PARTS.items()
+    }
 
 
 def _baseline(settings: StudySettings) -> str:
@@ -142,9 +174,8 @@ def _compared(settings: StudySettings) -> list[str]:
     return [*settings.methods, *(settings.ablations.runs if settings.ablations else ())]
 
 
-def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods: Sequence[str]) -> Table:
-    """Tokens of an answer, preference for right programs, and GPU hours: means over seeds."""
-    of_model = rows[rows["model"] == model]
+def _cost_table(settings: StudySettings, model: str, methods: Sequence[str]) -> Table:
+    """Preference for right programs, and GPU hours: means over seeds."""
     runs = [run for run in runs_of(settings) if run.model == model]
 
     def mean(values: Iterable[float | None]) -> float:
@@ -153,18 +184,13 @@ def _cost_table(settings: StudySettings, rows: pd.DataFrame, model: str, methods
 
     by_method = [[run for run in runs if run.method == method] for method in methods]
     columns = [text_column("method", methods)]
-    tokens = [mean(of_model[of_model["method"] == method]["tokens"]) for method in methods]
-    columns.append(number_column("tokens of an answer", tokens))
-    published = [published_number(settings.models[model].published, method, "tokens") for method in methods]
-    if any(published):
-        columns.append(number_column("tokens, paper", published))
     if settings.pairs is not None:
         pairs = [mean(_pairs(settings, run) for run in of) for of in by_method]
         columns.append(number_column("pairs right, %", pairs, digits=1))
     for kind, name in (("train", "training"), ("generate", "sampling"), ("evaluate", "judging")):
         hours = [mean(gpu_hours(settings, run, kind) for run in of) for of in by_method]
         columns.append(number_column(name, hours, "GPU hours", digits=3))
-    return Table(f"cost_{model}", f"{model}: answers and costs", columns, "Means over seeds.")
+    return Table(f"cost_{model}", f"{model}: costs", columns, "Means over seeds.")
 
 
 def _pairs(settings: StudySettings, run: Run) -> float | None:
@@ -181,17 +207,34 @@ Points = dict[str, list[tuple[float, Crossed]]]
 """name of a line -> values on the axis with function Pass@1 there."""
 
 
-def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
-    """A line a model over the values of a key (the paper's Fig. 4)."""
+def _swept(settings: StudySettings, key: str) -> dict[float, str]:
+    """Value of a key -> the method that has it. Values that are no numbers have no place on an axis."""
     sweeps = settings.sweeps
     assert sweeps is not None
     base = (settings.methods[sweeps.of] or {}).get(key)
-    # Values that are no numbers have no place on an axis.
     values = sorted(value for value in {*sweeps.runs[key], base} if isinstance(value, int | float))
-    methods = {value: sweeps.of if value == base else f"{sweeps.of}_{key}={value}" for value in values}
+    return {value: sweeps.of if value == base else f"{sweeps.of}_{key}={value}" for value in values}
+
+
+def _sweep(settings: StudySettings, rows: pd.DataFrame, key: str) -> Points:
+    """A line a model over the values of a key (the paper's Fig. 4)."""
+    methods = _swept(settings, key)
     return _lines(
         rows, {model: [(value, model, method) for value, method in methods.items()] for model in settings.models}
     )
+
+
+def _published_sweep(settings: StudySettings, key: str, models: Iterable[str]) -> dict[str, list[tuple[float, float]]]:
+    """The paper's points of the same figure: function Pass@1 in percent."""
+    found = {
+        model: [
+            (value, number)
+            for value, method in _swept(settings, key).items()
+            if (number := published_number(settings.models[model].published, method, "passed", 1)) is not None
+        ]
+        for model in models
+    }
+    return {model: points for model, points in found.items() if points}
 
 
 def _scale(settings: StudySettings, rows: pd.DataFrame, axis: str) -> Points:
@@ -214,8 +257,10 @@ def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str
     return {line: points for line, points in lines.items() if len(points) > 1}
 
 
-def _draw(lines: Points, axis: str, path: Path) -> None:
-    """Lines with 95 % intervals, each line a little to the side of the one before, so that none hides another."""
+def _draw(
+    lines: Points, axis: str, path: Path, published: Mapping[str, Sequence[tuple[float, float]]] = MappingProxyType({})
+) -> None:
+    """Lines with 95 % intervals, each line a little to the side of the one before, so that none hides another; the paper's points as crosses."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
@@ -238,9 +283,11 @@ def _draw(lines: Points, axis: str, path: Path) -> None:
             capsize=3,
             label=line,
         )
+        if line in published:
+            axes.plot(*zip(*published[line], strict=True), "x", color=f"C{place}", label=f"{line}, paper")
     axes.set(xlabel=axis, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
-    if len(lines) > 1:
-        figure.legend(loc="outside upper center", ncols=min(4, len(lines)), frameon=False)
+    if len(lines) > 1 or published:
+        figure.legend(loc="outside upper center", ncols=4, frameon=False)
     figure.savefig(path)
 
 

@@ -33,7 +33,7 @@ class StudyModel(BaseModel):
     recipe: Path = Field(
         description="a recipe of llamafactory-cli; the study sets model, objective, seed and output folder in it"
     )
-    keys: dict[str, Any] = Field({}, description="keys of this model's training runs, over the recipe's")
+    keys: dict[str, Any] = Field({}, description="keys of this model's training runs, over the study's")
     methods: Names | None = Field(None, min_length=1, description="only these methods and ablations")
     seeds: Numbers | None = Field(None, min_length=1, description="only these seeds")
     generate: dict[str, Any] = Field({}, description="keys of `cuset generate`, over the study's")
@@ -82,6 +82,9 @@ class StudySettings(Settings):
 
     output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
     models: dict[str, StudyModel] = Field(description="name: {model, recipe, ...}", min_length=1)
+    keys: dict[str, Any] = Field(
+        {}, description="keys of all training runs, over the recipes', such as {dataset: mine, dataset_dir: /data}"
+    )
     methods: dict[str, dict[str, Any] | None] = Field(
         description="name: keys of the recipe, such as {stage: cuset, cuset_objective: dft}; nothing: the model as it is",
         min_length=1,

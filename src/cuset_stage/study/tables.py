@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
 from ..report.cells import ABSENT, Cell, Column, Table, estimate_cell, number, number_column, p_text, text_column
 from ..report.collection import CRITERIA
+from ..report.notes import counted
 from ..report.statistics import Estimate, holm
 from ..report.tables import VERDICTS
 from .results import score_table
@@ -24,30 +26,54 @@ PUBLISHED_TASKS = 500
 
 
 def rate_table(
-    rows: pd.DataFrame, model: str, methods: Sequence[str], ks: Sequence[int], published: Published, title: str
+    rows: pd.DataFrame,
+    models: Mapping[str, Sequence[str]],
+    ks: Sequence[int],
+    published: Mapping[str, Published],
+    key: str,
+    title: str,
+    *,
+    tasks: str = "",
+    parts: Mapping[str, Sequence[bool]] = MappingProxyType({}),
 ) -> Table:
-    """pass@k of the methods on a model, with intervals over tasks and seeds, and the paper's numbers where they are given.
+    """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method; the paper's numbers beside them.
 
-    published: method -> its numbers in the order of PUBLISHED; None where the paper has none.
+    models: model -> its methods, in the order of the rows. published: model -> method -> its numbers in the order of PUBLISHED; None
+    where the paper has none. tasks: what these are called. parts: column -> whether each row has this part of the objective.
     """
-    columns: list[Column] = [text_column("method", methods)]
-    rows = rows[rows["model"] == model]
-    seeds = rows.groupby("method")["seed"].nunique()
-    columns.append(number_column("seeds", [float(seeds.get(method, 0)) for method in methods]))
+    of = [(model, method) for model, methods in models.items() for method in methods]
+    columns: list[Column] = [
+        text_column("model", [model for model, _ in of]),
+        text_column("method", [one for _, one in of]),
+    ]
+    columns += [text_column(part, ["yes" if has else "no" for has in given]) for part, given in parts.items()]
+    groups = rows.groupby(["model", "method"])
+    seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
+    columns.append(number_column("seeds", [float(seeds.get(one, 0)) for one in of]))
     text = "Percent; in brackets the 95 % interval over tasks and seeds."
-    known = {method: numbers for method, numbers in published.items() if method in methods}
+    known = any(method in published.get(model, ()) for model, method in of)
+
+    def beside(name: str, criterion: str, k: int | None, group: str = "", digits: int = 1) -> Iterator[Column]:
+        if known and (criterion, k) in PUBLISHED:
+            numbers = [published_number(published.get(model, {}), method, criterion, k) for model, method in of]
+            if group or any(numbers):
+                yield number_column(f"{name}, paper", numbers, group, digits)
+
     for k, (criterion, name) in ((k, one) for k in ks for one in CRITERIA.items()):
         scores = score_table(rows, criterion, k)
-        found = {method: crossed(scores[model, method]) for method in methods if (model, method) in scores}
-        columns.append(Column(name, [_rate(found.get(method)) for method in methods], f"Pass@{k}"))
-        if known and (criterion, k) in PUBLISHED:
-            numbers = [published_number(known, method, criterion, k) for method in methods]
-            columns.append(number_column(f"{name}, paper", numbers, f"Pass@{k}", digits=1))
+        columns.append(
+            Column(name, [_rate(crossed(scores[one]) if one in scores else None) for one in of], f"Pass@{k}")
+        )
+        columns += beside(name, criterion, k, f"Pass@{k}")
+    columns.append(number_column("tokens of an answer", [tokens.get(one) for one in of]))
+    columns += beside("tokens", "tokens", None, digits=0)
     if known:
-        text += f" The paper's numbers are of CUDABench's {PUBLISHED_TASKS} tasks of Level 1 and of one run each."
-        if (count := rows["task"].nunique()) != PUBLISHED_TASKS:
-            text += f" Ours are of {count:,}: do not compare the two."
-    return Table(f"rates_{model}", title, columns, text)
+        text += (
+            f" The paper's numbers are of CUDABench's {PUBLISHED_TASKS} tasks of Level 1, of models trained on 6,278 pairs of its authors, and of "
+            f"one run each. Ours are of {counted(count := rows['task'].nunique(), 'task')}{f' of {tasks}' if tasks else ''}"
+            f"{': do not compare the two' if count != PUBLISHED_TASKS else ''}."
+        )
+    return Table(key, title, columns, text)
 
 
 def published_number(published: Published, method: str, criterion: str, k: int | None = None) -> float | None:
