@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,15 @@ from cuset_stage.study.settings import StudySettings
 
 
 draw = report._draw
+DIFFERENCE = (
+    "difference",
+    "difference (low)",
+    "difference (high)",
+    "p",
+    "p, Holm",
+    "p, beyond ±5, Holm",
+    "seen with power 0.8",
+)
 METHODS = {"vanilla": None, "sft": {}, "dft": {}, "cuset": {"tau": 0.1}}
 
 
@@ -225,19 +235,12 @@ def test_the_report_says_what_the_rows_say(study):
         assert {verdict: share for verdict, share in shown.items() if share} == pytest.approx(
             found["verdicts"][method], abs=1e-4
         )
-    keys = (
-        "difference",
-        "difference (low)",
-        "difference (high)",
-        "p",
-        "p, Holm",
-        "p, beyond ±5, Holm",
-        "seen with power 0.8",
-    )
     compared = tables["differences_m"]
     assert set(compared) == set(found["differences"]) == {"vanilla", "dft", "cuset", "no_mask"}
     for method, row in compared.items():
-        assert [number(row[key]) for key in keys] == pytest.approx(found["differences"][method], rel=1e-5, abs=1e-6)
+        assert [number(row[key]) for key in DIFFERENCE] == pytest.approx(
+            found["differences"][method], rel=1e-5, abs=1e-6
+        )
 
 
 def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypatch):
@@ -269,3 +272,24 @@ def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypa
         ]
         assert float(table[method]["seeds"]) == 1
     assert "Pass@1 over Tokens, 10^6" in (study.output / "report" / "report.html").read_text()
+
+
+def test_the_published_report_is_what_the_published_rows_say():
+    """benchmarks/study: rates and differences of the miniature, and no test without its method."""
+    folder = Path(__file__).parents[2] / "benchmarks" / "study"
+    found = recompute.recompute(folder / "results.jsonl", "cuset")
+    with (folder / "report" / "rates.csv").open(encoding="utf-8") as file:
+        rates = list(csv.DictReader(file))
+    assert {row["model"] for row in rates} == set(found)
+    for row in rates:
+        expected = found[row["model"]]["rates"][row["method"]]
+        assert number(row["seeds"]) == expected["seeds"]
+        for name in ("Pass@1: Compilation", "Pass@1: Function"):
+            assert [number(row[name + end]) for end in ("", " (low)", " (high)")] == pytest.approx(
+                expected[name], abs=1e-4
+            )
+    compared = read(folder / "report" / "differences_base.csv")
+    assert set(compared) == set(found["base"]["differences"])
+    for method, row in compared.items():
+        values = [number(row[key]) for key in DIFFERENCE]
+        assert values == pytest.approx(found["base"]["differences"][method], rel=1e-5, abs=1e-6)
