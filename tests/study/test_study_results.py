@@ -134,3 +134,27 @@ def test_no_published_run_is_lost(tmp_path, add):
     file.write_text(file.read_text().replace('"sft"', '"dft"'))
     with pytest.raises(SystemExit, match="has no run tiny/dft/seed0; its results would be lost"):
         add(output, folder)
+
+
+def test_what_answers_hold_is_counted_in_a_study_s_folder(tmp_path, load_script):
+    run = tmp_path / "runs" / "m" / "sft" / "seed0"
+    run.mkdir(parents=True)
+    kernel = "__global__ void k(int* x, int n) {{\n    // in it\n    if (threadIdx.x {sign} n) x[0] = 1;\n}}\n"
+    twice = f"// before\n{kernel.format(sign='<=')}/* two */ {kernel.format(sign='<')}"
+    lines = [{"answer": f"```cpp\n{code}```"} for code in (twice, kernel.format(sign="<"))]
+    (run / "answers.jsonl").write_text("".join(map(to_line, [{"type": "run"}, *lines])))
+    messages = [
+        'program.cu(7): warning: a\nprogram.cu(9): error: function "k" has already been defined',
+        'a.cu(3): error: identifier "y" is undefined',
+    ]
+    failed = [{"verdict": "compile_error", "message": message} for message in messages]
+    (run / "results.jsonl").write_text("".join(map(to_line, [*failed, {"verdict": "passed", "message": ""}])))
+    assert load_script("answer_counts").count(run) == {
+        "answers": 2,
+        "comments_outside_an_answer": 1.0,
+        "names_of_kernels": 1,
+        "most_frequent": {"k": 3},
+        "answers_with_a_kernel_defined_twice": 1,
+        "answers_with_<=_in_a_kernel": 1,
+        "first_error": {"a kernel or function defined twice": 1, "a name that is not defined": 1},
+    }
