@@ -253,6 +253,38 @@ def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
         run_study(study, jobs_of(study), jobs_of(study))
 
 
+def test_a_cluster_gives_whole_gpus_and_cores_that_this_machine_need_not_have(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    models = {"m": {"model": "base", "recipe": str(tmp_path / "recipe.yaml"), "gpus": {"train": 8, "generate": 0.25}}}
+    models["c"] = {**models["m"], "gpus": {"train": 0, "generate": 0.125, "evaluate": 0}}
+
+    def asked(**keys):
+        study = a_study(tmp_path, models=models, methods={"sft": {}}, seeds=[3], **keys)
+        write_study(study, jobs_of(study))
+        jobs = json.loads((study.output / "study.json").read_text())["jobs"].values()
+        return {f"{job['kind']}/{job['run']['model']}": (job["shares"] / 8, job["cores"]) for job in jobs}
+
+    assert asked(executor="slurm") == {
+        "train/m": (8, 64), "generate/m": (1, 8), "evaluate/m": (1, 8),
+        "train/c": (0, 8), "generate/c": (1, 8), "evaluate/c": (0, 8),
+    }  # fmt: skip
+    assert asked(executor="slurm", evaluate={"jobs": 32})["evaluate/m"] == (1, 32)
+    assert asked() == {
+        "train/m": (8, 1), "generate/m": (0.25, 1), "evaluate/m": (1, 4),
+        "train/c": (0, 1), "generate/c": (0.125, 1), "evaluate/c": (0, 4),
+    }  # fmt: skip
+    assert asked(evaluate={"jobs": 32})["evaluate/m"] == (1, 4)
+    assert asked(evaluate={"jobs": 2}, cores=3)["evaluate/m"] == (1, 2)
+
+
+def test_gpus_for_judging_are_of_one_machine(tmp_path):
+    with pytest.raises(
+        SettingsError, match=r"judge_gpus=1 with executor=slurm: .* expected judge_gpus=0\. Leave it out"
+    ):
+        a_study(tmp_path, judge_gpus=1, executor="slurm")
+
+
 def test_a_job_takes_eighths_of_a_gpu_or_whole_ones(tmp_path):
     models = {"m": {"model": "base", "recipe": str(tmp_path / "recipe.yaml"), "gpus": {"train": 0.375, "evaluate": 3}}}
     assert a_study(tmp_path, models=models).models["m"].gpus == {"train": 0.375, "evaluate": 3}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ OUTPUTS: Mapping[Kind, str] = {
     "pairs": "pairs.json",
     "analyze": "confidence",
 }  # fmt: skip - in the folder of its run
+CLUSTER_CORES = 8  # what a job asks a cluster for with each GPU, or without any
 
 
 class StudyError(InputError):
@@ -47,7 +49,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """A command on a file of settings. gpus: how many it takes, in eighths below one; needs: kinds of jobs of its run that come before."""
+    """A command on a file of settings. gpus: how many it takes, in eighths below one where jobs share this machine's; needs: kinds of jobs
+    of its run that come before."""
 
     kind: Kind
     run: Run
@@ -163,7 +166,8 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
 
     def job(kind: Kind, given: Mapping[str, Any]) -> Job:
         needs = tuple(each for each in NEEDS[kind] if each != "train" or run.keys is not None)
-        return Job(kind, run, given, model.gpus.get(kind, 1), needs)
+        gpus = model.gpus.get(kind, 1)
+        return Job(kind, run, given, gpus if settings.executor == "local" else math.ceil(gpus), needs)
 
     if run.keys is not None:
         keys = {**recipe, **settings.keys, **model.keys, **run.keys, "model_name_or_path": start, "seed": run.seed}
@@ -186,10 +190,14 @@ def command_of(kind: Kind, file: str) -> list[str]:
     return ["llamafactory-cli", "train", file] if kind == "train" else ["cuset", kind, file]
 
 
-def cores_of(job: Job, cores: int) -> int:
-    """Processors of a job: judging compiles on all that it is given, the rest waits for the GPU."""
-    wanted = int(job.settings.get("jobs") or cores) if job.kind == "evaluate" else 1
-    return min(wanted, cores)
+def cores_of(settings: StudySettings, job: Job) -> int:
+    """Processors of a job. On this machine judging compiles on all that it is given, the rest waits for the GPU and is not held to one; a
+    cluster may hold a job to what it asks for."""
+    judges = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
+    if settings.executor != "local":
+        return judges or CLUSTER_CORES * max(1, int(job.gpus))
+    cores = processors(settings)
+    return min(judges or cores, cores) if job.kind == "evaluate" else 1
 
 
 def processors(settings: StudySettings) -> int:

@@ -190,7 +190,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "shares": round(job.gpus * SHARES),
             "gpus": _gpus_of(settings, job, gpus),
             "resource": _resource(settings, job),
-            "cores": cores_of(job, processors(settings)),
+            "cores": cores_of(settings, job),
             "command": command,
             "inputs": {**earlier, **inputs_of(settings, job)},
             "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
@@ -244,18 +244,19 @@ def run_study(settings: StudySettings, every: Sequence[Job], jobs: Sequence[Job]
         raise StudyError(short)
     gpus = gpu_names(settings)
     shares = {"judge_gpu": settings.judge_gpus * SHARES, "gpu": max(0, len(gpus) - settings.judge_gpus) * SHARES}
+    if executor == "local":
+        counts = (f"{name}={count}" for name, count in shares.items())
+        limits = ["--cores", str(processors(settings)), "--resources", *counts]
+    else:  # there `--cores` is the most that a job may ask for, whatever this machine has
+        limits = [] if settings.cores is None else ["--cores", str(settings.cores)]
     targets = () if settings.only is None else (f"done/{job.name}.json" for job in jobs)
     command = [
         *(sys.executable, "-m", "snakemake", *targets),
         *("--snakefile", str(SNAKEFILE), "--directory", str(settings.output)),
-        *("--executor", settings.executor, "--cores", str(processors(settings))),
+        *("--executor", executor),
         # A record is whole and a job's last act: it counts, even where Snakemake was killed before it had noted the job's end.
         *("--keep-going", "--ignore-incomplete", "--rerun-triggers", "mtime", "--nolock", "--quiet", "host", "reason"),
-        *(
-            ("--resources", *(f"{name}={count}" for name, count in shares.items()))
-            if settings.executor == "local"
-            else ()
-        ),
+        *limits,
         *settings.snakemake,
     ]
     file = settings.output / "locks" / "study"

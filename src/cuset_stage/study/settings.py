@@ -1,7 +1,7 @@
 """The settings of `cuset study`."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -12,6 +12,7 @@ from pydantic import (
     NonNegativeInt,
     PositiveInt,
     field_validator,
+    model_validator,
 )
 
 from ..settings import Names, Numbers, Settings, split_names
@@ -118,7 +119,10 @@ class StudySettings(Settings):
         0,
         description="so many of them are for judging alone: on a GPU that trains, a program takes longer",
     )
-    cores: PositiveInt | None = Field(None, description="processors to use; without it all")
+    cores: PositiveInt | None = Field(
+        None,
+        description="processors to use; without it all. With another executor than local: the most that a job asks for",
+    )
     executor: str = Field("local", description="Snakemake's executor: local, or a plugin's, such as slurm")
     snakemake: tuple[str, ...] = Field(
         (),
@@ -131,3 +135,12 @@ class StudySettings(Settings):
     )
     dry_run: bool = Field(False, description="only say what is left: jobs, GPU hours and disk")
     title: str | None = Field(None, description="the report's title")
+
+    @model_validator(mode="after")
+    def _fits_the_executor(self) -> Self:
+        if self.judge_gpus and self.executor != "local":
+            raise ValueError(
+                f"judge_gpus={self.judge_gpus} with executor={self.executor}: it divides the GPUs of one machine, and a cluster gives each "
+                "job GPUs of its own; expected judge_gpus=0. Leave it out"
+            )
+        return self
