@@ -19,7 +19,7 @@ one() { # NAME
     local name=$1 workers=1 begin=$SECONDS
     case $name in mutants | programs | sandbox | fused) workers=4 ;; esac # they measure no time
     CUDA_VISIBLE_DEVICES=$(cut -d, -f$((slot + 1)) <<<"$gpus") timeout -s INT "${CUSET_SECONDS:-1800}" \
-        python3 -m pytest -q -o addopts= -m gpu -rs --durations=5 -n $workers "tests/gpu/test_${name}_gpu.py" >"$logs/$name.log" 2>&1
+        python3 -m pytest -q -o addopts= -m gpu -rsP --durations=5 -n $workers "tests/gpu/test_${name}_gpu.py" >"$logs/$name.log" 2>&1
     local status=$?
     echo "\$ pytest -m gpu -n $workers tests/gpu/test_${name}_gpu.py"
     echo "$(grep -E '(passed|failed|skipped|error).* in ' "$logs/$name.log" | tail -n 1) [exit $status after $((SECONDS - begin)) s]"
