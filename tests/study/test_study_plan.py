@@ -313,6 +313,12 @@ def test_what_is_left_counts_the_forecast_until_jobs_are_measured(tmp_path):
     known = study.models["m"].model_copy(update={"disk_gib": 0.5})
     left = what_is_left(study.model_copy(update={"models": {"m": known}}), jobs)
     assert list(forecast(left))[-1].endswith(", 1.5 GiB of models")
+    for job in jobs:
+        if job.kind == "train":
+            trained = study.output / "done" / f"{job.name}.json"
+            trained.parent.mkdir(parents=True, exist_ok=True)
+            trained.write_text(json.dumps({"seconds": 900, "gpus": 2}))
+    assert list(forecast(what_is_left(study, jobs)))[-1].endswith(", 0.0 GiB of models")
     assert time_line == "On 4 GPUs that is at least 0.8 hours."
 
 

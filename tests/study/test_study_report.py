@@ -139,7 +139,7 @@ def test_ablations_show_which_parts_they_have(study):
     """The marks of the paper's Table 5, where an ablation is of these parts, and no column of them elsewhere."""
     write_report(study)
     assert "CUDA mask" not in read(study.output / "report" / "parts_m.csv")["cuset"]
-    ablations = study.ablations.model_copy(update={"runs": {"no_mask": {"cuset_cuda_mask": False}}})
+    ablations = study.ablations.model_copy(update={"runs": {"no_mask": {"cuset_cuda_mask": False}, "tau": [0.7]}})
     methods = {**study.methods, "sft": {"stage": "sft"}}
     write_report(study.model_copy(update={"ablations": ablations, "methods": methods}))
     table = read(study.output / "report" / "parts_m.csv")

@@ -151,10 +151,11 @@ def _parts_of(settings: StudySettings, methods: Sequence[str]) -> dict[str, list
     """Which parts of CuSeT each method has (the marks of the paper's Table 5); {} where no ablation is of them."""
     ablations = settings.ablations
     assert ablations is not None
-    if not any(PARTS.keys() & said.keys() for said in ablations.runs.values()):
+    varied = {name: said for name, said in ablations.runs.items() if isinstance(said, dict)}
+    if not any(PARTS.keys() & said.keys() for said in varied.values()):
         return {}
     of = settings.methods.get(ablations.of) or {}
-    keys = {**settings.methods, **{name: {**of, **said} for name, said in ablations.runs.items()}}
+    keys = {**settings.methods, **{name: {**of, **said} for name, said in varied.items()}}
     found = [keys[method] or {} for method in methods]
     return {
         part: [

@@ -113,8 +113,8 @@ def forecast(left: Sequence[Left], gpus: int = 0) -> Iterator[str]:
     hours = sum(one.gpu_hours or 0 for one in left)
     unknown = sum(one.total - one.done for one in left if one.gpu_hours is None)
     rest = f" and those of {unknown:,} jobs that no `hours` are known of" if unknown else ""
-    models = [one.disk_left for one in left if one.kind == "train"]
-    disk = "? GiB" if models and None in models else f"{sum(filter(None, models)):,.1f} GiB"
+    models = [one.disk_left for one in left if one.kind == "train" and one.done < one.total]
+    disk = "? GiB" if None in models else f"{sum(filter(None, models)):,.1f} GiB"
     yield f"left: {sum(one.total - one.done for one in left):,} jobs, {hours:,.1f} GPU hours{rest}, {disk} of models"
     if gpus and hours:
         yield f"On {gpus} GPUs that is at least {hours / gpus:,.1f} hours."
