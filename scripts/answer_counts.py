@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from cuset_stage.study.plan import OUTPUTS
 
 COMMENT = re.compile(r"//[^\n]*|/\*[^\n]*?\*/")
 KERNEL = re.compile(
-    r"__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\("
-)
+    r"__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\([^)]*\)\s*{"
+)  # with its body: a declaration is none
 COMPLAINTS = {
     "is undefined": "a name that is not defined",
     "already been defined": "a kernel or function defined twice",
@@ -35,7 +36,7 @@ def complaint(message: str) -> str:
 
 
 def count(run: Path) -> dict[str, Any]:
-    answers = [line["answer"] for _, line in read_objects(run / OUTPUTS["generate"]) if "answer" in line]
+    answers = [line["answer"] for _, line in read_objects(run / OUTPUTS["generate"]) if line.get("answer")]
     comments, names, twice, bounds = 0, Counter[str](), 0, 0
     for answer in answers:
         spans = find_spans(answer)
@@ -47,7 +48,7 @@ def count(run: Path) -> dict[str, Any]:
         names += kernels
         twice += any(times > 1 for times in kernels.values())
     judged = (line for _, line in read_objects(run / OUTPUTS["evaluate"]))
-    errors = Counter(complaint(line["message"]) for line in judged if line.get("verdict") == "compile_error")
+    errors = Counter(complaint(line.get("message") or "") for line in judged if line.get("verdict") == "compile_error")
     return {
         "answers": len(answers),
         "comments_outside_an_answer": round(comments / max(len(answers), 1), 1),
@@ -62,13 +63,15 @@ def count(run: Path) -> dict[str, Any]:
 def main() -> None:
     if len(sys.argv) not in (2, 3):
         raise SystemExit((__doc__ or "").partition("\n")[0])
-    runs = Path(sys.argv[1]) / "runs"
-    found = {
-        run.relative_to(runs).as_posix(): run
-        for run in sorted(runs.glob(sys.argv[2] if len(sys.argv) > 2 else "*/*/seed*"))
-    }
-    judged = {name: count(run) for name, run in found.items() if (run / OUTPUTS["evaluate"]).exists()}
-    print(json.dumps(judged, indent=1, ensure_ascii=False))
+    runs, pattern = Path(sys.argv[1]) / "runs", sys.argv[2] if len(sys.argv) == 3 else "*/*/seed*"
+    judged = [path.parent for path in sorted(runs.glob(f"*/*/seed*/{OUTPUTS['evaluate']}"))]
+    names = {run.relative_to(runs).as_posix(): run for run in judged if (run / OUTPUTS["generate"]).exists()}
+    found = {name: count(run) for name, run in names.items() if fnmatch(name, pattern)}
+    if not found:
+        raise SystemExit(
+            f"{runs}: no run {pattern} with answers and verdicts; expected a study's folder, and a pattern of MODEL/METHOD/seedN."
+        )
+    print(json.dumps(found, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

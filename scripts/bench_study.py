@@ -56,6 +56,8 @@ def main() -> None:
         jobs = len(done(work / "whole"))
         begin, killed = time.monotonic(), start(file, work / "killed")
         while len(done(work / "killed")) < jobs / 2:
+            if killed.poll() is not None:
+                raise SystemExit(f"{work}: the study ended before it was killed")
             time.sleep(0.05)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.wait()

@@ -23,9 +23,11 @@ one() { # NAME
     local status=$?
     echo "\$ pytest -m gpu -n $workers tests/gpu/test_${name}_gpu.py"
     echo "$(grep -E '(passed|failed|skipped|error).* in ' "$logs/$name.log" | tail -n 1) [exit $status after $((SECONDS - begin)) s]"
+    return $status
 }
 export -f one
-printf '%s\n' "$@" | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -I{} bash -c 'one {}'
+printf '%s\n' "$@" | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -I{} bash -c 'one "$1"' one {} || failed=1
 if [[ $gpus == *,* && " $* " == *" training "* ]]; then # what takes several GPUs was skipped above
-    timeout -s INT "${CUSET_SECONDS:-1800}" python3 -m pytest -q -o addopts= -m gpu -k two_gpus tests/gpu 2>&1 | tee "$logs/two_gpus.log" | tail -n 1
+    timeout -s INT "${CUSET_SECONDS:-1800}" python3 -m pytest -q -o addopts= -m gpu -k two_gpus tests/gpu 2>&1 | tee "$logs/two_gpus.log" | tail -n 1 || failed=1
 fi
+exit "${failed:-0}"

@@ -163,6 +163,12 @@ def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):
     assert "missing" not in run(file, "dry_run=true")[1]
 
 
+@pytest.mark.parametrize("given", [5, [3, "mine"]])
+def test_names_of_data_sets_are_text(study, given):
+    code, output = run(study(keys={"dataset": given}), "dry_run=true")
+    assert code == 2 and f"dataset: {given}: expected names of data sets, with commas between or as a list." in output
+
+
 def test_data_that_its_entry_names_is_looked_for(study, tmp_path):
     (tmp_path / "dataset_info.json").write_text('{"mine": {"file_name": "rows.json"}, "hub": {"hf_hub_url": "a/b"}}')
     keys = {"dataset_dir": str(tmp_path), "dataset": "mine,hub"}

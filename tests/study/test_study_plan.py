@@ -70,6 +70,19 @@ def test_keys_of_the_study_are_those_of_all_trainings(tmp_path):
     assert (train["dataset"], train["learning_rate"], train["cutoff_len"]) == ("mine", 0.3, 128)
 
 
+def test_a_model_is_sampled_with_the_template_that_it_was_trained_with(tmp_path):
+    study = a_study(
+        tmp_path, keys={"template": "llama3"}, methods={"vanilla": None, "sft": {"template": "gemma"}}, pairs={}
+    )
+    found = {
+        (job.kind, job.run.method): job.settings["template"] for job in jobs_of(study) if "template" in job.settings
+    }
+    assert found == {
+        ("train", "sft"): "gemma", ("generate", "sft"): "gemma", ("pairs", "sft"): "gemma",
+        ("generate", "vanilla"): "llama3", ("pairs", "vanilla"): "llama3",
+    }  # fmt: skip
+
+
 def test_a_full_training_is_sampled_without_an_adapter(tmp_path):
     jobs = {job.name: job for job in jobs_of(a_study(tmp_path, methods={"sft": {"finetuning_type": "full"}}))}
     given = jobs["generate/m/sft/seed3"].settings

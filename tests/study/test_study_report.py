@@ -10,12 +10,13 @@ import pytest
 import recompute
 
 from cuset_stage.jsonl import to_line
-from cuset_stage.study import report
+from cuset_stage.study import report, tables
 from cuset_stage.study.plan import StudyError
 from cuset_stage.study.report import write_report
 from cuset_stage.study.settings import StudySettings
 
 
+ROOT = Path(__file__).parents[2]
 draw = report._draw
 DIFFERENCE = (
     "difference",
@@ -35,7 +36,7 @@ def study(tmp_path):
     settings = StudySettings.checked(
         {
             "output": tmp_path,
-            "models": {"m": {"model": "m", "recipe": "r.yaml"}},
+            "models": {"m": {"model": "m", "recipe": str(ROOT / "yaml_configs" / "cuset_smoke.yaml")}},
             "methods": METHODS,
             "seeds": [4, 5, 6],
             "ablations": {"runs": {"no_mask": {"mask": False}}},
@@ -135,20 +136,55 @@ def test_all_models_are_in_one_table_as_in_the_paper(study):
     assert rows[4:] == [("n", "sft", "1.0"), ("n", "cuset", "1.0")]
 
 
+def test_a_table_without_tasks_of_the_paper_s_number_says_so(study, monkeypatch):
+    """Also where another model is judged on as many as the paper's."""
+    monkeypatch.setattr(tables, "PUBLISHED_TASKS", 14)
+    published = {"sft": (92.2, 55.0), "cuset": (93.6, 65.6)}
+    models = {name: study.models["m"].model_copy(update={"published": published}) for name in "mn"}
+    add_runs_of_another_model(study, "n", ["sft", "cuset"], tasks=4)
+    write_report(study.model_copy(update={"models": models}))
+    assert (
+        "Ours are of 4 tasks or 14 tasks of t: do not compare the two."
+        in (study.output / "report" / "report.md").read_text()
+    )
+    write_report(study.model_copy(update={"models": {"m": models["m"]}}))
+    assert "Ours are of 14 tasks of t." in (study.output / "report" / "report.md").read_text()
+    write_report(study.model_copy(update={"models": models, "k": (2,)}))  # of which the paper has nothing
+    assert "paper" not in (study.output / "report" / "report.md").read_text()
+
+
 def test_ablations_show_which_parts_they_have(study):
-    """The marks of the paper's Table 5, where an ablation is of these parts, and no column of them elsewhere."""
+    """The marks of the paper's Table 5, where an ablation is of these parts, and no column of them elsewhere; by all keys of a training."""
     write_report(study)
     assert "CUDA mask" not in read(study.output / "report" / "parts_m.csv")["cuset"]
-    ablations = study.ablations.model_copy(update={"runs": {"no_mask": {"cuset_cuda_mask": False}, "tau": [0.7]}})
-    methods = {**study.methods, "sft": {"stage": "sft"}}
-    write_report(study.model_copy(update={"ablations": ablations, "methods": methods}))
-    table = read(study.output / "report" / "parts_m.csv")
-    parts = ("confidence mask", "CUDA mask", "region weight")
-    assert {method: [row[part] for part in parts] for method, row in table.items()} == {
-        "sft": ["no", "no", "no"],
-        "no_mask": ["yes", "no", "yes"],
-        "cuset": ["yes", "yes", "yes"],
+    runs = {"no_mask": {"cuset_cuda_mask": False}, "tau": [0.7]}
+    changed = {
+        "ablations": study.ablations.model_copy(update={"runs": runs}),
+        "methods": {**study.methods, "sft": {"stage": "sft"}},
     }
+    expected = {"sft": ["no"] * 3, "no_mask": ["yes", "no", "yes"], "cuset": ["yes"] * 3}
+    parts = ("confidence mask", "CUDA mask", "region weight")
+    for keys in ({}, {"cuset_region_weight": False}):
+        write_report(study.model_copy(update={**changed, "keys": keys}))
+        table = read(study.output / "report" / "parts_m.csv")
+        if keys:
+            expected = {method: [*marks[:2], "no"] for method, marks in expected.items()}
+        assert {method: [row[part] for part in parts] for method, row in table.items()} == expected
+
+
+def test_values_that_an_ablation_lists_are_in_a_table(study):
+    ablations = study.ablations.model_copy(update={"runs": {"tau": [0.5, 0.9]}})
+    write_report(study.model_copy(update={"ablations": ablations, "sweeps": None}))
+    assert list(read(study.output / "report" / "sweeps_m.csv")) == ["cuset", "cuset_tau=0.5", "cuset_tau=0.9"]
+
+
+def test_a_report_of_ablations_alone_has_no_empty_table(study):
+    for method in (*METHODS, "cuset_tau=0.5", "cuset_tau=0.9"):
+        shutil.rmtree(study.output / "done" / "evaluate" / "m" / method)
+    write_report(study)
+    assert not (study.output / "report" / "rates.csv").exists() and "no_mask" in read(
+        study.output / "report" / "parts_m.csv"
+    )
 
 
 def test_the_paper_s_points_are_drawn_beside_a_sweep(study, monkeypatch):
@@ -182,12 +218,15 @@ def test_differences_are_drawn_where_there_are_seeds(study):
     assert not (study.output / "none.png").exists()
 
 
-def add_runs_of_another_model(study, name, methods):
-    """Copies of those of seed 4."""
+def add_runs_of_another_model(study, name, methods, tasks=14):
+    """Copies of those of seed 4, of the first tasks."""
     jobs = json.loads((study.output / "study.json").read_text())
     for method in methods:
         jobs["jobs"][f"evaluate/{name}/{method}/seed4"] = {"run": {"model": name, "method": method, "seed": 4}}
-        shutil.copytree(study.output / "runs/m" / method / "seed4", study.output / "runs" / name / method / "seed4")
+        lines = (study.output / "runs/m" / method / "seed4" / "results.jsonl").read_text().splitlines(keepends=True)
+        file = study.output / "runs" / name / method / "seed4" / "results.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text("".join(lines[: 3 * tasks]))
         done = study.output / "done/evaluate"
         (done / name / method).mkdir(parents=True)
         shutil.copy(done / "m" / method / "seed4.json", done / name / method)
@@ -276,7 +315,7 @@ def test_models_on_an_axis_are_drawn_with_a_line_for_each_method(study, monkeypa
 
 def test_the_published_report_is_what_the_published_rows_say():
     """benchmarks/study: rates and differences of the miniature, and no test without its method."""
-    folder = Path(__file__).parents[2] / "benchmarks" / "study"
+    folder = ROOT / "benchmarks" / "study"
     found = recompute.recompute(folder / "results.jsonl", "cuset")
     with (folder / "report" / "rates.csv").open(encoding="utf-8") as file:
         rates = list(csv.DictReader(file))

@@ -140,7 +140,9 @@ def test_what_answers_hold_is_counted_in_a_study_s_folder(tmp_path, load_script)
     run = tmp_path / "runs" / "m" / "sft" / "seed0"
     run.mkdir(parents=True)
     kernel = "__global__ void k(int* x, int n) {{\n    // in it\n    if (threadIdx.x {sign} n) x[0] = 1;\n}}\n"
-    twice = f"// before\n{kernel.format(sign='<=')}/* two */ {kernel.format(sign='<')}"
+    twice = (
+        f"// before\n__global__ void k(int* x, int n);\n{kernel.format(sign='<=')}/* two */ {kernel.format(sign='<')}"
+    )
     lines = [{"answer": f"```cpp\n{code}```"} for code in (twice, kernel.format(sign="<"))]
     (run / "answers.jsonl").write_text("".join(map(to_line, [{"type": "run"}, *lines])))
     messages = [

@@ -174,7 +174,13 @@ def _missing_data(recipe: Mapping[str, Any]) -> str | None:
 
 def _data_names(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(key of the recipe, data set)"""
-    return [(key, name) for key in ("dataset", "eval_dataset") for name in split_names(recipe.get(key)) or ()]
+    found = []
+    for key in ("dataset", "eval_dataset"):
+        names = split_names(recipe.get(key))
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            raise StudyError(f"{key}: {recipe[key]!r}: expected names of data sets, with commas between or as a list.")
+        found += [(key, name) for name in names or ()]
+    return found
 
 
 def _data_folder(recipe: Mapping[str, Any]) -> Path | None:

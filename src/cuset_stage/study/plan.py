@@ -169,12 +169,12 @@ def _jobs_of_run(settings: StudySettings, run: Run, recipe: Mapping[str, Any]) -
         gpus = model.gpus.get(kind, 1)
         return Job(kind, run, given, gpus if settings.executor == "local" else math.ceil(gpus), needs)
 
+    keys = {**recipe, **settings.keys, **model.keys, **(run.keys or {}), "model_name_or_path": start, "seed": run.seed}
     if run.keys is not None:
-        keys = {**recipe, **settings.keys, **model.keys, **run.keys, "model_name_or_path": start, "seed": run.seed}
         yield job("train", {**keys, "output_dir": places["train"], "overwrite_output_dir": False})
         is_adapter = keys.get("finetuning_type", "lora") in ADAPTERS
         trained = {**trained, "adapter": places["train"]} if is_adapter else {"model": places["train"]}
-    template = {"template": recipe["template"]} if "template" in recipe else {}
+    template = {"template": keys["template"]} if "template" in keys else {}
     tasks = str(settings.tasks)
     sampling = {**template, **settings.generate, **model.generate, **trained, "seed": run.seed}
     yield job("generate", {**sampling, "tasks": tasks, "output": places["generate"]})

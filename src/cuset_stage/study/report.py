@@ -18,7 +18,7 @@ from ..report.cells import Table, number_column, text_column
 from ..report.markdown import escape, render_table
 from ..report.notes import counted
 from ..report.write import table_frame
-from .plan import OUTPUTS, Run, runs_of
+from .plan import OUTPUTS, Run, jobs_of, runs_of
 from .results import collect, read_results, score_table
 from .run import gpu_hours
 from .settings import StudySettings
@@ -122,19 +122,25 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             key,
             title,
             tasks=settings.tasks.name,
-            parts=_parts_of(settings, [one for names in shown.values() for one in names]) if parts else {},
+            parts=_parts_of(settings, [(name, one) for name, names in shown.items() for one in names])
+            if parts
+            else {},
         )
 
-    yield rates(rows, dict.fromkeys(settings.models, settings.methods), "rates", "methods")
+    if any(method in settings.methods for _, method in judged):
+        yield rates(rows, dict.fromkeys(settings.models, settings.methods), "rates", "methods")
     for name in settings.models:
         if settings.ablations and any((name, one) in judged for one in settings.ablations.runs):
             # from none, which is SFT, to all
             methods = ("sft", *settings.ablations.runs, settings.ablations.of)
             yield rates(rows, {name: methods}, f"parts_{name}", f"{name}: parts of the objective", parts=True)
-        if settings.sweeps and any((name, one) in judged for one in swept):
+        if any((name, one) in judged for one in swept):  # of a sweep, or of an ablation that lists values
             # the sweep's own method has one of its values
-            of_seeds = rows if settings.sweeps.seeds is None else rows[rows["seed"].isin(settings.sweeps.seeds)]
-            yield rates(of_seeds, {name: (settings.sweeps.of, *swept)}, f"sweeps_{name}", f"{name}: values of a key")
+            of, seeds = (
+                (settings.sweeps.of, settings.sweeps.seeds) if settings.sweeps else (settings.ablations.of, None)
+            )
+            of_seeds = rows if seeds is None else rows[rows["seed"].isin(seeds)]
+            yield rates(of_seeds, {name: (of, *swept)}, f"sweeps_{name}", f"{name}: values of a key")
         known = [method for method in _compared(settings) if (name, method) in judged]
         if (found := comparison_table(rows, name, known, _baseline(settings))) is not None:
             yield found
@@ -147,16 +153,15 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             yield _cost_table(settings, name, known)
 
 
-def _parts_of(settings: StudySettings, methods: Sequence[str]) -> dict[str, list[bool]]:
+def _parts_of(settings: StudySettings, of: Sequence[tuple[str, str]]) -> dict[str, list[bool]]:
     """Which parts of CuSeT each method has (the marks of the paper's Table 5); {} where no ablation is of them."""
     ablations = settings.ablations
     assert ablations is not None
     varied = {name: said for name, said in ablations.runs.items() if isinstance(said, dict)}
     if not any(PARTS.keys() & said.keys() for said in varied.values()):
         return {}
-    of = settings.methods.get(ablations.of) or {}
-    keys = {**settings.methods, **{name: {**of, **said} for name, said in varied.items()}}
-    found = [keys[method] or {} for method in methods]
+    recipes = {(job.run.model, job.run.method): job.settings for job in jobs_of(settings) if job.kind == "train"}
+    found = [recipes.get(one, {"stage": None}) for one in of]
     return {
         part: [
             one.get("cuset_objective", "cuset") == "cuset" == one.get("stage", "cuset") and one.get(key, True)
@@ -288,7 +293,8 @@ def _draw(
             axes.plot(*zip(*published[line], strict=True), "x", color=f"C{place}", label=f"{line}, paper")
     axes.set(xlabel=axis, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
     if len(lines) > 1 or published:
-        figure.legend(loc="outside upper center", ncols=4, frameon=False)
+        longest = max(map(len, axes.get_legend_handles_labels()[1]))
+        figure.legend(loc="outside upper center", ncols=max(1, min(4, 84 // (longest + 8))), frameon=False)
     figure.savefig(path)
 
 

@@ -84,7 +84,7 @@ class StudySettings(Settings):
     output: Path = Field(description="the folder of the study; a study that was stopped is taken up in it")
     models: dict[str, StudyModel] = Field(description="name: {model, recipe, ...}", min_length=1)
     keys: dict[str, Any] = Field(
-        {}, description="keys of all training runs, over the recipes', such as {dataset: mine, dataset_dir: /data}"
+        {}, description="keys of all training runs, over the recipes', such as {learning_rate: 1.0e-4}"
     )
     methods: dict[str, dict[str, Any] | None] = Field(
         description="name: keys of the recipe, such as {stage: cuset, cuset_objective: dft}; nothing: the model as it is",
