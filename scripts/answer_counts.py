@@ -13,15 +13,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from cuset_stage.cuda_source import Source
 from cuset_stage.jsonl import read_objects
+from cuset_stage.miniature.corrupt import COMMENT
 from cuset_stage.spans import find_spans
 from cuset_stage.study.plan import OUTPUTS
 
 
-COMMENT = re.compile(r"//[^\n]*|/\*[^\n]*?\*/")
-KERNEL = re.compile(
-    r"__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*\([^)]*\)\s*{"
-)  # with its body: a declaration is none
 COMPLAINTS = {
     "is undefined": "a name that is not defined",
     "already been defined": "a kernel or function defined twice",
@@ -44,7 +42,7 @@ def count(run: Path) -> dict[str, Any]:
             not any(span.start <= found.start() < span.end for span in spans) for found in COMMENT.finditer(answer)
         )
         bounds += any("<=" in answer[span.start : span.end] for span in spans)
-        kernels = Counter(KERNEL.findall(answer))
+        kernels = Counter(function.name for function in Source(answer).functions if function.is_kernel)
         names += kernels
         twice += any(times > 1 for times in kernels.values())
     judged = (line for _, line in read_objects(run / OUTPUTS["evaluate"]))

@@ -21,9 +21,21 @@ ROOT = Path(__file__).resolve().parents[1]
 STUDY = ROOT / "yaml_configs" / "studies" / "cpu.yaml"
 
 
+def prepare(work: Path) -> Path:
+    """The tiny model and the study's file in a folder; returns the file."""
+    model, file = work / "model", work / "study.yaml"
+    sizes = ("--hidden-size", "64", "--layers", "2")
+    subprocess.run([sys.executable, "scripts/make_tiny_model.py", str(model), *sizes], cwd=ROOT, check=True)
+    file.write_text(STUDY.read_text(encoding="utf-8").replace("outputs/study-cpu-model", str(model)))
+    return file
+
+
+def command(file: Path, output: Path) -> list[str]:
+    return [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(file), f"output={output}"]
+
+
 def start(file: Path, output: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "cuset_stage.cli", "study", "run", str(file), f"output={output}"]
-    return subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    return subprocess.Popen(command(file, output), cwd=ROOT, start_new_session=True)
 
 
 def done(output: Path) -> dict[str, int]:
@@ -46,12 +58,7 @@ def main() -> None:
     output = parser.parse_args().output
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
-        sizes = ("--hidden-size", "64", "--layers", "2")
-        subprocess.run(
-            [sys.executable, "scripts/make_tiny_model.py", str(work / "model"), *sizes], cwd=ROOT, check=True
-        )
-        file = work / "study.yaml"
-        file.write_text(STUDY.read_text(encoding="utf-8").replace("outputs/study-cpu-model", str(work / "model")))
+        file = prepare(work)
         whole = run(file, work / "whole")
         jobs = len(done(work / "whole"))
         begin, killed = time.monotonic(), start(file, work / "killed")

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,34 +14,22 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_a_killed_study_is_taken_up_and_reported(tmp_path):
-    model, output = tmp_path / "model", tmp_path / "out"
-    sizes = ["--hidden-size", "64", "--layers", "2"]
-    subprocess.run([sys.executable, "scripts/make_tiny_model.py", str(model), *sizes], cwd=ROOT, check=True)
-    models = ROOT / "yaml_configs/studies/cpu.yaml"
-    given = (tmp_path / "study.yaml").write_text(models.read_text().replace("outputs/study-cpu-model", str(model)))
-    assert given
-    command = [
-        sys.executable,
-        "-m",
-        "cuset_stage.cli",
-        "study",
-        "run",
-        str(tmp_path / "study.yaml"),
-        f"output={output}",
-    ]
+def test_a_killed_study_is_taken_up_and_reported(tmp_path, load_script):
+    output, study = tmp_path / "out", load_script("bench_study")
+    command = study.command(study.prepare(tmp_path), output)
     first = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     while not list(output.glob("done/**/*.json")):
         assert first.poll() is None
         time.sleep(0.01)  # killed before Snakemake has noted that the job is done
     os.killpg(first.pid, signal.SIGKILL)
     first.wait()
-    kept = {path: path.stat().st_mtime_ns for path in output.glob("done/**/*.json")}
+    kept = study.done(output)
     hour = 3600.0  # 21 jobs, most of which import torch
     second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=hour)
     assert second.returncode == 0, second.stdout + second.stderr
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept  # nothing that was done is done again
-    assert len(list(output.glob("done/**/*.json"))) == 22
+    done = study.done(output)
+    assert kept and {name: done[name] for name in kept} == kept  # nothing that was done is done again
+    assert len(done) == 22
     rows = [json.loads(line) for line in (output / "results.jsonl").read_text().splitlines()]
     assert len(rows) == 3 * 2 * 4 * 2 and {row["method"] for row in rows} == {"vanilla", "sft", "cuset"}
     report = (output / "report" / "report.md").read_text()

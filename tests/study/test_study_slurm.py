@@ -85,13 +85,11 @@ def test_a_job_asks_slurm_for_whole_gpus_and_its_cores(tmp_path, given, keys, as
 
 
 @pytest.mark.slow
-def test_a_study_goes_on_after_a_node_has_failed(tmp_path):
+def test_a_study_goes_on_after_a_node_has_failed(tmp_path, tiny_model):
     environment, output = fake_slurm.install(tmp_path / "slurm"), tmp_path / "out"
-    sizes = ["--hidden-size", "64", "--layers", "2"]
-    subprocess.run([sys.executable, "scripts/make_tiny_model.py", tmp_path / "model", *sizes], cwd=ROOT, check=True)
     given = yaml.safe_load((ROOT / "yaml_configs" / "studies" / "cpu.yaml").read_text(encoding="utf-8"))
     given["models"]["tiny"] |= {
-        "model": str(tmp_path / "model"),
+        "model": str(tiny_model),
         "gpus": {"train": 8, "generate": 0.25, "evaluate": 0},
     }
     file = tmp_path / "study.yaml"

@@ -120,6 +120,6 @@ def test_a_sweep_is_drawn_with_its_method_s_own_value(study_folder, tmp_path):
     )
     lines = _sweep(settings, rows, "tau")
     assert [value for value, _ in lines["m"]] == [0.1, 0.5]
-    _draw(lines, "tau", tmp_path / "picture.png")
+    _draw(lines, "tau", tmp_path / "picture.png", {})
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
     assert _sweep(settings, rows[rows["method"] == "nothing"], "tau") == {}

@@ -16,7 +16,7 @@ from .style import wording
 
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_COMMENT = re.compile(r"//[^\n]*|/\*[^\n]*?\*/")
+COMMENT = re.compile(r"//[^\n]*|/\*[^\n]*?\*/")
 
 
 def count_tokens(text: str) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def corrupt_neutral(text: str, share: float, rng: random.Random) -> tuple[str, f
     def inside(position: int) -> bool:
         return any(span.start < position < span.end for span in spans)
 
-    places = [(found.start(), found.end()) for found in _COMMENT.finditer(text) if not inside(found.start())]
+    places = [(found.start(), found.end()) for found in COMMENT.finditer(text) if not inside(found.start())]
     fence = text.find("```cpp\n")
     lines = [
         found.end() for found in re.finditer(r"[;}]\n", text[:-4]) if found.end() > fence and not inside(found.end())

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -25,6 +24,7 @@ from .settings import StudySettings
 from .statistics import Crossed, crossed
 from .tables import (
     BOUND,
+    Parts,
     axis_table,
     comparison_table,
     family_table,
@@ -66,10 +66,9 @@ def write_report(settings: StudySettings) -> list[Path]:
         if points:
             key = re.sub(r"[^a-z0-9]+", "_", axis.lower()).strip("_")
             pictures[f"Pass@1 over {axis}"] = path = folder / f"{key}.png"
-            if settings.sweeps and axis in settings.sweeps.runs:  # whose values are rows of a table
-                _draw(points, axis, path, _published_sweep(settings, axis, points))
-            else:
-                _draw(points, axis, path)
+            is_swept = settings.sweeps is not None and axis in settings.sweeps.runs
+            _draw(points, axis, path, _published_sweep(settings, axis, points) if is_swept else {})
+            if not is_swept:  # whose values are rows of a table
                 tables.append(axis_table(points, axis, key))
     baseline = _baseline(settings)
     for model in settings.models:
@@ -106,41 +105,29 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     swept = [run.method for run in runs_of(settings) if run.method not in _compared(settings)]
     samples = int(rows["sample"].max()) + 1
     judged = set(zip(rows["model"], rows["method"], strict=True))
+    ks = [k for k in settings.k if k <= samples]
     published = {name: model.published for name, model in settings.models.items()}
 
-    def rates(
-        of: pd.DataFrame, methods: Mapping[str, Iterable[str]], key: str, title: str, parts: bool = False
-    ) -> Table:
+    def rates(of: pd.DataFrame, methods: Mapping[str, Iterable[str]], key: str, title: str, parts: Parts) -> Table:
         shown = {
             name: [one for one in dict.fromkeys(names) if (name, one) in judged] for name, names in methods.items()
         }
-        return rate_table(
-            of,
-            shown,
-            [k for k in settings.k if k <= samples],
-            published,
-            key,
-            title,
-            tasks=settings.tasks.name,
-            parts=_parts_of(settings, [(name, one) for name, names in shown.items() for one in names])
-            if parts
-            else {},
-        )
+        return rate_table(of, shown, ks, published, key, title, tasks=settings.tasks.name, parts=parts)
 
     if any(method in settings.methods for _, method in judged):
-        yield rates(rows, dict.fromkeys(settings.models, settings.methods), "rates", "methods")
+        yield rates(rows, dict.fromkeys(settings.models, settings.methods), "rates", "methods", {})
+    parts = _parts(settings)
     for name in settings.models:
         if settings.ablations and any((name, one) in judged for one in settings.ablations.runs):
             # from none, which is SFT, to all
             methods = ("sft", *settings.ablations.runs, settings.ablations.of)
-            yield rates(rows, {name: methods}, f"parts_{name}", f"{name}: parts of the objective", parts=True)
+            yield rates(rows, {name: methods}, f"parts_{name}", f"{name}: parts of the objective", parts)
         if any((name, one) in judged for one in swept):  # of a sweep, or of an ablation that lists values
-            # the sweep's own method has one of its values
-            of, seeds = (
-                (settings.sweeps.of, settings.sweeps.seeds) if settings.sweeps else (settings.ablations.of, None)
-            )
-            of_seeds = rows if seeds is None else rows[rows["seed"].isin(seeds)]
-            yield rates(of_seeds, {name: (of, *swept)}, f"sweeps_{name}", f"{name}: values of a key")
+            varied = settings.sweeps or settings.ablations
+            assert varied is not None
+            of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
+            methods = (varied.of, *swept)  # which has one of the values
+            yield rates(of_seeds, {name: methods}, f"sweeps_{name}", f"{name}: values of a key", {})
         known = [method for method in _compared(settings) if (name, method) in judged]
         if (found := comparison_table(rows, name, known, _baseline(settings))) is not None:
             yield found
@@ -153,20 +140,19 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             yield _cost_table(settings, name, known)
 
 
-def _parts_of(settings: StudySettings, of: Sequence[tuple[str, str]]) -> dict[str, list[bool]]:
-    """Which parts of CuSeT each method has (the marks of the paper's Table 5); {} where no ablation is of them."""
-    ablations = settings.ablations
-    assert ablations is not None
-    varied = {name: said for name, said in ablations.runs.items() if isinstance(said, dict)}
-    if not any(PARTS.keys() & said.keys() for said in varied.values()):
+def _parts(settings: StudySettings) -> Parts:
+    """Which models and methods have each part of CuSeT (the marks of the paper's Table 5); {} where no ablation is of these parts."""
+    varied = settings.ablations.runs.values() if settings.ablations else ()
+    if not any(PARTS.keys() & said.keys() for said in varied if isinstance(said, dict)):
         return {}
-    recipes = {(job.run.model, job.run.method): job.settings for job in jobs_of(settings) if job.kind == "train"}
-    found = [recipes.get(one, {"stage": None}) for one in of]
+    trainings = [job for job in jobs_of(settings) if job.kind == "train"]
+    of_cuset = [
+        job
+        for job in trainings
+        if job.settings.get("stage", "cuset") == "cuset" == job.settings.get("cuset_objective", "cuset")
+    ]
     return {
-        part: [
-            one.get("cuset_objective", "cuset") == "cuset" == one.get("stage", "cuset") and one.get(key, True)
-            for one in found
-        ]
+        part: {(job.run.model, job.run.method) for job in of_cuset if job.settings.get(key, True)}
         for key, part in PARTS.items()
     }
 
@@ -263,9 +249,7 @@ def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str
     return {line: points for line, points in lines.items() if len(points) > 1}
 
 
-def _draw(
-    lines: Points, axis: str, path: Path, published: Mapping[str, Sequence[tuple[float, float]]] = MappingProxyType({})
-) -> None:
+def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence[tuple[float, float]]]) -> None:
     """Lines with 95 % intervals, each line a little to the side of the one before, so that none hides another; the paper's points as crosses."""
     from matplotlib.figure import Figure
 

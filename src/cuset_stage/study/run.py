@@ -200,6 +200,8 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         "python": sys.executable,
         "cwd": os.getcwd(),
         "executor": settings.executor,
+        # what Snakemake counts GPUs in: on this machine the shares of jobs, on a cluster whole ones
+        "shares": 1 if settings.executor == "local" else SHARES,
         "jobs": entries,
     }
     write_atomically(settings.output / "study.json", json.dumps(study, indent=1) + "\n")

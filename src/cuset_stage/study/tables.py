@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 
 import pandas as pd
@@ -20,6 +20,7 @@ BOUND = 0.05  # differences below are called equivalent: study plans say so befo
 MOST_FAMILIES = 12
 MOST_SEEDS = 12
 Published = Mapping[str, Sequence[float | None]]
+Parts = Mapping[str, Set[tuple[str, str]]]  # part of the objective -> the models and methods that have it
 # What each of a method's published numbers is: (criterion, k), then tokens of an answer. They are of so many tasks.
 PUBLISHED = (("compiled", 1), ("passed", 1), ("compiled", 3), ("passed", 3), ("tokens", None))
 PUBLISHED_TASKS = 500
@@ -34,19 +35,19 @@ def rate_table(
     title: str,
     *,
     tasks: str = "",
-    parts: Mapping[str, Sequence[bool]] = MappingProxyType({}),
+    parts: Parts = MappingProxyType({}),
 ) -> Table:
     """pass@k with intervals over tasks and seeds and tokens of an answer, a row a model and method; the paper's numbers beside them.
 
     models: model -> its methods, in the order of the rows. published: model -> method -> its numbers in the order of PUBLISHED; None
-    where the paper has none. tasks: what these are called. parts: column -> whether each row has this part of the objective.
+    where the paper has none. tasks: what these are called. parts: columns of them.
     """
     of = [(model, method) for model, methods in models.items() for method in methods]
     columns: list[Column] = [
         text_column("model", [model for model, _ in of]),
         text_column("method", [one for _, one in of]),
     ]
-    columns += [text_column(part, ["yes" if has else "no" for has in given]) for part, given in parts.items()]
+    columns += [text_column(part, ["yes" if one in having else "no" for one in of]) for part, having in parts.items()]
     groups = rows.groupby(["model", "method"])
     seeds, tokens = groups["seed"].nunique(), groups["tokens"].mean()
     columns.append(number_column("seeds", [float(seeds.get(one, 0)) for one in of]))
