@@ -222,12 +222,20 @@ COUNTS = REFERENCE.replace(
 
 
 def test_a_reference_with_a_state(judge: ModuleJudge) -> None:
-    """Both sides are called in the same order."""
+    """Both sides are called in the same order; further calls, before the answer's, are of a copy of the reference."""
     task = ModuleTask("c", "c", "level1", {1: "p"}, None, COUNTS, "c:1")
     found = judge.judge(task, COUNTS.replace("class Model(", "class ModelNew("))
     wrong = judge.judge(task, answer("return torch.relu(self.linear(x)), y.argmax(dim=1)"))
     assert (found.verdict, found.message) == (Verdict.PASSED, "")
     assert (wrong.verdict, "call 1" in wrong.message) == (Verdict.MISMATCH, True)
+
+
+def test_a_reference_that_cannot_be_copied(judge: ModuleJudge, task: ModuleTask) -> None:
+    held = replace(
+        task, reference=REFERENCE.replace(FORWARD, "self.lock = __import__('_thread').allocate_lock(); " + FORWARD)
+    )
+    found = judge.judge(held, ANSWER)
+    assert (found.verdict, found.message) == (Verdict.PASSED, "")
 
 
 VARIES = (

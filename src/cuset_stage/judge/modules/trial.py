@@ -36,6 +36,10 @@ from .session import Call, Content, Module, ModuleFailed, Saved
 
 FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
 EXACT = 2  # timed calls whose precision is looked at
+WARM, BEFORE = (
+    2,
+    3,
+)  # calls of the reference before the answer's: those whose time does not count, and the fewest that are timed
 FEWEST = 5  # timed calls
 KEY_BYTES = 32
 KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
@@ -88,12 +92,12 @@ class Trial:
                 self.init = self.right.draw(None, self.files / "init")
                 self.right.build("Model", self.init, double=True)
                 asked = [self.draw(number) for number in range(self.runner.seeds)]
-                expected, nothing = zip(*map(self.call_reference, asked), strict=True)
-                warm = min(FRESH, len(asked) - 1)
-                self.earlier = _apart(nothing[warm:], [call.seconds for call in expected[warm:]])
+                expected = [one.of(self.right, "expected") for one in asked]
             if all(_alike(expected[0].outputs, call.outputs) for call in expected[1:]):
                 self.note([CONSTANT])
             with self.clock.waiting(self.runner.turns.timing() if self.gpu else nullcontext()):
+                with self.clock.excluded():
+                    self.earlier = self.time_before(asked[-1])
                 self.try_answer(asked, expected)
         return self.known
 
@@ -136,10 +140,25 @@ class Trial:
         content = self.right.draw(seed("content"), folder / "given")
         return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
 
-    def call_reference(self, one: Asked) -> tuple[Call, float]:
-        """What is right, and the seconds of a call of nothing."""
-        right = one.of(self.right, "expected")
-        return right, self.right.call(one.content, one.seed, use="nothing").seconds
+    def seconds_of(self, one: Asked, use: str) -> float:
+        """Of a call of the reference whose outputs are not wanted."""
+        seconds = self.right.call(one.content, one.seed, use=use).seconds
+        self.right.ask("inputs")  # as with outputs
+        return seconds
+
+    def time_before(self, one: Asked) -> float:
+        """Seconds of a call of the reference, without what a call of nothing takes, before the answer is called.
+
+        As many calls as are timed later, as single ones of small modules differ by more than STEADY; a quarter of the time for those. The
+        model itself is called as often as the answer's: these calls are of a copy.
+        """
+        times, nothing, begin = [], [], time.monotonic()
+        for number in range(WARM + max(BEFORE, self.runner.trials if self.gpu else 0)):
+            if number >= WARM + BEFORE and time.monotonic() - begin > self.runner.budget_s / 4:
+                break
+            times.append(self.seconds_of(one, "copy"))
+            nothing.append(self.seconds_of(one, "nothing"))
+        return _apart(nothing[WARM:], times[WARM:])
 
     def call_first(self, answer: Module, asked: Sequence[Asked], expected: Sequence[Call]) -> list[Call]:
         """The calls that are compared as they come, up to the first that is wrong."""
@@ -187,8 +206,7 @@ class Trial:
             self.counts["reference"] = counted()
         with counting(self.gpu) as counted:
             for one, _ in timed:
-                nothing.append(self.right.call(one.content, one.seed, use="nothing").seconds)
-                self.right.ask("inputs")  # as with outputs
+                nothing.append(self.seconds_of(one, "nothing"))
             self.counts["nothing"] = counted()
         return nothing, reference, [found.seconds for _, found in timed]
 

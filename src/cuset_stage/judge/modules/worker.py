@@ -125,11 +125,15 @@ class Held:
     def call(self, use, fresh, arguments, blobs=()):
         """Take masked inputs, say that they are there, wait for the key, call, and reply with a digest.
 
-        use: "model"; "double": the same with float64, nothing where that does not work; or "nothing": what the last call returned is
-        handed over again.
+        use: "model"; "copy": a copy of it, so that the model keeps nothing of the call (itself where it cannot be copied); "double": the
+        same with float64, nothing where that does not work; or "nothing": what the last call returned is handed over again.
         fresh: in new tensors; else in those of the call before, where their shapes are the same.
         """
         torch, rows = self.torch, arguments["tensors"]
+        if use == "copy" and use not in self.models:
+            self.models[use] = self.models["model"]
+            with contextlib.suppress(Exception):
+                self.models[use] = copy.deepcopy(self.models["model"])
         shapes = [(tuple(row["shape"]), self.dtypes[row["dtype"]]) for row in rows]
         if fresh or shapes != [(tuple(tensor.shape), tensor.dtype) for tensor in self.given]:
             self.given = [torch.empty(shape, dtype=dtype, device=self.device) for shape, dtype in shapes]
@@ -160,7 +164,7 @@ class Held:
                 with contextlib.suppress(Exception), torch.no_grad():
                     wide = [tensor.double() if tensor.is_floating_point() else tensor for tensor in self.given]
                     self.named = self.flatten(invoke(self.models[use], self.decode(arguments["values"], wide)))
-            elif use == "model":
+            elif use != "nothing":
                 with torch.no_grad():
                     self.named = self.flatten(invoke(self.models[use], values))
             self.wait()
