@@ -17,7 +17,7 @@ mkdir -p $logs
 
 one() { # NAME
     local name=$1 workers=1 begin=$SECONDS
-    case $name in mutants | programs | sandbox | fused) workers=4 ;; esac # they measure no time
+    case $name in mutants | programs | fused) workers=4 ;; esac # they measure neither time nor all of the GPU's memory
     CUDA_VISIBLE_DEVICES=$(cut -d, -f$((slot + 1)) <<<"$gpus") timeout -s INT "${CUSET_SECONDS:-1800}" \
         python3 -m pytest -q -o addopts= -m gpu -rsP --durations=5 -n $workers "tests/gpu/test_${name}_gpu.py" >"$logs/$name.log" 2>&1
     local status=$?

@@ -45,7 +45,7 @@ def test_bfloat16_batches_repeat_themselves(tiny_model):
     assert len(set(first)) == 20
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def deep_backend(tmp_path_factory, tiny_model):
     """Two layers of a 7B model's width, random: matrix products of that size change with the number of rows."""
     from transformers import AutoTokenizer, Qwen2Config, Qwen2ForCausalLM

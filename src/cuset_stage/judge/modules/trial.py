@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shutil import rmtree
 from statistics import median
 from typing import Any
 
@@ -97,7 +98,7 @@ class Trial:
                 self.note([CONSTANT])
             with self.clock.waiting(self.runner.turns.timing() if self.gpu else nullcontext()):
                 with self.clock.excluded():
-                    self.earlier = self.time_before(asked[-1])
+                    self.earlier = self.time_before(asked[-1], expected[-1])
                 self.try_answer(asked, expected)
         return self.known
 
@@ -146,19 +147,22 @@ class Trial:
         self.right.ask("inputs")  # as with outputs
         return seconds
 
-    def time_before(self, one: Asked) -> float:
+    def time_before(self, one: Asked, right: Call) -> float:
         """Seconds of a call of the reference, without what a call of nothing takes, before the answer is called.
 
-        As many calls as are timed later, as single ones of small modules differ by more than STEADY; a quarter of the time for those. The
-        model itself is called as often as the answer's: these calls are of a copy.
+        Done as in `compare_timed`, as what lies between two calls changes their time, and as often, since single calls of a small module
+        differ by more than STEADY; a quarter of the time for those. The model itself is called as often as the answer: this is a copy.
         """
-        times, nothing, begin = [], [], time.monotonic()
+        times, begin = [], time.monotonic()
         for number in range(WARM + max(BEFORE, self.runner.trials if self.gpu else 0)):
             if number >= WARM + BEFORE and time.monotonic() - begin > self.runner.budget_s / 4:
                 break
-            times.append(self.seconds_of(one, "copy"))
-            nothing.append(self.seconds_of(one, "nothing"))
-        return _apart(nothing[WARM:], times[WARM:])
+            found = one.of(self.right, "before", use="copy")
+            compare_call(one.name, right, found)
+            rmtree(one.folder / "before")
+            times.append(found.seconds)
+        times = times[WARM:]
+        return _apart([self.seconds_of(one, "nothing") for _ in times], times)
 
     def call_first(self, answer: Module, asked: Sequence[Asked], expected: Sequence[Call]) -> list[Call]:
         """The calls that are compared as they come, up to the first that is wrong."""
