@@ -150,12 +150,12 @@ class Trial:
     def time_before(self, one: Asked, right: Call) -> float:
         """Seconds of a call of the reference, without what a call of nothing takes, before the answer is called.
 
-        Done as in `compare_timed`, as what lies between two calls changes their time, and as often, since single calls of a small module
-        differ by more than STEADY; a quarter of the time for those. The model itself is called as often as the answer: this is a copy.
+        Done as in `compare_timed`, as what lies between two calls changes their time, and several times, as single calls of a small module
+        differ by more than STEADY. The model itself is called as often as the answer: this is a copy.
         """
         times, begin = [], time.monotonic()
-        for number in range(WARM + max(BEFORE, self.runner.trials if self.gpu else 0)):
-            if number >= WARM + BEFORE and time.monotonic() - begin > self.runner.budget_s / 4:
+        for number in range(WARM + (BEFORE if self.gpu else 1)):
+            if number >= WARM + FEWEST and time.monotonic() - begin > self.runner.budget_s / 8:
                 break
             found = one.of(self.right, "before", use="copy")
             compare_call(one.name, right, found)
