@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,13 +13,14 @@ from cuset_stage.judge.closeness import element_at, module_distance
 from cuset_stage.judge.gpu_activity import Activity, Kernel
 from cuset_stage.judge.gpu_counters import TENSOR, Counted
 from cuset_stage.judge.gpu_work import kernel_uses
+from cuset_stage.judge.judgement import Built, Clock, Judgement
 from cuset_stage.judge.modules import handover
 from cuset_stage.judge.modules.account import IDLE_KERNEL, MISSING, MORE, NO_KERNEL, Counts, calls_of, second_opinion
 from cuset_stage.judge.modules.precision import lower_precision
 from cuset_stage.judge.modules.process import HANDOVER
-from cuset_stage.judge.modules.session import Saved
-from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, speed
-from cuset_stage.sandbox import SandboxError, find_toolkit
+from cuset_stage.judge.modules.session import Call, Content, Saved
+from cuset_stage.judge.modules.trial import NOISE, UNSTEADY, Asked, Trial, speed
+from cuset_stage.sandbox import Gpu, SandboxError, Verdict, find_toolkit
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 33, 512, 513, 16385, 100003])
@@ -177,6 +179,37 @@ def test_the_gpus_counters_against_the_clock() -> None:
 )
 def test_whose_kernel_it_is(name: str, own: bool) -> None:
     assert (second_opinion([recorded(ADD, name)], [recorded(ADD, ADD)], None)["flags"] == []) is own
+
+
+class Reference:
+    """In place of its process: a call takes 9 s, from the third on 3 s, and one of nothing 1 s."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def call(self, content: Content, seed: int, *, use: str, fresh: bool = False) -> Call:
+        self.calls.append(use)
+        return Call(1.0 if use == "nothing" else 9.0 if len(self.calls) < 3 else 3.0, b"")
+
+    def outputs(self, call: Call, folder: Path) -> Call:
+        folder.mkdir()
+        return call
+
+    def ask(self, do: str) -> None:
+        assert do == "inputs"
+
+
+@pytest.mark.parametrize(("seconds", "timed"), [(60.0, 15), (0.0, 5)])
+def test_the_reference_before_the_answer(tmp_path: Path, seconds: float, timed: int) -> None:
+    """Two calls of a copy that do not count, then so many as the time for calls allows, and as many of nothing."""
+    gpu = Gpu(0, "GPU-0", "H", "1", "9.0", 1 << 30)
+    runner = SimpleNamespace(budget_s=seconds)
+    trial = Trial(runner, None, Built(Judgement(Verdict.COMPILED)), gpu, Clock(), 0)
+    trial.right = Reference()
+    one = Asked("call 4", Content({}, ()), 1, False, tmp_path)
+    assert trial.time_before(one, Call(3.0, b"")) == 2.0
+    assert trial.right.calls == ["copy"] * (2 + timed) + ["nothing"] * timed
+    assert not list(tmp_path.iterdir())
 
 
 def test_speed() -> None:

@@ -37,11 +37,9 @@ from .session import Call, Content, Module, ModuleFailed, Saved
 
 FRESH = 2  # calls in tensors of their own, before those that are all given the same tensors with other values
 EXACT = 2  # timed calls whose precision is looked at
-WARM, BEFORE = (
-    2,
-    3,
-)  # calls of the reference before the answer's: those whose time does not count, and the fewest that are timed
 FEWEST = 5  # timed calls
+WARM = 2  # calls of the reference, before the answer is timed, that do not count
+BEFORE = 15  # those after them that do, at most
 KEY_BYTES = 32
 KEPT_BYTES = 16 << 30  # of timed calls, after which no further one is made
 MORE_BYTES = 64 << 20  # that outputs of a timed call may have beyond twice those of the calls before
@@ -141,9 +139,9 @@ class Trial:
         content = self.right.draw(seed("content"), folder / "given")
         return Asked(name.format(number), content, seed("call"), number < FRESH, folder)
 
-    def seconds_of(self, one: Asked, use: str) -> float:
-        """Of a call of the reference whose outputs are not wanted."""
-        seconds = self.right.call(one.content, one.seed, use=use).seconds
+    def time_nothing(self, one: Asked) -> float:
+        """Seconds of a call in which the reference does nothing."""
+        seconds = self.right.call(one.content, one.seed, use="nothing").seconds
         self.right.ask("inputs")  # as with outputs
         return seconds
 
@@ -162,7 +160,7 @@ class Trial:
             rmtree(one.folder / "before")
             times.append(found.seconds)
         times = times[WARM:]
-        return _apart([self.seconds_of(one, "nothing") for _ in times], times)
+        return _apart([self.time_nothing(one) for _ in times], times)
 
     def call_first(self, answer: Module, asked: Sequence[Asked], expected: Sequence[Call]) -> list[Call]:
         """The calls that are compared as they come, up to the first that is wrong."""
@@ -200,7 +198,7 @@ class Trial:
 
     def compare_timed(self, timed: Sequence[tuple[Asked, Call]]) -> tuple[list[float], list[float], list[float]]:
         """What was returned in timed calls against the reference; times of doing nothing, of the reference and of the answer."""
-        reference, nothing = [], []
+        reference = []
         with counting(self.gpu) as counted:
             for one, found in timed:
                 right = self.expected[one.name] = one.of(self.right, "expected")
@@ -209,8 +207,7 @@ class Trial:
                     self.compare(one, right, found)
             self.counts["reference"] = counted()
         with counting(self.gpu) as counted:
-            for one, _ in timed:
-                nothing.append(self.seconds_of(one, "nothing"))
+            nothing = [self.time_nothing(one) for one, _ in timed]
             self.counts["nothing"] = counted()
         return nothing, reference, [found.seconds for _, found in timed]
 
