@@ -360,10 +360,10 @@ def test_a_part_of_a_study_is_asked_for_by_patterns(tmp_path):
         wanted(study.model_copy(update={"only": ("m/sfd/seed3",)}), jobs)
 
 
-def test_the_miniature_is_planned(monkeypatch):
+def test_the_miniature_is_planned(tmp_path, monkeypatch):
     """docs/study_plan.md: the main table and Table 5, Fig. 4, capability and dose."""
     monkeypatch.chdir(ROOT)
-    study = StudySettings.read([str(MINIATURE), "dry_run=true"])
+    study = StudySettings.read([str(MINIATURE), "dry_run=true", f"output={tmp_path}"])
     jobs = jobs_of(study)
     trained = {job.run.name: job.settings for job in jobs if job.kind == "train"}
     assert len(trained) == 9 * 8 + (1 + 4 + 3 + 3) * 3 + 4 * 4 * 3 + 5 * 4 * 3

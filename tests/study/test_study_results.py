@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuset_stage.jsonl import to_line
-from cuset_stage.study.plan import jobs_of
+from cuset_stage.study.plan import StudyError, jobs_of
 from cuset_stage.study.report import write_report
 from cuset_stage.study.run import write_study
 from cuset_stage.study.settings import StudySettings
@@ -108,6 +108,20 @@ def test_other_results_of_the_same_run_are_refused(tmp_path, add, capsys):
     shutil.rmtree(output / "done")
     add(output, folder)
     assert "0 runs added or the same" in capsys.readouterr().out
+
+
+def test_a_sample_without_its_outcome_is_refused(tmp_path, add):
+    output, folder = tmp_path / "output", tmp_path / "published"
+    fill(output, [0])
+    file = output / "runs/tiny/sft/seed0/results.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    del lines[2]["passed"]
+    file.write_text("".join(map(to_line, lines)))
+    with pytest.raises(
+        StudyError, match=r"sft/seed0/results\.jsonl, line 3: no passed; expected what `cuset evaluate`"
+    ):
+        add(output, folder)
+    assert not folder.exists()
 
 
 def test_other_models_or_data_are_refused(tmp_path, add):

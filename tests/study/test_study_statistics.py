@@ -68,7 +68,7 @@ def study_folder(tmp_path):
                     verdict = (
                         "infra_error" if (task, sample, seed) == (0, 0, 0) else "passed" if passed else "mismatch"
                     )
-                    line = {"type": "sample", "task": f"t{task}", "sample": sample, "verdict": verdict}
+                    line = {"type": "sample", "task": f"t{task}", "family": "f", "sample": sample, "verdict": verdict}
                     lines.append({**line, "compiled": True, "passed": verdict == "passed", "tokens": 100})
             file.write_text("".join(to_line(line) for line in lines))
             record = tmp_path / "done" / "evaluate" / "m" / method / f"seed{seed}.json"

@@ -102,7 +102,7 @@ def write_report(settings: StudySettings) -> list[Path]:
 
 def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
     """The paper's Tables 2, 3 and 4 as one, then by model Table 5, the numbers of Fig. 4, comparisons and costs."""
-    swept = [run.method for run in runs_of(settings) if run.method not in _compared(settings)]
+    swept = dict.fromkeys(run.method for run in runs_of(settings) if run.method not in _compared(settings))
     samples = int(rows["sample"].max()) + 1
     judged = set(zip(rows["model"], rows["method"], strict=True))
     ks = [k for k in settings.k if k <= samples]
@@ -133,7 +133,7 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             yield found
         if (found := family_table(rows, name, known)) is not None:
             yield found
-        if (found := seed_table(rows, name, known)) is not None:
+        if (found := seed_table(rows, name, [*known, *(one for one in swept if (name, one) in judged)])) is not None:
             yield found
         if known:
             yield verdict_table(rows, name, known)
@@ -250,7 +250,8 @@ def _lines(rows: pd.DataFrame, runs: Mapping[str, Sequence[tuple[float, str, str
 
 
 def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Lines with 95 % intervals, each line a little to the side of the one before, so that none hides another; the paper's points as crosses."""
+    """Lines with 95 % intervals, each line a little to the side of the one before, so that none hides another. Where there are several seeds,
+    each seed's own line is thin. The paper's points are crosses."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 3.6), dpi=150, layout="constrained")
@@ -265,8 +266,12 @@ def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence
             ),
             strict=True,
         )
+        shifted = [value + (place - (len(lines) - 1) / 2) * aside for value in values]
+        if points[0][1].seeds > 1:
+            by_seed = [[100 * rate for rate in one.by_seed] for _, one in points]
+            axes.plot(shifted, by_seed, ".-", color=f"C{place}", linewidth=0.8, alpha=0.5)
         axes.errorbar(
-            [value + (place - (len(lines) - 1) / 2) * aside for value in values],
+            shifted,
             means,
             yerr=ends,
             marker="o",
@@ -275,7 +280,8 @@ def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence
         )
         if line in published:
             axes.plot(*zip(*published[line], strict=True), "x", color=f"C{place}", label=f"{line}, paper")
-    axes.set(xlabel=axis, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
+    meaning = "\nthin lines: seeds; bars: 95 %" if any(points[0][1].seeds > 1 for points in lines.values()) else ""
+    axes.set(xlabel=axis + meaning, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
     if len(lines) > 1 or published:
         longest = max(map(len, axes.get_legend_handles_labels()[1]))
         figure.legend(loc="outside upper center", ncols=max(1, min(4, 84 // (longest + 8))), frameon=False)
@@ -296,8 +302,8 @@ def _draw_differences(differences: Mapping[str, pd.DataFrame], baseline: str, pa
     axes = figure.subplots()
     axes.axvspan(-100 * BOUND, 100 * BOUND, color="0.93")
     axes.axvline(0, color="0.6", linewidth=1)
-    for place, (method, one) in enumerate(known.items()):
-        seeds = 100 * differences[method].mean(axis=1)
+    for place, one in enumerate(known.values()):
+        seeds = [100 * less for less in one.by_seed]
         axes.plot(seeds, [place + 0.18] * len(seeds), "o", color="C0", alpha=0.55, markersize=5)
         low, high = (100 * end for end in one.interval())
         axes.plot([low, high], [place - 0.18] * 2, color="0.2")

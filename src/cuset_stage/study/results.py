@@ -39,8 +39,18 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def samples_of(file: Path, keys: Sequence[str] = COLUMNS[3:]) -> list[dict[str, Any]]:
-    """The judged samples of a run in order of task and sample. keys: what of them; without it what a study's rows have."""
-    lines = (line for _, line in read_objects(file) if line.get("type") == "sample")
+    """The judged samples of a run in order of task and sample. keys: what of them; without it what a study's rows have.
+
+    Raises:
+        StudyError: a sample lacks what a study's rows have.
+    """
+    lines = []
+    for number, line in read_objects(file):
+        if line.get("type") != "sample":
+            continue
+        if missing := [key for key in COLUMNS[3:] if key not in line]:
+            raise StudyError(f"{file}, line {number}: no {', '.join(missing)}; expected what `cuset evaluate` writes.")
+        lines.append(line)
     return [
         {key: line.get(key) for key in keys} for line in sorted(lines, key=lambda one: (one["task"], one["sample"]))
     ]

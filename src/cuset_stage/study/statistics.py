@@ -15,13 +15,17 @@ from scipy.stats import t as student
 
 @dataclass(frozen=True)
 class Crossed:
-    """A mean over seeds and tasks. se: its standard error; df: degrees of freedom; seeds, tasks: how many."""
+    """A mean over seeds and tasks. se: its standard error; df: degrees of freedom; by_seed: each seed's mean; tasks: how many."""
 
     value: float
     se: float
     df: float
-    seeds: int
+    by_seed: tuple[float, ...]
     tasks: int
+
+    @property
+    def seeds(self) -> int:
+        return len(self.by_seed)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The ends of the t interval."""
@@ -75,4 +79,4 @@ def crossed(scores: ArrayLike) -> Crossed | None:
     variance = max(mean_squares @ [1, 1, -1], mean_squares[2])
     spread = float((mean_squares**2 / degrees).sum())
     df = float(variance**2 / spread) if spread else float(degrees[0])
-    return Crossed(value, float((variance / scores.size) ** 0.5), df, seeds, tasks)
+    return Crossed(value, float((variance / scores.size) ** 0.5), df, tuple(scores.mean(axis=1)), tasks)
