@@ -18,7 +18,7 @@ PARTS = {
     ("clean", "cuda", "neutral"): "dose",
 }
 """By how the names of their models begin."""
-SHOWN = ("methods", "base: ", "swept: values", "function Pass@1 over")  # tables of the report
+SHOWN = ("methods", "base: ", "swept: values", "swept: function", "function Pass@1 over")  # tables of the report
 
 
 def page() -> str:
