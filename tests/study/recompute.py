@@ -30,7 +30,7 @@ def scores(rows, criterion, k):
 
 
 def estimate(values):
-    """(mean, standard error, degrees of freedom, tasks) of {(seed, task): value}, over the tasks that every seed has."""
+    """(mean, standard error, degrees of freedom, seeds; with one seed tasks) of {(seed, task): value}, over the tasks that every seed has."""
     seeds = sorted({seed for seed, _ in values})
     tasks = sorted({task for _, task in values})
     tasks = [task for task in tasks if all((seed, task) in values for seed in seeds)]
@@ -42,7 +42,7 @@ def estimate(values):
     of_seed = {seed: sum(values[seed, task] for task in tasks) / t for seed in seeds}
     if s == 1 or t == 1:
         groups = list((of_task if s == 1 else of_seed).values())
-        return mean, (float(stats.sem(groups)) if len(groups) > 1 else 0.0), max(len(groups) - 1, 1), t
+        return mean, (float(stats.sem(groups)) if len(groups) > 1 else 0.0), max(len(groups) - 1, 1), s if s > 1 else t
     parts = (
         (s * sum((of_task[task] - mean) ** 2 for task in tasks) / (t - 1), t - 1),
         (t * sum((of_seed[seed] - mean) ** 2 for seed in seeds) / (s - 1), s - 1),
@@ -55,7 +55,7 @@ def estimate(values):
     (by_task, _), (by_seed, _), (rest, _) = parts
     variance = max(by_task + by_seed - rest, rest)
     df = variance**2 / sum(square**2 / degrees for square, degrees in parts) if variance else t - 1
-    return mean, (variance / (s * t)) ** 0.5, df, t
+    return mean, (variance / (s * t)) ** 0.5, df, s
 
 
 def rate(rows, criterion, k):
@@ -63,11 +63,11 @@ def rate(rows, criterion, k):
     found = estimate(scores(rows, criterion, k))
     if found is None:
         return None
-    mean, se, df, tasks = found
+    mean, se, df, equal = found
     half = stats.t.ppf(0.975, df) * se
     low, high = mean - half, mean + half
     if se == 0:
-        low, high = mean * 0.025 ** (1 / tasks), 1 - (1 - mean) * 0.025 ** (1 / tasks)
+        low, high = mean * 0.025 ** (1 / equal), 1 - (1 - mean) * 0.025 ** (1 / equal)
     return [100 * mean, 100 * max(low, 0), 100 * min(high, 1)]
 
 

@@ -264,6 +264,7 @@ def test_the_report_says_what_the_rows_say(study):
         for family in ("odd", "even"):
             ours = [number(row[f"Pass@1: Function: {family}" + end]) for end in ("", " (low)", " (high)")]
             assert ours == pytest.approx(found["families"][method][family], abs=1e-4), (method, family)
+    assert {"cuset", "cuset_tau=0.9"} <= set(tables["seeds_m"])
     for method, row in tables["seeds_m"].items():
         shown = {seed: number(row[f"Seed: {seed}"]) for seed in study.seeds}
         assert {seed: value for seed, value in shown.items() if value is not None} == pytest.approx(

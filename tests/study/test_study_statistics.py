@@ -16,6 +16,7 @@ from cuset_stage.study.tables import comparison_table, rate_table
 def test_where_seeds_agree_it_is_the_error_over_tasks():
     tasks = np.random.default_rng(0).random(40)
     found = crossed(np.tile(tasks, (5, 1)))
+    assert found.by_seed == pytest.approx([tasks.mean()] * 5) and found.seeds == 5
     assert found.se == pytest.approx(stats.sem(tasks)) and found.value == pytest.approx(tasks.mean())
     alone = crossed(tasks[None])
     test = stats.ttest_1samp(tasks, 0)
@@ -44,10 +45,11 @@ def test_equivalence_and_what_could_have_been_seen():
 
 
 def test_scores_without_spread_prove_nothing():
-    found = crossed(np.ones((2, 4)))
-    assert found.p_value == 1 and found.equivalence_p(0.05) == 1
-    exact = stats.binomtest(4, 4).proportion_ci(0.95, method="exact")
-    assert found.rate_interval() == pytest.approx((exact.low, exact.high))
+    for seeds, tasks, equal in ((2, 4, 2), (1, 4, 4)):
+        found = crossed(np.ones((seeds, tasks)))
+        assert found.p_value == 1 and found.equivalence_p(0.05) == 1
+        exact = stats.binomtest(equal, equal).proportion_ci(0.95, method="exact")
+        assert found.rate_interval() == pytest.approx((exact.low, exact.high))
     assert crossed(np.full((2, 3), np.nan)) is None
 
 

@@ -269,19 +269,16 @@ def _draw(lines: Points, axis: str, path: Path, published: Mapping[str, Sequence
         shifted = [value + (place - (len(lines) - 1) / 2) * aside for value in values]
         if points[0][1].seeds > 1:
             by_seed = [[100 * rate for rate in one.by_seed] for _, one in points]
-            axes.plot(shifted, by_seed, ".-", color=f"C{place}", linewidth=0.8, alpha=0.5)
-        axes.errorbar(
-            shifted,
-            means,
-            yerr=ends,
-            marker="o",
-            capsize=3,
-            label=line,
-        )
+            axes.plot(shifted, by_seed, ".-", color=f"C{place}", linewidth=0.8)
+        axes.errorbar(shifted, means, yerr=ends, marker="o", capsize=3, elinewidth=1, label=line)
         if line in published:
             axes.plot(*zip(*published[line], strict=True), "x", color=f"C{place}", label=f"{line}, paper")
-    meaning = "\nthin lines: seeds; bars: 95 %" if any(points[0][1].seeds > 1 for points in lines.values()) else ""
-    axes.set(xlabel=axis + meaning, ylabel="Pass@1, function, %", xticks=sorted(set(every)))
+    several = any(points[0][1].seeds > 1 for points in lines.values())
+    axes.set(
+        xlabel=f"{axis}\nbars: 95 %{'; thin lines: seeds' if several else ''}",
+        ylabel="Pass@1, function, %",
+        xticks=sorted(set(every)),
+    )
     if len(lines) > 1 or published:
         longest = max(map(len, axes.get_legend_handles_labels()[1]))
         figure.legend(loc="outside upper center", ncols=max(1, min(4, 84 // (longest + 8))), frameon=False)

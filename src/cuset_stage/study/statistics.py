@@ -33,10 +33,11 @@ class Crossed:
         return self.value - half, self.value + half
 
     def rate_interval(self) -> tuple[float, float]:
-        """95 % of a rate, within 0 and 1. Where no score differs from another, what that many equal tasks leave open (Clopper-Pearson)."""
+        """95 % of a rate, within 0 and 1. Where no score differs from another, what that many equal seeds leave open (Clopper-Pearson), with one
+        seed what that many equal tasks do."""
         low, high = self.interval()
         if self.se == 0:
-            unseen = 1 - 0.025 ** (1 / self.tasks)
+            unseen = 1 - 0.025 ** (1 / (self.seeds if self.seeds > 1 else self.tasks))
             low, high = self.value - unseen * self.value, self.value + unseen * (1 - self.value)
         return max(low, 0.0), min(high, 1.0)
 
