@@ -49,7 +49,10 @@ def samples_of(file: Path, keys: Sequence[str] = COLUMNS[3:]) -> list[dict[str, 
         if line.get("type") != "sample":
             continue
         if missing := [key for key in COLUMNS[3:] if key not in line]:
-            raise StudyError(f"{file}, line {number}: no {', '.join(missing)}; expected what `cuset evaluate` writes.")
+            raise StudyError(
+                f"{file}, line {number}: no {', '.join(missing)}; expected what `cuset evaluate` writes. To judge the run again, remove this file "
+                "and the run's record in done/evaluate, and run the study."
+            )
         lines.append(line)
     return [
         {key: line.get(key) for key in keys} for line in sorted(lines, key=lambda one: (one["task"], one["sample"]))
