@@ -8,7 +8,8 @@
 #   scripts/miniature.sh capability 20      budgets of pretraining; seeds 20 to 22
 #   scripts/miniature.sh sweeps 30          Fig. 4; seeds 30 to 32
 #   scripts/miniature.sh dose 10,11 sweeps 30   several; base models are pretrained beside each other, one a GPU
-#   scripts/miniature.sh main 0 1500        is stopped after so many seconds; the same command goes on from there and writes the report
+#   scripts/miniature.sh main 0 1500        is stopped after so many seconds, with a report of what is judged; the same command goes on from
+#                                           there, but begins again with a base model that was not whole
 #
 # A base model that is missing is pretrained, each time to other weights: what is compared under a seed is run where that model is.
 # Answers and verdicts are in outputs/miniature/study (rates: outputs/miniature/rates), the report in its folder `report`.
@@ -58,15 +59,17 @@ pretrain() { # MILLIONS SEED
     local to=$folder/tokens$1-$2
     [ -z "$gpus" ] || export CUDA_VISIBLE_DEVICES="$(cut -d, -f$((slot + 1)) <<<"$gpus")"
     [ -d "$to" ] && return # whole or not at all
-    cuset miniature pretrain $folder/data "$to.part" tokens="$1"000000 seed="$2"
+    ${end:+timeout -s INT $((end > EPOCHSECONDS ? end - EPOCHSECONDS : 1))} cuset miniature pretrain $folder/data "$to.part" tokens="$1"000000 seed="$2"
     python scripts/round_model.py "$to.part"
     mv "$to.part" "$to"
 }
 export -f pretrain
 gpus=${CUDA_VISIBLE_DEVICES-$({ nvidia-smi --query-gpu=index --format=csv,noheader || true; } 2>/dev/null | paste -sd,)}
-export folder gpus
+end=${limit:+$((EPOCHSECONDS - SECONDS + limit))}
+export folder gpus end
 # The longest first: what is left at the end is short.
-tr , '\n' <<<"${models%,}" | sort -u -k1,1rn -k2,2n | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain
+tr , '\n' <<<"${models%,}" | sort -u -k1,1rn -k2,2n | xargs -P "$(tr , '\n' <<<"$gpus" | wc -l)" --process-slot-var=slot -L 1 bash -euc 'pretrain "$@"' pretrain ||
+    stop 'a base model is not whole: it failed, as printed above, or the time was over'
 output=$folder/study
 [ "$parts" != ' rates ' ] || output=$folder/rates
 mkdir -p $output

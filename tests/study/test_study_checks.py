@@ -10,7 +10,9 @@ import yaml
 from typer.testing import CliRunner
 
 from cuset_stage.cli import app
+from cuset_stage.jsonl import to_line
 from cuset_stage.study.checks import recipe_keys
+from cuset_stage.study.run import write_study
 from cuset_stage.study.settings import StudySettings
 
 
@@ -153,6 +155,22 @@ def test_what_is_missing_is_said_by_a_dry_run_and_stops_a_run(study, tmp_path, p
     assert len(set(absent)) == len(absent)  # each once, though four runs need it
     code, output = run(file)
     assert code == 2 and message in output and not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_study_has_its_report(study, monkeypatch):
+    def interrupted(settings, every, jobs):
+        write_study(settings, every)
+        judged = next(job for job in jobs if job.kind == "evaluate")
+        line = {"type": "sample", "task": "t", "family": "f", "sample": 0, "verdict": "compiled", "compiled": True}
+        results, record = Path(judged.settings["output"]), settings.output / "done" / f"{judged.name}.json"
+        for file, told in ((results, {**line, "passed": False, "tokens": 1}), (record, {"seconds": 1, "gpus": 0})):
+            file.parent.mkdir(parents=True)
+            file.write_text(to_line(told))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cuset_stage.study.run.run_study", interrupted)
+    code, output = run(study())
+    assert code == 130 and "out/report/report.md" in output and "Run the same command again" in output, output
 
 
 def test_a_job_larger_than_the_machine_is_said_by_a_dry_run(study, monkeypatch):

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,44 @@ def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
         run_study(study, jobs_of(study), jobs_of(study))
 
 
+@pytest.mark.parametrize(
+    ("gpus", "train", "trainings_first"),
+    [
+        ("0,1,2,3,4,5,6,7", 8, True),
+        ("0,1", 1, False),
+        ("", 0, False),
+    ],  # with the first an answer on one GPU would keep seven idle
+)
+def test_answers_come_before_further_trainings_where_those_need_not_the_whole_machine(
+    tmp_path, monkeypatch, gpus, train, trainings_first
+):
+    """The order that Snakemake runs jobs in, with a Python that only writes it down."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/bash\n[ "$2" = cuset_stage.study.job ] || exec {sys.executable} "$@"\n'
+        'echo "$3" >>order\nsleep 0.5\necho {} >"done/$3.json"\n'
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    other = 1 if train else 0
+    models = {
+        "m": {
+            "model": "base",
+            "recipe": str(tmp_path / "recipe.yaml"),
+            "gpus": {"train": train, "generate": other, "evaluate": other},
+        }
+    }
+    study = a_study(tmp_path, models=models, methods={"sft": {}}, seeds=[0, 1, 2, 3])
+    assert run_study(study, jobs_of(study), jobs_of(study)) == 0
+    order = [line.partition("/")[0] for line in (study.output / "order").read_text().split()]
+    trained = [place for place, kind in enumerate(order) if kind == "train"]
+    assert len(order) == 12 and (trained == [0, 1, 2, 3] if trainings_first else order.index("evaluate") < trained[2])
+    judging = json.loads((study.output / "study.json").read_text())["jobs"]["evaluate/m/sft/seed0"]
+    assert judging["command"][-1] == f"jobs={judging['cores']}" == "jobs=1" == judging["module"][-1]
+
+
 def test_a_cluster_gives_whole_gpus_and_cores_that_this_machine_need_not_have(tmp_path, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
@@ -284,8 +323,8 @@ def test_a_cluster_gives_whole_gpus_and_cores_that_this_machine_need_not_have(tm
     }  # fmt: skip
     assert asked(executor="slurm", evaluate={"jobs": 32})["evaluate/m"] == (1, 32)
     assert asked() == {
-        "train/m": (8, 1), "generate/m": (0.25, 1), "evaluate/m": (1, 4),
-        "train/c": (0, 1), "generate/c": (0.125, 1), "evaluate/c": (0, 4),
+        "train/m": (8, 1), "generate/m": (0.25, 1), "evaluate/m": (1, 2),
+        "train/c": (0, 1), "generate/c": (0.125, 1), "evaluate/c": (0, 2),
     }  # fmt: skip
     assert asked(evaluate={"jobs": 32})["evaluate/m"] == (1, 4)
     assert asked(evaluate={"jobs": 2}, cores=3)["evaluate/m"] == (1, 2)
@@ -393,7 +432,7 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
         called.write_text(
             f'#!/bin/bash\necho {name} "$@" >>called\n'
             'if [ "$2" = data ]; then mkdir -p "$3" && touch "$3"/{miniature,train}.json "$3"/tasks.jsonl; fi\n'
-            'if [ "$2" = pretrain ]; then mkdir -p "$4" && echo "$4" >"$4/model.safetensors"; fi\n'
+            'if [ "$2" = pretrain ]; then ${SLOW:+sleep 99}; mkdir -p "$4" && echo "$4" >"$4/model.safetensors"; fi\n'
         )
         called.chmod(0o755)
 
@@ -437,6 +476,10 @@ def test_the_parts_of_the_miniature_make_what_their_runs_need(tmp_path, monkeypa
     pretrained = [command[-2:] for command in called_by("main", "3", "capability", "20") if "pretrain" in command]
     budgets = [(200, 20), (100, 20), (50, 3), (50, 20)]  # the longest first
     assert pretrained == [[f"tokens={millions}000000", f"seed={seed}"] for millions, seed in budgets]
+    shutil.rmtree(tmp_path / "outputs/miniature/tokens50-3")
+    late = ["bash", script, "main", "3", "2"]
+    stopped = subprocess.run(late, env={**environment, "SLOW": "1"}, capture_output=True, text=True)
+    assert stopped.returncode == 2 and "a base model is not whole" in stopped.stderr
     for wrong, message in (
         (["nix"], "expected: scripts/miniature.sh rates|main"),
         ([], "which part?"),
@@ -493,12 +536,13 @@ def test_a_study_that_the_docs_show_is_not_refused(arguments, monkeypatch):
 
 def test_the_docs_say_what_the_paper_s_study_takes(monkeypatch):
     monkeypatch.chdir(ROOT)
-    result = CliRunner().invoke(app, ["study", "run", str(PAPER), "dry_run=true"])
+    result = CliRunner().invoke(app, ["study", "run", str(PAPER), "dry_run=true", "gpus=8"])
+    assert "On 8 GPUs that is at least 90.9 hours." in result.output  # on a machine without one
     jobs, hours, disk = re.search(
         r"left: (\d+) jobs, ([\d.]+) GPU hours, ([\d.]+) GiB of models", result.output
     ).groups()
     said = f"{jobs} jobs, {hours} GPU hours and {disk} GiB of models"
-    assert said in (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+    assert said in " ".join((ROOT / "docs" / "study.md").read_text(encoding="utf-8").split())
     assert "training data: cuset_kernels in data\n" in result.output
 
 

@@ -24,7 +24,6 @@ def run(settings: StudySettings) -> None:
     """
     from ..study.checks import check_keys, missing, training_data
     from ..study.plan import StudyError, jobs_of, wanted
-    from ..study.report import write_report
     from ..study.run import (
         check_begun,
         failed_jobs,
@@ -41,7 +40,7 @@ def run(settings: StudySettings) -> None:
     check_keys(settings, every, COMMANDS)
     check_begun(settings, every)
     gpus = len(gpu_names(settings)) if settings.executor == "local" else 0
-    for line in forecast(what_is_left(settings, jobs), gpus):
+    for line in forecast(what_is_left(settings, jobs), gpus or settings.gpus or 0):
         typer.echo(line)
     left = jobs_left(settings, jobs)
     if data := training_data(left):
@@ -55,7 +54,11 @@ def run(settings: StudySettings) -> None:
         return
     if absent:
         raise StudyError("\n".join(absent))
-    status = run_study(settings, every, jobs)
+    try:
+        status = run_study(settings, every, jobs)
+    except KeyboardInterrupt:
+        _report(settings)
+        raise
     failed = failed_jobs(settings, jobs)
     for name, log in failed.items():
         typer.echo(f"failed: {name}; its log: {log}", err=True)
@@ -63,8 +66,15 @@ def run(settings: StudySettings) -> None:
         typer.echo("The same command runs again what failed and what needs it.", err=True)
     elif status:
         typer.echo(f"Snakemake ended with exit code {status}; what it says of it stands above.", err=True)
+    _report(settings)
+    if status or failed:
+        raise typer.Exit(1)
+
+
+def _report(settings: StudySettings) -> None:
+    """Write the report, of an interrupted study too, and print its files."""
+    from ..study.report import write_report
+
     if any((settings.output / "done" / "evaluate").glob("*/*/*.json")):
         for path in write_report(settings):
             typer.echo(str(path))
-    if status or failed:
-        raise typer.Exit(1)

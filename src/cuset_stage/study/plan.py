@@ -190,14 +190,15 @@ def command_of(kind: Kind, file: str) -> list[str]:
     return ["llamafactory-cli", "train", file] if kind == "train" else ["cuset", kind, file]
 
 
-def cores_of(settings: StudySettings, job: Job) -> int:
-    """Processors of a job. On this machine judging compiles on all that it is given, the rest waits for the GPU and is not held to one; a
+def cores_of(settings: StudySettings, job: Job, gpus: int) -> int:
+    """Processors of a job. On this machine, which has so many GPUs, judging compiles on all that it is given: as many as there are for each GPU,
+    without any half of them, as others would keep a job from starting that takes all. The rest waits for the GPU and is not held to one; a
     cluster may hold a job to what it asks for."""
     judges = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
     if settings.executor != "local":
         return judges or CLUSTER_CORES * max(1, int(job.gpus))
     cores = processors(settings)
-    return min(judges or cores, cores) if job.kind == "evaluate" else 1
+    return min(judges or max(1, cores // (gpus or 2)), cores) if job.kind == "evaluate" else 1
 
 
 def processors(settings: StudySettings) -> int:

@@ -182,7 +182,9 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         earlier = read_before.get(job.name, {}) if _has_begun(settings, job) else {}
         write_atomically(file, _text(job))
         _log(settings, job).parent.mkdir(parents=True, exist_ok=True)
-        command = command_of(job.kind, str(file))
+        command, cores = command_of(job.kind, str(file)), cores_of(settings, job, len(gpus))
+        if job.kind == "evaluate" and settings.executor == "local" and not job.settings.get("jobs"):
+            command.append(f"jobs={cores}")
         entries[job.name] = {
             "kind": job.kind,
             "model": str(settings.output / "runs" / job.run.name / OUTPUTS["train"]),
@@ -190,7 +192,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
             "shares": round(job.gpus * SHARES),
             "gpus": _gpus_of(settings, job, gpus),
             "resource": _resource(settings, job),
-            "cores": cores_of(settings, job),
+            "cores": cores,
             "command": command,
             "inputs": {**earlier, **inputs_of(settings, job)},
             "module": ["cuset_stage" if job.kind == "train" else "cuset_stage.cli", *command[1:]],
@@ -202,9 +204,17 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
         "executor": settings.executor,
         # what Snakemake counts GPUs in: on this machine the shares of jobs, on a cluster whole ones
         "shares": 1 if settings.executor == "local" else SHARES,
+        "trainings_first": settings.executor == "local" and _fill_the_machine(jobs, len(gpus) - settings.judge_gpus),
         "jobs": entries,
     }
     write_atomically(settings.output / "study.json", json.dumps(study, indent=1) + "\n")
+
+
+def _fill_the_machine(jobs: Sequence[Job], gpus: int) -> bool:
+    """Whether a training takes more than half of so many GPUs, and other jobs fewer than it: while one of those runs, no training can."""
+    trainings = max((job.gpus for job in jobs if job.kind == "train"), default=0)
+    others = min((job.gpus for job in jobs if job.kind != "train"), default=trainings)
+    return trainings > gpus / 2 > 0 and others < trainings
 
 
 def gpu_names(settings: StudySettings) -> list[str]:
