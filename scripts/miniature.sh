@@ -55,15 +55,18 @@ if [[ "$parts" = *' dose '* ]]; then
     done
 fi
 
+within_limit() { # what a command starts with, to be stopped when the time is over
+    [ -z "$end" ] || echo timeout -s INT $((end > EPOCHSECONDS ? end - EPOCHSECONDS : 1))
+}
 pretrain() { # MILLIONS SEED
     local to=$folder/tokens$1-$2
     [ -z "$gpus" ] || export CUDA_VISIBLE_DEVICES="$(cut -d, -f$((slot + 1)) <<<"$gpus")"
     [ -d "$to" ] && return # whole or not at all
-    ${end:+timeout -s INT $((end > EPOCHSECONDS ? end - EPOCHSECONDS : 1))} cuset miniature pretrain $folder/data "$to.part" tokens="$1"000000 seed="$2"
+    $(within_limit) cuset miniature pretrain $folder/data "$to.part" tokens="$1"000000 seed="$2"
     python scripts/round_model.py "$to.part"
     mv "$to.part" "$to"
 }
-export -f pretrain
+export -f pretrain within_limit
 gpus=${CUDA_VISIBLE_DEVICES-$({ nvidia-smi --query-gpu=index --format=csv,noheader || true; } 2>/dev/null | paste -sd,)}
 end=${limit:+$((EPOCHSECONDS - SECONDS + limit))}
 export folder gpus end
@@ -75,6 +78,5 @@ output=$folder/study
 mkdir -p $output
 # Results of other base models or data are not to be mixed with the published ones.
 (cd $folder && sha256sum data/*.jsonl ./*/train.json tokens*[0-9]/model.safetensors) >$output/checksums.txt
-[ -n "$limit" ] || exec cuset study run $study only="${only#,}"
-[ $SECONDS -lt "$limit" ] || stop "no time is left: data and models took $SECONDS s"
-exec timeout -s INT $((limit - SECONDS)) cuset study run $study only="${only#,}"
+[ -z "$limit" ] || [ $SECONDS -lt "$limit" ] || stop "no time is left: data and models took $SECONDS s"
+exec $(within_limit) cuset study run $study only="${only#,}"

@@ -269,11 +269,8 @@ def test_judging_has_gpus_of_its_own(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("gpus", "train", "trainings_first"),
-    [
-        ("0,1,2,3,4,5,6,7", 8, True),
-        ("0,1", 1, False),
-        ("", 0, False),
-    ],  # with the first an answer on one GPU would keep seven idle
+    # with the first an answer on one GPU would keep seven idle
+    [("0,1,2,3,4,5,6,7", 8, True), ("0,1", 1, False), ("", 0, False)],
 )
 def test_answers_come_before_further_trainings_where_those_need_not_the_whole_machine(
     tmp_path, monkeypatch, gpus, train, trainings_first
@@ -542,7 +539,7 @@ def test_the_docs_say_what_the_paper_s_study_takes(monkeypatch):
         r"left: (\d+) jobs, ([\d.]+) GPU hours, ([\d.]+) GiB of models", result.output
     ).groups()
     said = f"{jobs} jobs, {hours} GPU hours and {disk} GiB of models"
-    assert said in " ".join((ROOT / "docs" / "study.md").read_text(encoding="utf-8").split())
+    assert said in (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
     assert "training data: cuset_kernels in data\n" in result.output
 
 

@@ -191,9 +191,9 @@ def command_of(kind: Kind, file: str) -> list[str]:
 
 
 def cores_of(settings: StudySettings, job: Job, gpus: int) -> int:
-    """Processors of a job. On this machine, which has so many GPUs, judging compiles on all that it is given: as many as there are for each GPU,
-    without any half of them, as others would keep a job from starting that takes all. The rest waits for the GPU and is not held to one; a
-    cluster may hold a job to what it asks for."""
+    """Processors of a job. On this machine judging compiles on all that it is given; if `jobs` is not set, that is all processors divided by
+    `gpus`, those of the machine, or half of them on a CPU: a job that takes all would wait until no other runs. The rest waits for the GPU and
+    is not held to one; a cluster may hold a job to what it asks for."""
     judges = int(job.settings.get("jobs") or 0) if job.kind == "evaluate" else 0
     if settings.executor != "local":
         return judges or CLUSTER_CORES * max(1, int(job.gpus))

@@ -122,18 +122,20 @@ def _tables(settings: StudySettings, rows: pd.DataFrame) -> Iterator[Table]:
             # from none, which is SFT, to all
             methods = ("sft", *settings.ablations.runs, settings.ablations.of)
             yield rates(rows, {name: methods}, f"parts_{name}", f"{name}: parts of the objective", parts)
-        if any((name, one) in judged for one in swept):  # of a sweep, or of an ablation that lists values
+        if values := [
+            one for one in swept if (name, one) in judged
+        ]:  # of a sweep, or of an ablation that lists values
             varied = settings.sweeps or settings.ablations
             assert varied is not None
             of_seeds = rows if varied.seeds is None else rows[rows["seed"].isin(varied.seeds)]
-            methods = (varied.of, *swept)  # which has one of the values
+            methods = (varied.of, *values)  # which has one of the values
             yield rates(of_seeds, {name: methods}, f"sweeps_{name}", f"{name}: values of a key", {})
         known = [method for method in _compared(settings) if (name, method) in judged]
         if (found := comparison_table(rows, name, known, _baseline(settings))) is not None:
             yield found
         if (found := family_table(rows, name, known)) is not None:
             yield found
-        if (found := seed_table(rows, name, [*known, *(one for one in swept if (name, one) in judged)])) is not None:
+        if (found := seed_table(rows, name, [*known, *values])) is not None:
             yield found
         if known:
             yield verdict_table(rows, name, known)

@@ -211,7 +211,7 @@ def write_study(settings: StudySettings, jobs: Sequence[Job]) -> None:
 
 
 def _fill_the_machine(jobs: Sequence[Job], gpus: int) -> bool:
-    """Whether a training takes more than half of so many GPUs, and other jobs fewer than it: while one of those runs, no training can."""
+    """Whether a training takes more than half of the machine's `gpus`, and some other job fewer: that one would keep the rest idle."""
     trainings = max((job.gpus for job in jobs if job.kind == "train"), default=0)
     others = min((job.gpus for job in jobs if job.kind != "train"), default=trainings)
     return trainings > gpus / 2 > 0 and others < trainings
