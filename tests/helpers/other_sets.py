@@ -113,34 +113,3 @@ def robust_kbench(root: Path) -> Path:
         '{"filter_output_std": true, "filter_output_range": false, "said": ""}'
     )
     return root
-
-
-MODEL = """\
-import torch
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return 2 * x
-
-def get_inputs():
-    return [torch.rand(4)]
-
-def get_init_inputs():
-    return []
-"""
-
-
-def multikernelbench(root: Path) -> Path:
-    """A clone with one operator of the usual kind, and one with input groups."""
-    files = {
-        "prompt_generators/prompt_utils.py": 'template_statement = """Write a {} kernel.\n"""\n'
-        'template_instruction = "Name it ModelNew ({})."\n',
-        "prompts/cuda_model_add.py": "# the example's model",
-        "prompts/cuda_new_model_add.py": "# the example's answer",
-        "reference/activation/twice.py": MODEL,
-        "reference/npukernelbench_level0/1_many.py": MODEL.replace("get_inputs", "get_input_groups"),
-    }
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return root

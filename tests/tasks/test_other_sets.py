@@ -1,11 +1,11 @@
-"""ComputeEval, robust-kbench and MultiKernelBench: copies with the keys and files of the real ones are read, and what breaks them is named."""
+"""ComputeEval and robust-kbench: copies with the keys and files of the real ones are read, and what breaks them is named."""
 
 import json
 from pathlib import Path
 
 import pytest
 import torch
-from other_sets import computeeval_row, multikernelbench, robust_kbench
+from other_sets import computeeval_row, robust_kbench
 from task_factory import write_lines
 
 from cuset_stage.tasks import ModuleTask, ProgramTask, TaskError, load_tasks
@@ -174,42 +174,11 @@ def test_bad_robust_kbench(tmp_path, file, text, says):
         load_tasks(root)
 
 
-# -------------------------------------------------------------------------------------------------- MultiKernelBench
-
-
-def test_multikernelbench(tmp_path):
-    tasks = load_tasks(multikernelbench(tmp_path))
-    assert (tasks.format, tasks.left_out) == ("multikernelbench", "1 operators with get_input_groups")
-    assert [(task.id, task.family) for task in tasks] == [("twice", "activation")]
-    (message,) = chat_messages(tasks.tasks[0])
-    prompt = message["content"]
-    assert prompt.startswith("Write a CUDA kernel.")
-    assert prompt.endswith("Name it ModelNew (CUDA).")
-    assert (
-        prompt.index("# the example's model") < prompt.index("# the example's answer") < prompt.index("return 2 * x")
-    )
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "says"),
-    [
-        ("prompt_generators/prompt_utils.py", "x = 1", r"prompt_utils.py: template_statement: expected a text"),
-        ("prompts/cuda_model_add.py", None, r"prompts/cuda_model_add.py: missing"),
-        ("reference/activation/twice.py", "x = 1", r"reference/activation/twice.py: code: does not define Model"),
-    ],
-)
-def test_bad_multikernelbench(tmp_path, file, text, says):
-    root = multikernelbench(tmp_path)
-    (root / file).unlink() if text is None else (root / file).write_text(text)
-    with pytest.raises(TaskError, match=says):
-        load_tasks(root)
-
-
 # --------------------------------------------------------------------------------------------------------- both kinds
 
 
 def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
-    with pytest.raises(TaskError, match=r"expected <task>/task.json \(cuset\); or .*robust-kbench.*multikernelbench"):
+    with pytest.raises(TaskError, match=r"expected <task>/task.json \(cuset\); or .*robust-kbench.*kernelbench"):
         load_tasks(tmp_path)
     for format in ("cuset", "kernelbench", "robust-kbench"):
         with pytest.raises(TaskError, match=r"expected .* in it"):
@@ -220,3 +189,11 @@ def test_a_folder_of_nothing_and_a_format_that_is_no_file(tmp_path):
     with pytest.raises(TaskError, match="a folder; computeeval is one JSONL file"):
         load_tasks(tmp_path, format="computeeval")
     assert json.loads(path.read_text())["task_id"] == load_tasks(path).tasks[0].id
+
+
+def test_multikernelbench_is_refused_with_what_to_use(tmp_path):
+    for folder in ("prompt_generators", "reference/activation"):
+        (tmp_path / folder).mkdir(parents=True)
+    for format in ("auto", "multikernelbench"):
+        with pytest.raises(TaskError, match=r"no longer read. Use KernelBench, or .* format=kernelbench"):
+            load_tasks(tmp_path, format=format)

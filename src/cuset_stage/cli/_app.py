@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
+from pydantic import BeforeValidator
 from typer.core import TyperGroup
 
 from ..settings import Settings, SettingsError
@@ -12,8 +13,19 @@ from ..text import InputError
 
 S = TypeVar("S", bound=Settings)
 
-TASKS = "the task set: your copy of CUDABench, KernelBench, ComputeEval, robust-kbench or MultiKernelBench, or our own format"
-TaskFormat = Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench", "multikernelbench"]
+
+def _still_read(value: Any) -> Any:
+    if value == "multikernelbench":
+        from ..tasks import MULTIKERNELBENCH
+
+        raise ValueError(MULTIKERNELBENCH + ".")
+    return value
+
+
+TASKS = "the task set: your copy of CUDABench, KernelBench, ComputeEval or robust-kbench, or our own format"
+TaskFormat = Annotated[
+    Literal["auto", "cudabench", "cuset", "kernelbench", "computeeval", "robust-kbench"], BeforeValidator(_still_read)
+]
 
 COMMANDS: dict[str, type[Settings]] = {}
 """The settings of every command, such as "report" or "curate prove"; the documentation is made from it."""

@@ -1,8 +1,8 @@
 """Task sets: what a model is asked, on which inputs, and what a right output is.
 
 `load_tasks` reads CUDABench's JSONL as it is published, our own format ("cuset": JSONL, or a folder such as data/kernels), KernelBench
-(a folder tree, JSONL or Parquet), ComputeEval (problems.jsonl), and clones of robust-kbench and MultiKernelBench. Nothing is downloaded:
-the path is the user's copy.
+(a folder tree, JSONL or Parquet), ComputeEval (problems.jsonl), and clones of robust-kbench. Nothing is downloaded: the path is the
+user's copy.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..text import nearest
-from . import computeeval, cudabench, kernelbench, multikernelbench, native, robust_kbench
+from . import computeeval, cudabench, kernelbench, native, robust_kbench
 from .base import (
     Case,
     ModuleTask,
@@ -44,10 +44,13 @@ ROWS = {"cudabench": cudabench, "cuset": native, "kernelbench": kernelbench, "co
 FOLDERS = {  # in the order in which they are looked for
     "cuset": native,
     "robust-kbench": robust_kbench,
-    "multikernelbench": multikernelbench,
     "kernelbench": kernelbench,
 }
 FORMATS = tuple({**ROWS, **FOLDERS})
+MULTIKERNELBENCH = (
+    "MultiKernelBench is no longer read. Use KernelBench, or copy the files of reference/*/ that define get_inputs into a folder "
+    "named level1 and give the folder above it with format=kernelbench"
+)
 
 
 def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
@@ -59,6 +62,8 @@ def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, on
     Raises TaskError with the file, the row and the key at fault; also when `split` or `only` names what the set does not have.
     """
     path = Path(path)
+    if format == "multikernelbench":
+        raise TaskError(f"format {format!r}: {MULTIKERNELBENCH}")
     if format not in ("auto", *FORMATS):
         raise TaskError(f"format {format!r}: expected auto, {', '.join(FORMATS)}")
     if not path.exists():
@@ -107,6 +112,8 @@ def _folder_format(path: Path) -> str:
     for name, reader in FOLDERS.items():
         if reader.is_folder(path):
             return name
+    if (path / "prompt_generators").is_dir() and (path / "reference").is_dir():
+        raise TaskError(f"{path}: {MULTIKERNELBENCH}")
     layouts = "; or ".join(f"{reader.LAYOUT} ({name})" for name, reader in FOLDERS.items())
     raise TaskError(f"{path}: expected {layouts} in it")
 

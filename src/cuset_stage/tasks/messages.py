@@ -118,10 +118,3 @@ of these settings of the model and its inputs:
 {chr(10).join(f"- {setting}" for setting in settings)}
 
 It should be as fast as possible."""
-
-
-def shot_prompt(statement: str, example: str, example_answer: str, code: str, instruction: str) -> str:
-    """A task of MultiKernelBench as the user puts it: the set's own statement, example and instruction."""
-    shown = {"An example": example, "Its answer": example_answer, "Your task": code}
-    blocks = [f"{what}:\n\n```python\n{part.strip()}\n```" for what, part in shown.items()]
-    return "\n\n".join([statement.strip(), *blocks, instruction.strip()])
