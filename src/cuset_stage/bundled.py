@@ -10,6 +10,12 @@ def folder() -> Path:
     return inside if inside.is_dir() else package.parents[1]
 
 
+def found(path: Path) -> Path:
+    """The path, or where nothing is there, what the package has under it: `data/cuset_mini.jsonl` is meant from any folder."""
+    inside = folder() / path
+    return inside if not path.exists() and inside.exists() else path
+
+
 def data() -> Path:
     return folder() / "data"
 

@@ -27,6 +27,15 @@ def bundled():
     return read_pairs("cuset_mini")
 
 
+@pytest.mark.parametrize("name", ["data/cuset_pairs.jsonl", str(ROOT / "data/cuset_pairs.jsonl"), "copy.jsonl"])
+def test_a_path_works_as_the_name_does(bundled, name, tmp_path, monkeypatch):
+    """From an empty folder: the path in the package, the whole path, and a copy of the file; also with the path of the tasks."""
+    monkeypatch.chdir(tmp_path)
+    if name == "copy.jsonl":
+        shutil.copy(ROOT / "data/cuset_pairs.jsonl", name)
+    assert read_pairs(name) == read_pairs(name, Path("data/cuset_mini.jsonl")) == bundled
+
+
 def code(response):
     return response.removeprefix("```cpp\n").removesuffix("\n```")
 

@@ -25,7 +25,7 @@ from ..tasks import ProgramTask, TaskError, load_tasks
 from ..tasks.messages import chat_messages
 from ..text import shorten
 from .candidates import Candidate, choose, find_candidates
-from .rows import ALTERNATIVE, PairsError
+from .rows import ALTERNATIVE, PairsError, as_response
 from .settings import MakeSettings
 
 
@@ -177,11 +177,6 @@ def _judge(
         if problem:
             raise SandboxError(f"the judge itself failed: {problem}. Run the same command again for what is left.")
         candidates = unsure
-
-
-def as_response(code: str) -> str:
-    """A program as the bundled training set has it in its responses."""
-    return f"```cpp\n{code.rstrip()}\n```"
 
 
 def pair_row(candidate: Candidate, verdict: Verdict, with_prompt: bool = False) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,13 +15,14 @@ from .. import bundled
 from ..jsonl import LinesError, read_objects
 from ..mutants.equivalent import EQUIVALENT
 from ..row_checks import RowModel, Text, wrong_value
-from ..tasks import TaskError, load_tasks
+from ..tasks import ProgramTask, TaskError, TaskSet, load_tasks
 from ..tasks.messages import chat_messages
 from ..text import InputError
 
 
-BUNDLED = {"cuset_mini": ("cuset_pairs.jsonl", "cuset_mini.jsonl")}
-"""Name -> the pair file and the task set in data/."""
+BUNDLED = {"cuset_mini": "cuset_pairs.jsonl"}
+"""Name -> the pair file in data/."""
+TASKS = "cuset_mini.jsonl"  # in data/, which has the prompts of the bundled pairs
 ALTERNATIVE = "alternative"  # the kind of a pair of a task's two right programs
 FLOOR = frozenset({EQUIVALENT, ALTERNATIVE})
 """The kinds of pairs of two right programs."""
@@ -56,15 +58,14 @@ class Pair(RowModel):
 def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
     """The pairs of a file, or of a bundled set, each with the `messages` that ask for the answer.
 
-    name: a file, or a key of `BUNDLED`. tasks: the task set with the prompts of rows that bring none.
+    name: a file, which may be one that comes with the package, or a key of `BUNDLED`. tasks: the task set with the prompts of rows that
+    bring none. Without it these are looked up in the bundled tasks, where `right` is a task's own program: so a copy of the bundled file
+    works too, and no other file gets the prompt of a task that only has the same name.
 
     Raises:
         PairsError: no such file; a line that is no pair, with equal answers, or an empty one; a prompt that is missing.
     """
-    path = Path(name)
-    if name in BUNDLED:
-        pairs_file, tasks_file = BUNDLED[name]
-        path, tasks = bundled.data() / pairs_file, tasks or bundled.data() / tasks_file
+    path = bundled.data() / BUNDLED[name] if name in BUNDLED else bundled.found(Path(name))
     if not path.is_file():
         raise PairsError(
             f"pairs={name}: no such file; give a JSONL file with task, right, wrong and kind, or {', '.join(BUNDLED)}."
@@ -79,7 +80,17 @@ def read_pairs(name: str, tasks: Path | None = None) -> list[Pair]:
     return pairs
 
 
-def _read_pair(record: Mapping[str, Any], source: str, tasks: Any) -> Pair:
+@functools.cache
+def _bundled_tasks() -> dict[str, ProgramTask]:
+    return {task.id: task for task in load_tasks(bundled.data() / TASKS)}
+
+
+def as_response(code: str) -> str:
+    """A program as the bundled training set has it in its responses."""
+    return f"```cpp\n{code.rstrip()}\n```"
+
+
+def _read_pair(record: Mapping[str, Any], source: str, tasks: TaskSet | None) -> Pair:
     try:
         pair = Pair(**{key: record[key] for key in Pair.model_fields if key in record and key != "messages"})
     except ValidationError as error:
@@ -92,15 +103,18 @@ def _read_pair(record: Mapping[str, Any], source: str, tasks: Any) -> Pair:
     if pair.prompt is not None:
         system = [{"role": "system", "content": pair.system}] if pair.system else []
         messages = [*system, {"role": "user", "content": pair.prompt}]
-    elif tasks is None:
-        raise PairsError(
-            f"{source}: prompt is missing; add it to the row, or name the task set that has it: tasks=FILE."
-        )
-    else:
+    elif tasks is not None:
         try:
             messages = chat_messages(tasks.by_id(pair.task))
         except TaskError as error:
             raise PairsError(f"{source}: task: {error}") from None
+    else:
+        task = _bundled_tasks().get(pair.task)
+        if task is None or pair.right not in [as_response(code) for code in (task.solution, task.alternative) if code]:
+            raise PairsError(
+                f"{source}: prompt is missing; add it to the row, or name the task set that has it: tasks=FILE."
+            )
+        messages = chat_messages(task)
     return pair.model_copy(update={"messages": messages})
 
 

@@ -133,7 +133,7 @@ def missing(settings: StudySettings, jobs: Iterable[Job]) -> list[str]:
             "analyze": split_names(job.settings.get("code", ())),
         }
         for file in files.get(job.kind, ()):
-            if file != "cuset_mini" and not Path(file).exists():
+            if file != "cuset_mini" and not bundled.found(Path(file)).exists():
                 found.setdefault(f"{file}: no such file or folder.", job.kind)
         if job.kind in ("generate", "evaluate"):
             given = {key: job.settings[key] for key in ("format", "split", "only") if key in job.settings}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from .. import bundled
 from ..text import nearest
 from . import computeeval, cudabench, kernelbench, native, robust_kbench
 from .base import (
@@ -56,12 +57,12 @@ MULTIKERNELBENCH = (
 def load_tasks(path: Path, *, format: str = "auto", split: str | None = None, only: Sequence[str] = ()) -> TaskSet:
     """Read a task set.
 
-    path: a JSONL, JSON or Parquet file, or a folder. format: "auto" looks at the keys of the first row, or at what the folder holds.
+    path: a JSONL, JSON or Parquet file, or a folder; one that is not there may come with the package, such as data/cuset_mini.jsonl. format: "auto" looks at the keys of the first row, or at what the folder holds.
     split: only the tasks of this split. only: only the tasks with these ids or names, in the set's order.
 
     Raises TaskError with the file, the row and the key at fault; also when `split` or `only` names what the set does not have.
     """
-    path = Path(path)
+    path = bundled.found(Path(path))
     if format == "multikernelbench":
         raise TaskError(f"format {format!r}: {MULTIKERNELBENCH}")
     if format not in ("auto", *FORMATS):
