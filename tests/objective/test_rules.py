@@ -16,6 +16,7 @@ from cuset_stage.objective.rules import INTEGERS, STATISTICS, MadeUpTokens
 from cuset_stage.text import InputError
 
 
+PAGE = Path(__file__).parent.parent.parent / "docs" / "objectives.md"
 TRAINED = [("hidden",), ("hidden", "weight", "bias")]
 
 
@@ -72,12 +73,12 @@ def test_a_rule_in_five_lines_is_focal_loss(tmp_path):
 
 
 def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
-    page = (Path(__file__).parent.parent.parent / "docs" / "objectives.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r'```python {title="rules.py"}\n(.*?)```', page, re.DOTALL)
-    assert len(blocks) == 3 and len(blocks[0].splitlines()) <= 5
+    assert len(blocks) == 4 and len(blocks[0].splitlines()) <= 5
     case = make_case(seed=32)
     found = []
-    for number, (block, options) in enumerate(zip(blocks, ({}, {"gamma": 1.5}, {}), strict=True)):
+    for number, (block, options) in enumerate(zip(blocks[:3], ({}, {"gamma": 1.5}, {}), strict=True)):
         (tmp_path / str(number)).mkdir()
         monkeypatch.chdir(tmp_path / str(number))
         Path("rules.py").write_text(block)
@@ -89,6 +90,32 @@ def test_the_rules_of_the_documentation_work_when_pasted(tmp_path, monkeypatch):
     assert (
         found[2][2].penalty is not None and (found[2][2].sample_weight == (found[2][2].region_confidence < 0.9)).all()
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        ("power", lambda p, q, y: 1 - p),
+        ("prift_prob", lambda p, q, y: -p.log() * q[y]),
+        ("prift_mass", lambda p, q, y: -p.log() * (q[y] + q[q < q[y]].sum() >= 0.5)),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"alpha": 2}])
+def test_an_objective_that_went_says_how_to_write_it(name, published, options, tmp_path):
+    with pytest.raises(InputError, match=rf"(?s)'{name}' is no longer .* rules\.py:{name}\. ") as error:
+        ObjectiveSettings(objective=name, options=options)
+    code = str(error.value).split("\n\n")[1]
+    assert f"{code}\n" in PAGE.read_text(encoding="utf-8")
+    (tmp_path / "rules.py").write_text(code)
+    case = make_case(bias=True, seed=30, dtype=torch.float64)
+    found = case.fused(ObjectiveSettings(objective=f"{tmp_path}/rules.py:{name}"))[1]["hidden"]
+    # PyTorch's own derivative of the published loss
+    leaves, keep = case.leaves(), case.labels[:, 1:] != -100
+    log_p = case.logits(**leaves)[:, :-1][keep].log_softmax(-1)
+    base = case.logits(case.base_hidden, case.weight, case.bias)[:, :-1][keep].softmax(-1)
+    losses = [published(p[y].exp(), q, y) for p, q, y in zip(log_p, base, case.labels[:, 1:][keep], strict=True)]
+    torch.stack(losses).mean().backward()
+    torch.testing.assert_close(found, leaves["hidden"].grad, rtol=1e-8, atol=1e-12)
 
 
 def test_an_entry_point_is_found(tmp_path, monkeypatch):

@@ -23,6 +23,10 @@ class Options:
 def focal(tokens, options: Options):
     """Focal loss."""
     return (1 - tokens.confidence) ** options.gamma
+
+
+def of_the_base(tokens):
+    return tokens.base_probability + tokens.base_mass
 '''
 
 
@@ -89,10 +93,10 @@ def saved(tiny_model, tmp_path_factory):
 def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, saved, packing):
     """Read once or computed in each step, with the adapters off: the same run; and another one than with the model's own.
 
-    `power` weighs a token by its probability; CuSeT's loss hardly changes with those of an untrained model.
+    DFT weighs a token by its probability; CuSeT's loss hardly changes with those of an untrained model.
     """
     recipe, file = saved
-    keys = {**recipe, **packing, "cuset_objective": "power", "max_steps": 2}
+    keys = {**recipe, **packing, "cuset_objective": "dft", "max_steps": 2}
     online, base, read = (llamafactory({**keys, **how}) for how in ({}, {"cuset_confidence": "base"}, file))
     assert online.losses[0] == pytest.approx(base.losses[0], rel=1e-5)  # the adapters begin at 0
     assert online.losses[1] != pytest.approx(base.losses[1], rel=1e-3)
@@ -102,14 +106,21 @@ def test_a_file_of_the_base_model_s_confidence_is_the_base_model(llamafactory, s
         assert read.losses == pytest.approx(base.losses, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    "objective", ["prift_mass", *(pytest.param(name, marks=pytest.mark.slow) for name in ("power", "prift_prob"))]
-)
-def test_other_papers_objectives_train_fused_as_from_logits(llamafactory, saved, objective):
-    keys = {**saved[0], "cuset_objective": objective, "max_steps": 2}
+def test_a_rule_reads_the_base_model_fused_as_from_logits(llamafactory, saved, focal):
+    rule = focal["cuset_objective"].replace(":focal", ":of_the_base")
+    keys = {**saved[0], "cuset_objective": rule, "max_steps": 2}
     fused, logits = (llamafactory({**keys, "cuset_fused": how}) for how in ("on", "off"))
     assert fused.losses == pytest.approx(logits.losses, rel=1e-5)
     assert fused.losses[0] > 0
+
+
+def test_an_objective_that_went_ends_in_a_sentence(llamafactory):
+    run = llamafactory(
+        {"stage": "cuset", "cuset_objective": "prift_mass", "cuset_options": {"threshold": 0.4}}, check=False
+    )
+    assert (
+        run.returncode and "return tokens.base_mass >= threshold\n\nand set cuset_objective: rules.py:" in run.output
+    )
 
 
 def test_an_example_that_the_file_lacks_is_named(llamafactory, saved):

@@ -45,6 +45,17 @@ STATISTICS = {
     "sample": "the number of its sample within the batch, from 0 (integer)",
 }
 INTEGERS = ("kind", "position", "sample")
+# Objectives of version 0.1 that are no longer built in, as rules of one's own; docs/objectives.md has the same lines.
+GONE = {
+    "power": """def power(tokens):
+    p, alpha, above, below = tokens.confidence, 1.0, 0.0, 1.0
+    return p**alpha * ((p >= above) & (p <= below))""",
+    "prift_prob": """def prift_prob(tokens):
+    return tokens.base_probability""",
+    "prift_mass": """def prift_mass(tokens):
+    threshold = 0.5
+    return tokens.base_mass >= threshold""",
+}
 
 
 class Tokens:
@@ -190,6 +201,11 @@ def find_rule(name: str) -> Rule:
         function = load_function(name, "cuset_objective")
     else:
         found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+        if name in GONE and name not in found:
+            raise InputError(
+                f"cuset_objective={name!r} is no longer built in. Put it into a file rules.py as a rule of your own:\n\n{GONE[name]}\n\n"
+                f"and set cuset_objective: rules.py:{name}. The rule holds its numbers itself: remove cuset_options."
+            )
         if name not in found:
             raise InputError(
                 f"cuset_objective={name!r}: expected one of {', '.join([*RULES, *found])} "
@@ -285,51 +301,5 @@ def profit(tokens: Tokens, settings: Any) -> torch.Tensor:
             return torch.rand_like(tokens.nll) >= low
 
 
-@dataclass
-class PowerOptions:
-    """alpha: how far the objective leans on what the model believes; 0: -log p. above, below: what p must lie between."""
-
-    alpha: float = 1.0
-    above: float = 0.0
-    below: float = 1.0
-
-
-@rule("objectives from -log p to -p^k, with thresholds (arXiv 2510.00526)", pointwise=True)
-def power(tokens: Tokens, options: PowerOptions) -> torch.Tensor:
-    """p^alpha * 1[above <= p <= below]: the gradient of (1 - p^alpha) / alpha, of -log p for alpha 0, on these tokens.
-
-    arXiv 2510.00526 and its code, github.com/GaotangLi/Beyond-Log-Likelihood: `GeneralFamily-alpha`, `p` (alpha 1),
-    `OnlyTopP-q` and `OnlyBottomP-q` (alpha 1), `OnlyTopLogP-q` and `OnlyBottomLogP-q` (alpha 0). -p^k is k times alpha k.
-    The value that is logged is p^alpha * -log p.
-    """
-    p = tokens.confidence
-    return p**options.alpha * ((p >= options.above) & (p <= options.below))
-
-
-@rule("PriFT-prob: each token weighs the base model's probability (arXiv 2606.09396)", pointwise=True)
-def prift_prob(tokens: Tokens) -> torch.Tensor:
-    """The frozen base model's probability of the token. arXiv 2606.09396, github.com/wang-kee/PriFT."""
-    return tokens.base_probability
-
-
-@dataclass
-class PriftOptions:
-    """threshold: the share of the base model's probability that must lie at the token or below."""
-
-    threshold: float = 0.5
-
-
-@rule("PriFT-mass: tokens that the base model supports (arXiv 2606.09396)", pointwise=True)
-def prift_mass(tokens: Tokens, options: PriftOptions) -> torch.Tensor:
-    """1[u >= threshold], u the base model's probability of the token and of all that are less likely; 0.5 in the paper.
-
-    arXiv 2606.09396, github.com/wang-kee/PriFT. Tokens as likely as the target are no part of u, as in the authors' code;
-    in the paper they are.
-    """
-    return tokens.base_mass >= options.threshold
-
-
-RULES: dict[str, Rule] = {
-    one.__name__: one.rule for one in (cuset, sft, dft, eaft, asft, profit, power, prift_prob, prift_mass)
-}
+RULES: dict[str, Rule] = {one.__name__: one.rule for one in (cuset, sft, dft, eaft, asft, profit)}
 OBJECTIVES = {name: one.title for name, one in RULES.items()}
